@@ -1,0 +1,18 @@
+//! Links: queue, transmitter, propagation, channel.
+//!
+//! A [`Link`] is one direction between two nodes and a FIFO: packets wait in
+//! its own ring and only its head needs a place in anybody's event queue. It
+//! reads no clock and knows no packet format: virtual time drives it in the
+//! simulator, the wall clock in an emulator, with the same drops for the same
+//! seed and arrivals.
+
+mod channel;
+mod delays;
+mod link;
+mod queue;
+mod settings;
+
+pub use channel::Channel;
+pub use delays::DelayHistogram;
+pub use link::{Counters, Link, Verdict};
+pub use settings::{ChannelSettings, Limit, LinkSettings, QueueSettings};

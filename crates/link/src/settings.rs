@@ -1,0 +1,63 @@
+//! What a link is, as a scenario describes it.
+
+use bentpipe_units::{Bytes, Duration, Rate, Ratio};
+
+/// One direction between two nodes: queue, transmitter, propagation, channel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSettings {
+    /// Transmission rate.
+    pub rate: Rate,
+    /// One-way propagation delay.
+    pub one_way_delay: Duration,
+    /// The waiting room. The packet in transmission does not count.
+    pub queue: QueueSettings,
+    /// The loss process behind the transmitter.
+    pub channel: ChannelSettings,
+    /// Bytes that the link's framing adds to every packet on the wire.
+    pub framing: Bytes,
+}
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Packets of any size.
+    Packets(u32),
+    /// Bytes of packets, framing not counted.
+    Bytes(Bytes),
+}
+
+/// A queue discipline and its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QueueSettings {
+    /// First in, first out; what does not fit is dropped.
+    DropTail {
+        /// How much may wait.
+        limit: Limit,
+    },
+}
+
+/// A loss process and its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ChannelSettings {
+    /// Nothing is lost.
+    Perfect,
+    /// Each packet is lost independently.
+    Uniform {
+        /// Packet error rate.
+        packet_error_rate: Ratio,
+    },
+    /// Each bit of a packet on the wire (framing included) is wrong
+    /// independently; a packet with a wrong bit is lost.
+    BitErrors {
+        /// Bit error rate after any coding.
+        bit_error_rate: Ratio,
+    },
+    /// Two states, good (no loss) and bad (every packet lost), one step per
+    /// packet.
+    GilbertElliott {
+        /// Long-run share of packets lost.
+        packet_error_rate: Ratio,
+        /// Mean number of packets in a loss burst, at least 1.
+        mean_burst: f64,
+    },
+}
