@@ -1,0 +1,259 @@
+//! How the three slots work together, and the dispatch of a [`Controller`].
+//!
+//! An ACK below ssthresh goes to the slow start, any other one to congestion
+//! avoidance. Two exceptions: hosts on which `cwnd <= ssthresh` is slow start
+//! (Linux 2.2), and a slow start that claims ACKs above ssthresh as well (MTSI
+//! in its below-threshold scope). An ACK for which the sender did not need its
+//! window grows nothing (RFC 7661, section 4).
+
+use crate::avoidance::Growth;
+use crate::reaction::HalfOf;
+use crate::{
+    Ack, Avoidance, Classic, Controller, Hoe, HostRules, Loss, Phase, Reaction, RecoveryExit,
+    Start, Timeout, Window,
+};
+use bentpipe_units::{Duration, Rate, Segments};
+use std::borrow::Cow;
+
+/// No built-in algorithm grows cwnd above this: 2^30 segments, as many as the
+/// largest receive window (RFC 7323) holds bytes.
+pub const CWND_LIMIT: Segments = (1u64 << 30) as f64;
+
+impl Classic {
+    /// A combination of three slots under a name.
+    #[must_use]
+    pub fn from_slots(
+        name: impl Into<Cow<'static, str>>,
+        start: Start,
+        avoidance: Avoidance,
+        reaction: Reaction,
+    ) -> Classic {
+        Classic {
+            name: name.into(),
+            start,
+            avoidance,
+            reaction,
+            hoe: None,
+            equality_is_slow_start: false,
+            recovering: false,
+        }
+    }
+
+    /// The same with Hoe's estimate.
+    #[must_use]
+    pub fn with_hoe(mut self, hoe: Hoe) -> Classic {
+        self.hoe = Some(hoe);
+        self
+    }
+
+    /// Takes over what the host does around its algorithms. A rule that is
+    /// false leaves the setting of the algorithm alone, and a rule about Reno
+    /// or halving does nothing to an algorithm that has neither.
+    pub fn apply_host_rules(&mut self, rules: HostRules) {
+        self.equality_is_slow_start |= rules.equality_is_slow_start;
+        if let Avoidance::Reno(reno) = &mut self.avoidance
+            && rules.integer_avoidance
+        {
+            reno.growth = Growth::Integer;
+        }
+        if let Reaction::Halve(halve) = &mut self.reaction {
+            halve.whole |= rules.whole_ssthresh;
+            if rules.halve_window {
+                halve.of = HalfOf::Window;
+            }
+        }
+    }
+
+    /// The name under which results are listed.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The connection is established; called once, before anything is sent.
+    pub fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
+        self.start.on_established(rtt, window);
+    }
+
+    /// Every ACK, duplicates included, before [`Classic::on_ack`].
+    #[inline]
+    pub fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
+        self.recovering = ack.in_recovery;
+        if let Some(hoe) = &mut self.hoe {
+            hoe.on_sample(ack, window);
+        }
+        self.start.on_sample(ack, window);
+        self.avoidance.on_sample(ack);
+        self.reaction.on_sample(ack);
+    }
+
+    /// An ACK that advances: grow.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        if !ack.cwnd_limited {
+            self.avoidance.on_idle_ack(ack.now);
+            return;
+        }
+        if self.takes_slow_start_step(window) {
+            let estimate_pending = self.hoe.as_ref().is_some_and(Hoe::is_pending);
+            self.start.on_ack(ack, window, estimate_pending);
+        } else {
+            self.start.on_avoidance_ack(window);
+            self.avoidance.on_ack(ack, window, self.hoe.as_ref());
+        }
+        window.cwnd = window.cwnd.min(CWND_LIMIT);
+    }
+
+    /// A loss was found: set ssthresh and cwnd.
+    pub fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
+        let before = window.cwnd;
+        self.reaction.on_loss(loss, window);
+        self.start.on_loss();
+        self.hoe.iter_mut().for_each(Hoe::stop);
+        self.avoidance.on_loss(before);
+        self.recovering = !loss.ecn;
+    }
+
+    /// The retransmission timer ran out.
+    pub fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
+        let before = window.cwnd;
+        self.reaction.on_timeout(timeout, window);
+        self.start.on_timeout();
+        self.hoe.iter_mut().for_each(Hoe::stop);
+        self.avoidance.on_timeout(before, timeout.first);
+        self.recovering = false;
+    }
+
+    /// Recovery ended.
+    pub fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
+        self.reaction.on_recovery_exit(exit, window);
+        self.recovering = false;
+    }
+
+    /// The last loss or timeout was spurious: restores what it changed
+    /// (Eifel response, RFC 4015; RFC 9438, section 4.9).
+    pub fn on_spurious(&mut self, before: &Window, window: &mut Window) {
+        window.cwnd = window.cwnd.max(before.cwnd);
+        window.ssthresh = before.ssthresh;
+        self.start.on_spurious();
+        self.avoidance.on_spurious();
+        self.recovering = false;
+    }
+
+    /// Where the algorithm stands.
+    #[must_use]
+    pub fn phase(&self, window: &Window) -> Phase {
+        if self.recovering {
+            Phase::Recovery
+        } else if self.is_slow_start(window) {
+            Phase::SlowStart
+        } else {
+            Phase::CongestionAvoidance
+        }
+    }
+
+    /// The bandwidth that the reaction (Westwood family) or else Hoe's
+    /// estimate believes in.
+    #[must_use]
+    pub fn bandwidth_estimate(&self) -> Option<Rate> {
+        self.reaction
+            .bandwidth_estimate()
+            .or_else(|| self.hoe.as_ref().and_then(Hoe::bandwidth_estimate))
+    }
+
+    /// True where the host calls it slow start.
+    #[must_use]
+    pub fn is_slow_start(&self, window: &Window) -> bool {
+        window.cwnd < window.ssthresh
+            || (self.equality_is_slow_start
+                && window.cwnd <= window.ssthresh
+                && !self.start.stops_at_ssthresh())
+    }
+
+    fn takes_slow_start_step(&self, window: &Window) -> bool {
+        self.is_slow_start(window) || self.start.claims(window)
+    }
+}
+
+/// Calls the same method of whichever arm is there.
+macro_rules! dispatch {
+    ($self:ident, $method:ident $(, $argument:expr)*) => {
+        match $self {
+            Controller::Classic(classic) => classic.$method($($argument),*),
+            Controller::Custom(custom) => custom.$method($($argument),*),
+        }
+    };
+}
+
+impl Controller {
+    /// The name under which results are listed.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        dispatch!(self, name)
+    }
+
+    /// The connection is established; called once, before anything is sent.
+    pub fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
+        dispatch!(self, on_established, rtt, window);
+    }
+
+    /// Every ACK, duplicates and those of recovery included, before
+    /// [`Controller::on_ack`]: take samples.
+    #[inline]
+    pub fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
+        dispatch!(self, on_sample, ack, window);
+    }
+
+    /// An ACK that advances: grow the window.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        dispatch!(self, on_ack, ack, window);
+    }
+
+    /// A loss was found: set ssthresh and cwnd.
+    pub fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
+        dispatch!(self, on_loss, loss, window);
+    }
+
+    /// The retransmission timer ran out.
+    pub fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
+        dispatch!(self, on_timeout, timeout, window);
+    }
+
+    /// Recovery ended.
+    pub fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
+        dispatch!(self, on_recovery_exit, exit, window);
+    }
+
+    /// The last loss or timeout was spurious; `before` is the window from
+    /// before it.
+    pub fn on_spurious(&mut self, before: &Window, window: &mut Window) {
+        dispatch!(self, on_spurious, before, window);
+    }
+
+    /// Where the algorithm stands, for time series.
+    #[must_use]
+    pub fn phase(&self, window: &Window) -> Phase {
+        dispatch!(self, phase, window)
+    }
+
+    /// The bandwidth that the algorithm believes in, for time series.
+    #[must_use]
+    pub fn bandwidth_estimate(&self) -> Option<Rate> {
+        dispatch!(self, bandwidth_estimate)
+    }
+
+    /// Takes over what the host does around its algorithms; a user's own
+    /// algorithm is left alone.
+    pub fn apply_host_rules(&mut self, rules: HostRules) {
+        if let Controller::Classic(classic) = self {
+            classic.apply_host_rules(rules);
+        }
+    }
+}
+
+impl From<Classic> for Controller {
+    fn from(classic: Classic) -> Controller {
+        Controller::Classic(classic)
+    }
+}

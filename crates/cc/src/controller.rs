@@ -1,0 +1,129 @@
+//! The interface between a transport and its congestion control.
+
+use crate::{Ack, Avoidance, Hoe, Loss, Phase, Reaction, RecoveryExit, Start, Timeout, Window};
+use bentpipe_units::{Duration, Rate};
+use std::borrow::Cow;
+
+/// A congestion control that is not built in: implement this and hand it over
+/// as [`Controller::Custom`].
+///
+/// Every method gets the window to change. The defaults are those of a sender
+/// that follows RFC 5681 and SACK recovery (RFC 6675).
+pub trait CongestionControl: core::fmt::Debug + Send {
+    /// The name under which results are listed.
+    fn name(&self) -> &str;
+
+    /// The connection is established; `rtt` is the sample that the handshake
+    /// gave. Called once, before anything is sent. The default leaves the
+    /// initial window as it is.
+    fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
+        let _ = (rtt, window);
+    }
+
+    /// An ACK that advances, outside recovery (or inside it on hosts that grow
+    /// while recovering): grow the window.
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window);
+
+    /// Every ACK, duplicates and those of recovery included, before
+    /// [`CongestionControl::on_ack`]: take samples, do not grow.
+    fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
+        let _ = (ack, window);
+    }
+
+    /// A loss was found: set ssthresh and cwnd. The transport adds the three
+    /// segments of window inflation itself, where its recovery works that way.
+    fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
+        window.ssthresh = (loss.flight / 2.0).max(2.0);
+        window.cwnd = window.ssthresh;
+    }
+
+    /// The retransmission timer ran out.
+    fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
+        if timeout.first {
+            window.ssthresh = (timeout.flight / 2.0).max(2.0);
+        }
+        window.cwnd = 1.0;
+    }
+
+    /// Recovery ended.
+    fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
+        window.cwnd = if exit.recovery_fix {
+            window.ssthresh.min(exit.flight + 1.0)
+        } else {
+            window.ssthresh
+        };
+    }
+
+    /// The last loss or timeout was spurious; `before` is the window from
+    /// before it. The default restores it (Eifel response, RFC 4015).
+    fn on_spurious(&mut self, before: &Window, window: &mut Window) {
+        window.cwnd = window.cwnd.max(before.cwnd);
+        window.ssthresh = before.ssthresh;
+    }
+
+    /// Where the algorithm stands, for time series. The default tells slow
+    /// start from congestion avoidance by ssthresh.
+    fn phase(&self, window: &Window) -> Phase {
+        if window.in_slow_start() {
+            Phase::SlowStart
+        } else {
+            Phase::CongestionAvoidance
+        }
+    }
+
+    /// The bandwidth that the algorithm believes in, for time series; `None`
+    /// where it keeps no estimate.
+    fn bandwidth_estimate(&self) -> Option<Rate> {
+        None
+    }
+}
+
+/// The combination of a slow start, a congestion avoidance and a reaction.
+#[derive(Clone, Debug)]
+pub struct Classic {
+    /// The name under which results are listed.
+    pub name: Cow<'static, str>,
+    /// Growth below ssthresh.
+    pub start: Start,
+    /// Growth above ssthresh.
+    pub avoidance: Avoidance,
+    /// What loss, timeout and the end of recovery do.
+    pub reaction: Reaction,
+    /// Hoe's estimate of the bandwidth from the first ACKs, where it is used.
+    pub hoe: Option<Hoe>,
+    /// `cwnd <= ssthresh` counts as slow start, as in Linux 2.2, where the
+    /// first ACK after recovery therefore takes a slow start step. Set by the
+    /// host profile, not by the algorithm.
+    pub equality_is_slow_start: bool,
+    /// True from a loss to the end of its recovery; kept for [`Classic::phase`].
+    pub recovering: bool,
+}
+
+/// What a host does around every algorithm that it runs; applied with
+/// [`Classic::apply_host_rules`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostRules {
+    /// `cwnd <= ssthresh` is slow start (Linux 2.2).
+    pub equality_is_slow_start: bool,
+    /// Reno's congestion avoidance counts ACKs in whole numbers: cwnd grows by
+    /// one after more than cwnd of them (Linux 2.2 and 2.4).
+    pub integer_avoidance: bool,
+    /// ssthresh after halving is a whole number of segments (ns-2, Linux).
+    pub whole_ssthresh: bool,
+    /// Halving takes half of cwnd instead of half of what is in flight (ns-2,
+    /// Linux).
+    pub halve_window: bool,
+}
+
+/// A congestion control at work in a connection.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the large arm is the usual one; a box would cost a pointer chase per ACK"
+)]
+pub enum Controller {
+    /// A built-in combination, dispatched without a vtable.
+    Classic(Classic),
+    /// A user's own.
+    Custom(Box<dyn CongestionControl>),
+}

@@ -1,0 +1,148 @@
+//! Reactions: what a loss, a timeout and the end of recovery do to the window.
+//!
+//! Sources: RFC 5681, section 3.1 and 3.2 (Halve); RFC 6582, section 3.2 (end of
+//! recovery). Westwood, Westwood+ and CUBIC have files of their own.
+//!
+//! | parameter of Halve | default | |
+//! |---|---|---|
+//! | half_of | flight | `window`: half of cwnd, as ns-2 and Linux |
+//! | whole_ssthresh | false | true: rounded down to whole segments, as ns-2 and Linux |
+//!
+//! Left open: RFC 5681 halves bytes, so ssthresh may be a fraction of a
+//! segment; 21 segments in flight give 10.5, and 10 with `whole_ssthresh`.
+//! A timeout sets cwnd to 1 and never to the initial window (Marchese 2006,
+//! sec. 3.2, says both). The second timeout of a segment leaves ssthresh.
+
+mod westwood;
+mod westwood_plus;
+
+pub use crate::cubic::CubicReaction;
+pub use westwood::{Accounting, Filter, Westwood};
+pub use westwood_plus::{Cut, PlusFilter, WestwoodPlus};
+
+use crate::{Ack, Loss, RecoveryExit, Timeout, Window};
+use bentpipe_units::{Rate, Segments};
+
+/// What loss, timeout and the end of recovery do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reaction {
+    /// Half of what is in flight.
+    Halve(Halve),
+    /// Bandwidth estimated at every ACK x smallest RTT.
+    Westwood(Westwood),
+    /// Bandwidth estimated once a round x smallest RTT.
+    WestwoodPlus(WestwoodPlus),
+    /// beta x what is in flight.
+    Cubic(CubicReaction),
+    /// Nothing: the window from before the loss, kept here, comes back at the
+    /// end of recovery.
+    Ignore(Segments),
+}
+
+/// What is halved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HalfOf {
+    /// The segments in flight (RFC 5681).
+    #[default]
+    Flight,
+    /// cwnd (ns-2, Linux).
+    Window,
+}
+
+/// RFC 5681: ssthresh = max(flight / 2, 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Halve {
+    /// What is halved.
+    pub of: HalfOf,
+    /// Round ssthresh down to whole segments.
+    pub whole: bool,
+}
+
+impl Halve {
+    fn ssthresh(self, flight: Segments, window: &Window) -> Segments {
+        let half = match self.of {
+            HalfOf::Flight => flight / 2.0,
+            HalfOf::Window => window.cwnd / 2.0,
+        };
+        (if self.whole { half.floor() } else { half }).max(2.0)
+    }
+
+    fn on_loss(self, loss: &Loss, window: &mut Window) {
+        window.ssthresh = self.ssthresh(loss.flight, window);
+        window.cwnd = window.ssthresh;
+    }
+
+    fn on_timeout(self, timeout: &Timeout, window: &mut Window) {
+        if timeout.first {
+            window.ssthresh = self.ssthresh(timeout.flight, window);
+        }
+        window.cwnd = 1.0;
+    }
+}
+
+/// The window at the end of a recovery that leaves `cwnd`: RFC 6582, section
+/// 3.2, step 3.
+fn leave_recovery(cwnd: Segments, exit: &RecoveryExit, window: &mut Window) {
+    window.cwnd = if exit.recovery_fix {
+        cwnd.min(exit.flight + 1.0)
+    } else {
+        cwnd
+    };
+}
+
+impl Reaction {
+    /// Every ACK: take samples.
+    #[inline]
+    pub fn on_sample(&mut self, ack: &Ack) {
+        match self {
+            Reaction::Westwood(westwood) => westwood.on_sample(ack),
+            Reaction::WestwoodPlus(westwood) => westwood.on_sample(ack),
+            Reaction::Halve(_) | Reaction::Cubic(_) | Reaction::Ignore(_) => {}
+        }
+    }
+
+    /// A loss was found.
+    pub fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
+        match self {
+            Reaction::Halve(halve) => halve.on_loss(loss, window),
+            Reaction::Westwood(westwood) => westwood.on_loss(loss, window),
+            Reaction::WestwoodPlus(westwood) => westwood.on_loss(loss, window),
+            Reaction::Cubic(cubic) => cubic.on_loss(loss, window),
+            Reaction::Ignore(kept) => *kept = window.cwnd,
+        }
+    }
+
+    /// The retransmission timer ran out.
+    pub fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
+        match self {
+            Reaction::Halve(halve) => halve.on_timeout(timeout, window),
+            Reaction::Westwood(westwood) => westwood.on_timeout(timeout, window),
+            Reaction::WestwoodPlus(westwood) => westwood.on_timeout(timeout, window),
+            Reaction::Cubic(cubic) => cubic.on_timeout(timeout, window),
+            Reaction::Ignore(_) => {}
+        }
+    }
+
+    /// Recovery ended.
+    pub fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
+        match self {
+            Reaction::Halve(_) | Reaction::Cubic(_) => {
+                leave_recovery(window.ssthresh, exit, window);
+            }
+            Reaction::Westwood(westwood) => westwood.on_recovery_exit(exit, window),
+            Reaction::WestwoodPlus(westwood) => westwood.on_recovery_exit(exit, window),
+            Reaction::Ignore(kept) if *kept >= 1.0 => window.cwnd = *kept,
+            Reaction::Ignore(_) => {}
+        }
+    }
+
+    /// The bandwidth estimate, where there is one.
+    #[must_use]
+    pub fn bandwidth_estimate(&self) -> Option<Rate> {
+        match self {
+            Reaction::Westwood(westwood) => westwood.bandwidth_estimate(),
+            Reaction::WestwoodPlus(westwood) => westwood.bandwidth_estimate(),
+            Reaction::Halve(_) | Reaction::Cubic(_) | Reaction::Ignore(_) => None,
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! TCP Westwood: after a loss, the window that the ACKs have shown to fit.
+//!
+//! Sources: Mascolo, Casetti, Gerla et al. 2001 (the law and the filter); the
+//! WestwoodNR agent for ns-2 (the other filters). Every ACK, duplicates
+//! included, gives a sample b = data it accounts for / time since the last
+//! ACK; a low-pass filter turns samples into the estimate BWE. A loss sets
+//! ssthresh = max(2, BWE x smallest RTT) and cwnd = min(cwnd, ssthresh); a
+//! timeout the same ssthresh and cwnd = 1.
+//!
+//! | parameter | default | unit |
+//! |---|---|---|
+//! | filter | tustin | or type-1, type-3 (the numbers of the ns-2 agent) |
+//! | tau | 500 ms (the ns-2 agent: 1 s) | time constant of tustin and type-3 |
+//! | zero_samples (m) | 2 | zero samples every tau / m without an ACK |
+//! | accounting | dupack | `delivered`: what SACK says arrived |
+//! | count_cap | 0 = none (the ns-2 agent: 2) | segments an ACK accounts for |
+//!
+//! - tustin: BWE_k = ((2 tau / D - 1) BWE_{k-1} + b_k + b_{k-1}) / (2 tau / D + 1),
+//!   D the time since the last sample;
+//! - type-1: BWE_k = .9047 BWE_{k-1} + .0476 (b_k + b_{k-1}): tustin at
+//!   tau = 10 D; no zero samples;
+//! - type-3: tustin with m = 2, which makes the weights of a zero sample 3/5
+//!   and 1/5.
+//!
+//! Left open, and the reading chosen:
+//! - Several ACKs at one instant are one sample.
+//! - Zero samples are at tau / m, 2 tau / m, ... after the last ACK; the sample
+//!   of the ACK that ends the silence divides by the whole silence.
+//! - Before the first sample, and without an RTT, the cut is half of the flight.
+//! - A window below ssthresh at the loss stays there when recovery ends, and
+//!   the connection goes on in slow start: Caini & Firrincieli 2006 suppose that
+//!   this happens often.
+//! - Which filter Caini & Firrincieli 2006 used is not printed.
+
+use super::leave_recovery;
+use crate::{Ack, CWND_LIMIT, Loss, RecoveryExit, Timeout, Window};
+use bentpipe_units::math;
+use bentpipe_units::{Duration, Rate, Segments, Time};
+
+/// What an ACK accounts for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Accounting {
+    /// A duplicate is one segment; a later cumulative ACK does not count those
+    /// again.
+    #[default]
+    DupAck,
+    /// What was newly delivered, by cumulative or selective acknowledgement.
+    Delivered,
+}
+
+/// Counts the segments that ACKs account for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct AckCount {
+    accounting: Accounting,
+    /// Segments of an ACK at most.
+    cap: Segments,
+    /// Duplicates that no cumulative ACK has covered yet.
+    unaccounted: Segments,
+}
+
+impl AckCount {
+    /// Without a cap where `cap` is 0.
+    pub(super) fn new(accounting: Accounting, cap: Segments) -> AckCount {
+        AckCount {
+            accounting,
+            cap: if cap > 0.0 { cap } else { f64::INFINITY },
+            unaccounted: 0.0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn count(&mut self, ack: &Ack) -> Segments {
+        let count = match self.accounting {
+            Accounting::Delivered => ack.delivered,
+            Accounting::DupAck if ack.duplicate => {
+                self.unaccounted += 1.0;
+                1.0
+            }
+            Accounting::DupAck if ack.acked > 1.0 => {
+                if self.unaccounted >= ack.acked {
+                    self.unaccounted -= ack.acked;
+                    1.0
+                } else {
+                    ack.acked - core::mem::take(&mut self.unaccounted)
+                }
+            }
+            Accounting::DupAck => ack.acked,
+        };
+        count.min(self.cap)
+    }
+}
+
+/// `bandwidth` (bit/s) x `rtt` in segments, at least 2; `None` while either is
+/// unknown.
+pub(super) fn fitting_window(bandwidth: f64, rtt: Duration, mss: u32) -> Option<Segments> {
+    let known = bandwidth > 0.0 && rtt != Duration::MAX;
+    let product = bandwidth * rtt.as_secs() / (8.0 * f64::from(mss.max(1)));
+    known.then(|| product.clamp(2.0, CWND_LIMIT))
+}
+
+/// Bits in `segments`.
+pub(super) fn bits(segments: Segments, mss: u32) -> f64 {
+    segments * f64::from(mss) * 8.0
+}
+
+/// The low-pass filter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Filter {
+    /// Fixed weights: `old` on the estimate, `new` on the last two samples.
+    Weights {
+        /// Weight of the estimate.
+        old: f64,
+        /// Weight of each of the last two samples.
+        new: f64,
+    },
+    /// Tustin's approximation of a first-order low-pass.
+    Tustin {
+        /// Time constant.
+        tau: Duration,
+        /// Zero samples every tau / m without an ACK.
+        zero_samples: f64,
+    },
+}
+
+impl Filter {
+    /// Type 1 of the ns-2 agent.
+    pub const TYPE_1: Filter = Filter::Weights {
+        old: 0.9047,
+        new: 0.0476,
+    };
+
+    /// Type 3 of the ns-2 agent.
+    #[must_use]
+    pub const fn type_3(tau: Duration) -> Filter {
+        Filter::Tustin {
+            tau,
+            zero_samples: 2.0,
+        }
+    }
+}
+
+/// The state of Westwood in a connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Westwood {
+    filter: Filter,
+    count: AckCount,
+    /// BWE, bit/s.
+    estimate: f64,
+    /// The last sample, bit/s.
+    last_sample: f64,
+    last_ack: Option<Time>,
+    /// Segments of ACKs at the instant of the last one.
+    pending: Segments,
+    /// cwnd after the last cut.
+    cut_to: Segments,
+}
+
+impl Westwood {
+    /// Westwood with the given filter, accounting and cap (0: none) on the
+    /// segments of an ACK.
+    #[must_use]
+    pub fn new(filter: Filter, accounting: Accounting, count_cap: Segments) -> Westwood {
+        Westwood {
+            filter,
+            count: AckCount::new(accounting, count_cap),
+            estimate: 0.0,
+            last_sample: 0.0,
+            last_ack: None,
+            pending: 0.0,
+            cut_to: 0.0,
+        }
+    }
+
+    /// The bandwidth estimate; `None` before a sample.
+    #[must_use]
+    pub fn bandwidth_estimate(&self) -> Option<Rate> {
+        (self.estimate > 0.0).then(|| Rate::from_bps_f64(self.estimate))
+    }
+
+    #[inline]
+    pub(super) fn on_sample(&mut self, ack: &Ack) {
+        self.pending += self.count.count(ack);
+        let Some(last) = self.last_ack else {
+            self.last_ack = Some(ack.now);
+            self.pending = 0.0;
+            return;
+        };
+        let gap = ack.now.since(last);
+        if gap.is_zero() {
+            return;
+        }
+        self.last_ack = Some(ack.now);
+        let gap = gap.as_secs();
+        let sample = bits(core::mem::take(&mut self.pending), ack.mss) / gap;
+        self.filter(gap, sample);
+    }
+
+    /// Takes `sample` into the estimate, `gap` seconds after the last ACK.
+    #[inline]
+    fn filter(&mut self, gap: f64, sample: f64) {
+        match self.filter {
+            Filter::Weights { old, new } => {
+                self.estimate = old * self.estimate + new * (sample + self.last_sample);
+            }
+            Filter::Tustin { tau, zero_samples } => {
+                let tau = tau.as_secs().max(1e-9);
+                let period = tau / zero_samples;
+                let rest = if gap > period {
+                    self.silence(tau, period, gap)
+                } else {
+                    gap
+                };
+                self.step(tau, rest, sample);
+            }
+        }
+        self.last_sample = sample;
+    }
+
+    /// The zero samples of a silence of `gap` seconds; what is left after the
+    /// last of them.
+    #[cold]
+    fn silence(&mut self, tau: f64, period: f64, gap: f64) -> f64 {
+        let zeros = (gap / period).ceil() - 1.0;
+        self.step(tau, period, 0.0);
+        self.last_sample = 0.0;
+        // All further ones weigh the estimate alike.
+        let ratio = 2.0 * tau / period;
+        self.estimate *= math::pow((ratio - 1.0) / (ratio + 1.0), zeros - 1.0);
+        (gap - zeros * period).clamp(1e-9, period)
+    }
+
+    #[inline]
+    fn step(&mut self, tau: f64, gap: f64, sample: f64) {
+        let ratio = 2.0 * tau / gap;
+        self.estimate = ((ratio - 1.0) * self.estimate + sample + self.last_sample) / (ratio + 1.0);
+    }
+
+    pub(super) fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
+        window.ssthresh = fitting_window(self.estimate, loss.min_rtt, loss.mss)
+            .unwrap_or((loss.flight / 2.0).max(2.0));
+        window.cwnd = window.cwnd.min(window.ssthresh);
+        self.cut_to = window.cwnd;
+    }
+
+    pub(super) fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
+        if timeout.first {
+            window.ssthresh = fitting_window(self.estimate, timeout.min_rtt, timeout.mss)
+                .unwrap_or((timeout.flight / 2.0).max(2.0));
+        }
+        window.cwnd = 1.0;
+        self.cut_to = 0.0;
+    }
+
+    pub(super) fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
+        let cwnd = if self.cut_to >= 1.0 {
+            self.cut_to
+        } else {
+            window.ssthresh
+        };
+        leave_recovery(cwnd.min(window.ssthresh), exit, window);
+    }
+}

@@ -1,0 +1,21 @@
+//! The built-in congestion controls by name: what they are, which parameters
+//! they take, and how to build one from a scenario's text.
+//!
+//! One table ([`list`]) serves the command line, the documentation and the
+//! checks of a scenario, so that none of them can say something else.
+
+mod build;
+mod named;
+mod parameter;
+mod reader;
+mod slot;
+mod spelling;
+mod table;
+mod value;
+
+pub use build::{BuildError, build, build_slots};
+pub use named::{Described, find, list};
+pub use parameter::{DefaultValue, Parameter, Range};
+pub use slot::{Slot, SlotKind, slots};
+pub use spelling::nearest;
+pub use value::{ParameterValue, Parameters};

@@ -1,0 +1,221 @@
+//! What holds for every algorithm, whatever the transport reports.
+
+use crate::wire::{a_loss, a_timeout, an_ack, an_exit};
+use bentpipe_cc::{
+    CWND_LIMIT, Classic, Controller, Parameters, SlotKind, Window, build, build_slots, list, slots,
+};
+use bentpipe_units::{Duration, Rate, Time};
+use proptest::prelude::*;
+
+/// One call of the transport.
+#[derive(Clone, Debug)]
+enum Event {
+    Established(Option<u64>),
+    Ack {
+        gap: u64,
+        acked: f64,
+        rtt: Option<u64>,
+        cwnd_limited: bool,
+        round_start: bool,
+        receive_window: f64,
+        rate: Option<u64>,
+    },
+    Duplicate(u64),
+    Loss {
+        flight: f64,
+        ecn: bool,
+    },
+    Timeout {
+        flight: f64,
+        first: bool,
+    },
+    Exit {
+        flight: f64,
+        fix: bool,
+    },
+    Spurious,
+}
+
+/// Nanoseconds: none, a few, a packet's time, a round trip, hours.
+fn gap() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        Just(0),
+        1u64..10,
+        1_000u64..10_000_000,
+        100_000_000u64..2_000_000_000,
+        Just(100_000_000_000_000)
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let acked = prop_oneof![Just(1.0), Just(2.0), 0.0..3.0f64, 1.0..100_000.0f64];
+    let receive_window = prop_oneof![Just(f64::INFINITY), 1.0..1000.0f64];
+    let flight = prop_oneof![Just(0.0), 0.0..1000.0f64];
+    let ack = (
+        gap(),
+        acked,
+        prop::option::of(gap()),
+        prop::bool::weighted(0.8),
+        any::<bool>(),
+        receive_window,
+        prop::option::of(any::<u64>()),
+    )
+        .prop_map(
+            |(gap, acked, rtt, cwnd_limited, round_start, receive_window, rate)| Event::Ack {
+                gap,
+                acked,
+                rtt,
+                cwnd_limited,
+                round_start,
+                receive_window,
+                rate,
+            },
+        );
+    prop_oneof![
+        12 => ack,
+        2 => gap().prop_map(Event::Duplicate),
+        1 => (flight.clone(), any::<bool>()).prop_map(|(flight, ecn)| Event::Loss { flight, ecn }),
+        1 => (flight.clone(), any::<bool>())
+            .prop_map(|(flight, first)| Event::Timeout { flight, first }),
+        1 => (flight, any::<bool>()).prop_map(|(flight, fix)| Event::Exit { flight, fix }),
+        1 => Just(Event::Spurious),
+        1 => prop::option::of(gap()).prop_map(Event::Established),
+    ]
+}
+
+/// Runs the events through a controller and checks after each of them.
+fn hold(classic: Classic, events: &[Event]) {
+    let fixed = classic.name().starts_with("fixed");
+    let hoe_may_set_one = classic.hoe.is_some();
+    let mut controller = Controller::Classic(classic);
+    let mut window = Window::new(10.0);
+    let mut saved = window.clone();
+    let (mut now, mut min_rtt) = (Time::ZERO, Duration::MAX);
+    for event in events {
+        let before = window.clone();
+        match *event {
+            Event::Established(rtt) => {
+                controller.on_established(rtt.map(Duration::from_nanos), &mut window);
+            }
+            Event::Ack {
+                gap,
+                acked,
+                rtt,
+                cwnd_limited,
+                round_start,
+                receive_window,
+                rate,
+            } => {
+                now += Duration::from_nanos(gap);
+                let rtt = rtt.map(Duration::from_nanos);
+                min_rtt = min_rtt.min(rtt.unwrap_or(Duration::MAX));
+                let mut ack = an_ack();
+                (ack.now, ack.acked, ack.delivered) = (now, acked, acked);
+                (ack.rtt, ack.min_rtt) = (rtt, min_rtt);
+                ack.smoothed_rtt = rtt.unwrap_or_default();
+                ack.delivery_rate = rate.map(Rate::from_bps);
+                (ack.cwnd_limited, ack.round_start) = (cwnd_limited, round_start);
+                ack.receive_window = receive_window;
+                controller.on_sample(&ack, &mut window);
+                controller.on_ack(&ack, &mut window);
+                assert!(
+                    cwnd_limited || fixed || window.cwnd <= before.cwnd,
+                    "growth without need: {before:?} -> {window:?}"
+                );
+                assert!(fixed || window.cwnd >= before.cwnd, "an ACK lowered cwnd");
+            }
+            Event::Duplicate(gap) => {
+                now += Duration::from_nanos(gap);
+                let mut ack = an_ack();
+                (ack.now, ack.acked, ack.delivered) = (now, 0.0, 0.0);
+                (ack.duplicate, ack.in_recovery) = (true, true);
+                (ack.rtt, ack.min_rtt) = (None, min_rtt);
+                controller.on_sample(&ack, &mut window);
+                assert!(
+                    fixed || window.cwnd == before.cwnd,
+                    "a duplicate moved cwnd"
+                );
+            }
+            Event::Loss { flight, ecn } => {
+                saved = window.clone();
+                let mut loss = a_loss(flight);
+                (loss.now, loss.ecn, loss.min_rtt) = (now, ecn, min_rtt);
+                controller.on_loss(&loss, &mut window);
+            }
+            Event::Timeout { flight, first } => {
+                saved = window.clone();
+                let mut timeout = a_timeout(flight);
+                (timeout.now, timeout.first, timeout.min_rtt) = (now, first, min_rtt);
+                controller.on_timeout(&timeout, &mut window);
+            }
+            Event::Exit { flight, fix } => {
+                let mut exit = an_exit(flight, fix);
+                (exit.now, exit.min_rtt) = (now, min_rtt);
+                // Recovery ends only after a loss has set ssthresh.
+                if window.ssthresh.is_finite() {
+                    controller.on_recovery_exit(&exit, &mut window);
+                }
+            }
+            Event::Spurious => controller.on_spurious(&saved, &mut window),
+        }
+        let _ = (controller.phase(&window), controller.bandwidth_estimate());
+        assert!(
+            window.cwnd.is_finite() && window.cwnd >= 1.0,
+            "{event:?}: {before:?} -> {window:?}"
+        );
+        assert!(
+            window.cwnd <= 2.0 * CWND_LIMIT,
+            "{event:?}: {before:?} -> {window:?}"
+        );
+        let least = if hoe_may_set_one { 1.0 } else { 2.0 };
+        assert!(
+            window.ssthresh >= least || window.ssthresh >= window.cwnd.min(before.cwnd),
+            "{event:?}: {before:?} -> {window:?}"
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_named_algorithm(events in prop::collection::vec(event(), 1..200)) {
+        for described in list() {
+            hold(build(described.name, &Parameters::new()).unwrap(), &events);
+        }
+    }
+
+    #[test]
+    fn every_variant(events in prop::collection::vec(event(), 1..60)) {
+        for described in list() {
+            for parameter in described.parameters {
+                let bentpipe_cc::Range::OneOf(words) = parameter.range else { continue };
+                for word in words {
+                    let given = Parameters::new().with(parameter.name, *word);
+                    hold(build(described.name, &given).unwrap(), &events);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_combination(events in prop::collection::vec(event(), 1..30)) {
+        for start in slots(SlotKind::Start) {
+            for avoidance in slots(SlotKind::Avoidance) {
+                for reaction in slots(SlotKind::Reaction) {
+                    let none = Parameters::new();
+                    let classic =
+                        build_slots(start.name, avoidance.name, reaction.name, &none).unwrap();
+                    hold(classic, &events);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_panics(name in "\\PC{0,20}", parameter in "\\PC{0,20}", value in "\\PC{0,20}") {
+        let given = Parameters::new().with(parameter, value.as_str());
+        let _ = build(&name, &given);
+        let _ = build("mtsi", &given);
+        let _ = build("hybla", &Parameters::new().with("rtt0", value.as_str()));
+        let _ = build_slots(&name, &value, &name, &given);
+    }
+}

@@ -1,0 +1,14 @@
+//! The published numbers of every algorithm, their behaviour over scripted
+//! rounds, and what must hold for any stream of events.
+
+mod behaviour;
+mod cubic;
+mod custom;
+mod host;
+mod hybla;
+mod invariants;
+mod marchese;
+mod registry;
+mod standard;
+mod westwood;
+mod wire;

@@ -1,0 +1,126 @@
+//! Events as a transport would make them.
+
+use bentpipe_cc::{Ack, Classic, Controller, Loss, RecoveryExit, Timeout, Window};
+use bentpipe_units::{Duration, Segments, Time};
+
+/// An ACK at time zero for one full segment of 1500 bytes over a path of
+/// 600 ms.
+pub(crate) fn an_ack() -> Ack {
+    let rtt = Duration::from_millis(600);
+    Ack {
+        now: Time::ZERO,
+        acked: 1.0,
+        delivered: 1.0,
+        duplicate: false,
+        rtt: Some(rtt),
+        min_rtt: rtt,
+        smoothed_rtt: rtt,
+        delivery_rate: None,
+        flight_before: 10.0,
+        flight: 9.0,
+        cwnd_limited: true,
+        round_start: false,
+        in_recovery: false,
+        receive_window: 1e9,
+        mss: 1500,
+    }
+}
+
+pub(crate) fn a_loss(flight: Segments) -> Loss {
+    let min_rtt = Duration::from_millis(600);
+    Loss {
+        now: Time::ZERO,
+        flight,
+        ecn: false,
+        min_rtt,
+        mss: 1500,
+    }
+}
+
+pub(crate) fn a_timeout(flight: Segments) -> Timeout {
+    let min_rtt = Duration::from_millis(600);
+    Timeout {
+        now: Time::ZERO,
+        flight,
+        first: true,
+        min_rtt,
+        mss: 1500,
+    }
+}
+
+pub(crate) fn an_exit(flight: Segments, recovery_fix: bool) -> RecoveryExit {
+    let min_rtt = Duration::from_millis(600);
+    RecoveryExit {
+        now: Time::ZERO,
+        flight,
+        recovery_fix,
+        min_rtt,
+        mss: 1500,
+    }
+}
+
+/// A controller with its window, and the ACK that it gets next.
+pub(crate) struct Wire {
+    pub(crate) controller: Controller,
+    pub(crate) window: Window,
+    pub(crate) next: Ack,
+}
+
+impl Wire {
+    pub(crate) fn new(classic: Classic, cwnd: Segments, ssthresh: Segments) -> Wire {
+        let window = Window {
+            cwnd,
+            ssthresh,
+            pacing_rate: None,
+        };
+        Wire {
+            controller: classic.into(),
+            window,
+            next: an_ack(),
+        }
+    }
+
+    /// The next ACK, `gap` after the last one.
+    pub(crate) fn ack(&mut self, gap: Duration) {
+        self.next.now += gap;
+        self.controller.on_sample(&self.next, &mut self.window);
+        if !self.next.duplicate {
+            self.controller.on_ack(&self.next, &mut self.window);
+        }
+    }
+
+    /// `n` ACKs, one per 1.2 ms (1500 bytes at 10 Mbit/s).
+    pub(crate) fn acks(&mut self, n: usize) {
+        for _ in 0..n {
+            self.ack(Duration::from_micros(1200));
+        }
+    }
+
+    /// cwnd after each of `n` ACKs.
+    pub(crate) fn cwnds(&mut self, n: usize) -> Vec<Segments> {
+        (0..n)
+            .map(|_| {
+                self.acks(1);
+                self.window.cwnd
+            })
+            .collect()
+    }
+
+    /// cwnd at the start of each of `n` rounds in which every segment is
+    /// acknowledged.
+    pub(crate) fn rounds(&mut self, n: usize) -> Vec<Segments> {
+        (0..n)
+            .map(|_| {
+                let cwnd = self.window.cwnd;
+                self.acks(cwnd as usize);
+                cwnd
+            })
+            .collect()
+    }
+}
+
+/// Fails unless both are the same to `tolerance`.
+#[track_caller]
+pub(crate) fn close(got: f64, want: f64, tolerance: f64) {
+    assert!((got - want).abs() <= tolerance, "got {got}, want {want}");
+}
