@@ -1,0 +1,460 @@
+//! Ready-made transports by name, and how settings become a transport.
+//!
+//! Three layers decide each setting, the first that says something wins:
+//!
+//! 1. what a scenario writes for its transport,
+//! 2. what makes up the named transport itself (MTSI's initial window of 6),
+//! 3. the rules of the host profile (an acknowledgement per two segments).
+//!
+//! The default profile is `rfc`. Buffers that nobody sets are so large that
+//! they do not bind.
+
+use crate::{CongestionControlChoice, DelayedAck, HostProfile, Pacing, Recovery, Transport};
+use bentpipe_cc::{Parameters, nearest};
+use bentpipe_units::{Bytes, Duration, Segments};
+
+/// Buffer of a transport that says nothing about it: 16 MB, more than the
+/// bandwidth-delay product of 200 Mbit/s x 0.6 s.
+pub const DEFAULT_BUFFER: Bytes = Bytes::new(16_000_000);
+
+/// Size of a full packet at the IP layer where no MSS is set.
+pub const DEFAULT_PACKET: u32 = 1500;
+
+/// Settings of a transport of which each may be left to the layer below.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TransportSettings {
+    /// The algorithm that moves the window; `newreno` if nobody says.
+    pub congestion_control: Option<CongestionControlChoice>,
+    /// Its parameters. They belong to the algorithm of this layer or, where it
+    /// names none, of the layer below.
+    pub parameters: Parameters,
+    /// How the host behaves around it.
+    pub profile: Option<HostProfile>,
+    /// How losses are repaired.
+    pub recovery: Option<Recovery>,
+    /// Maximum segment size; if nobody says, what fills a packet of
+    /// [`DEFAULT_PACKET`] bytes: 1448 with timestamps, 1460 without.
+    pub mss: Option<u32>,
+    /// Initial window, segments.
+    pub initial_window: Option<Segments>,
+    /// Initial slow start threshold, segments, which may be infinite.
+    pub initial_ssthresh: Option<Segments>,
+    /// Send buffer.
+    pub send_buffer: Option<Bytes>,
+    /// Receive buffer.
+    pub receive_buffer: Option<Bytes>,
+    /// Full segments per ACK.
+    pub ack_count: Option<u32>,
+    /// Longest delay of an ACK.
+    pub ack_timer: Option<Duration>,
+    /// Segments at the start that are acknowledged at once.
+    pub quick_acks: Option<u32>,
+    /// Timestamps option.
+    pub timestamps: Option<bool>,
+    /// Limited transmit.
+    pub limited_transmit: Option<bool>,
+    /// Recovery fix.
+    pub recovery_fix: Option<bool>,
+    /// Undo of spurious retransmissions.
+    pub undo: Option<bool>,
+    /// Packet spacing.
+    pub pacing: Option<Pacing>,
+    /// Explicit congestion notification.
+    pub ecn: Option<bool>,
+    /// Smallest retransmission timeout.
+    pub minimum_rto: Option<Duration>,
+}
+
+impl TransportSettings {
+    /// These settings, with those of `below` where these say nothing.
+    ///
+    /// Parameters are merged name by name; those of `below` are dropped where
+    /// this layer chooses another congestion control that does not know them.
+    #[must_use]
+    pub fn over(self, below: TransportSettings) -> TransportSettings {
+        let changed = self.congestion_control.is_some();
+        let congestion_control = self.congestion_control.or(below.congestion_control);
+        let mut parameters = below.parameters;
+        if let (true, Some(choice)) = (changed, &congestion_control) {
+            let unknown: Vec<String> = parameters
+                .iter()
+                .filter(|(name, _)| !choice.knows(name))
+                .map(|(name, _)| name.to_string())
+                .collect();
+            for name in unknown {
+                parameters.remove(&name);
+            }
+        }
+        for (name, value) in self.parameters.iter() {
+            parameters.set(name, value.clone());
+        }
+        TransportSettings {
+            congestion_control,
+            parameters,
+            profile: self.profile.or(below.profile),
+            recovery: self.recovery.or(below.recovery),
+            mss: self.mss.or(below.mss),
+            initial_window: self.initial_window.or(below.initial_window),
+            initial_ssthresh: self.initial_ssthresh.or(below.initial_ssthresh),
+            send_buffer: self.send_buffer.or(below.send_buffer),
+            receive_buffer: self.receive_buffer.or(below.receive_buffer),
+            ack_count: self.ack_count.or(below.ack_count),
+            ack_timer: self.ack_timer.or(below.ack_timer),
+            quick_acks: self.quick_acks.or(below.quick_acks),
+            timestamps: self.timestamps.or(below.timestamps),
+            limited_transmit: self.limited_transmit.or(below.limited_transmit),
+            recovery_fix: self.recovery_fix.or(below.recovery_fix),
+            undo: self.undo.or(below.undo),
+            pacing: self.pacing.or(below.pacing),
+            ecn: self.ecn.or(below.ecn),
+            minimum_rto: self.minimum_rto.or(below.minimum_rto),
+        }
+    }
+
+    /// The transport that these settings and the rules of their profile make.
+    #[must_use]
+    pub fn resolve(self, name: impl Into<String>) -> Transport {
+        let profile = self.profile.unwrap_or_default();
+        let rules = profile.rules();
+        let timestamps = self.timestamps.unwrap_or(rules.timestamps);
+        let headers = if timestamps { 52 } else { 40 };
+        Transport {
+            name: name.into(),
+            congestion_control: self
+                .congestion_control
+                .unwrap_or_else(|| CongestionControlChoice::Named("newreno".to_string())),
+            parameters: self.parameters,
+            profile,
+            recovery: self.recovery.unwrap_or(rules.recovery),
+            mss: self.mss.unwrap_or(DEFAULT_PACKET - headers),
+            initial_window: self.initial_window.unwrap_or(rules.initial_window),
+            initial_ssthresh: self.initial_ssthresh.filter(|s| s.is_finite()),
+            send_buffer: self.send_buffer.unwrap_or(DEFAULT_BUFFER),
+            receive_buffer: self.receive_buffer.unwrap_or(DEFAULT_BUFFER),
+            delayed_ack: DelayedAck {
+                count: self.ack_count.unwrap_or(rules.delayed_ack.count),
+                timer: self.ack_timer.unwrap_or(rules.delayed_ack.timer),
+                quick_acks: self.quick_acks.unwrap_or(rules.delayed_ack.quick_acks),
+            },
+            timestamps,
+            limited_transmit: self.limited_transmit.unwrap_or(rules.limited_transmit),
+            recovery_fix: self.recovery_fix.unwrap_or(rules.recovery_fix),
+            undo: self.undo.unwrap_or(rules.undo),
+            pacing: self.pacing.unwrap_or(Pacing::Off),
+            ecn: self.ecn.unwrap_or(false),
+            minimum_rto: self.minimum_rto,
+        }
+    }
+}
+
+impl CongestionControlChoice {
+    /// True if it has a parameter of that name.
+    #[must_use]
+    pub fn knows(&self, parameter: &str) -> bool {
+        self.described_parameters().any(|p| p.name == parameter)
+    }
+
+    /// The parameters that it takes; a name may come more than once.
+    pub fn described_parameters(&self) -> impl Iterator<Item = &'static bentpipe_cc::Parameter> {
+        use bentpipe_cc::{SlotKind, find, slots};
+        let slot = |kind: SlotKind, name: &str| {
+            slots(kind)
+                .iter()
+                .find(|s| s.name == name)
+                .map_or(&[][..], |s| s.parameters)
+        };
+        let lists = match self {
+            CongestionControlChoice::Named(name) => {
+                [find(name).map_or(&[][..], |d| d.parameters), &[], &[], &[]]
+            }
+            CongestionControlChoice::Slots {
+                start,
+                avoidance,
+                reaction,
+            } => [
+                slot(SlotKind::Start, start),
+                slot(SlotKind::Avoidance, avoidance),
+                slot(SlotKind::Reaction, reaction),
+                hoe(),
+            ],
+            CongestionControlChoice::Ideal => [&[][..]; 4],
+        };
+        lists.into_iter().flatten()
+    }
+}
+
+/// Hoe's estimate, which every combination of slots takes.
+fn hoe() -> &'static [bentpipe_cc::Parameter] {
+    let newreno = bentpipe_cc::find("newreno").map_or(&[][..], |d| d.parameters);
+    match newreno.iter().position(|p| p.name == "hoe") {
+        Some(at) => &newreno[at..=at],
+        None => &[],
+    }
+}
+
+/// A transport that has a name of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedTransport {
+    /// As scenarios write it.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// Paper with section or equation, or RFC.
+    pub source: &'static str,
+    settings: fn() -> TransportSettings,
+}
+
+impl NamedTransport {
+    /// What makes it up; the rest is left to the profile.
+    #[must_use]
+    pub fn settings(&self) -> TransportSettings {
+        (self.settings)()
+    }
+
+    /// The transport as it stands, under the profile `rfc`.
+    #[must_use]
+    pub fn transport(&self) -> Transport {
+        self.settings().resolve(self.name)
+    }
+}
+
+fn control(name: &str) -> TransportSettings {
+    TransportSettings {
+        congestion_control: Some(CongestionControlChoice::Named(name.to_string())),
+        ..TransportSettings::default()
+    }
+}
+
+fn newreno(recovery: Recovery) -> TransportSettings {
+    TransportSettings {
+        recovery: Some(recovery),
+        ..control("newreno")
+    }
+}
+
+/// The starts of Marchese 2006 share IW 6 and "320 Kbytes", of which Linux 2.2
+/// advertises half: 113 segments, so a Kbyte is 1024 bytes.
+fn marchese(name: &str) -> TransportSettings {
+    TransportSettings {
+        initial_window: Some(6.0),
+        send_buffer: Some(Bytes::new(320 * 1024)),
+        receive_buffer: Some(Bytes::new(320 * 1024)),
+        ..control(name)
+    }
+}
+
+const fn named(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    settings: fn() -> TransportSettings,
+) -> NamedTransport {
+    NamedTransport {
+        name,
+        summary,
+        source,
+        settings,
+    }
+}
+
+static TRANSPORTS: [NamedTransport; 15] = [
+    named(
+        "newreno",
+        "fast recovery with partial ACKs, no SACK: the baseline of most papers",
+        "RFC 5681, RFC 6582",
+        || newreno(Recovery::NewReno),
+    ),
+    named(
+        "reno",
+        "fast recovery that ends with the first new ACK",
+        "RFC 2581",
+        || newreno(Recovery::Reno),
+    ),
+    named(
+        "tahoe",
+        "slow start after every loss",
+        "Jacobson 1988",
+        || newreno(Recovery::Tahoe),
+    ),
+    named(
+        "sack",
+        "selective acknowledgements, initial window 10: the standards of today",
+        "RFC 5681, RFC 6675, RFC 6928",
+        || TransportSettings {
+            initial_window: Some(10.0),
+            ..newreno(Recovery::Sack)
+        },
+    ),
+    named(
+        "fack",
+        "forward acknowledgement",
+        "Mathis & Mahdavi 1996",
+        || newreno(Recovery::Fack),
+    ),
+    named(
+        "const",
+        "K segments per ACK in slow start, initial window 6",
+        "Marchese 2006, eq. 6",
+        || marchese("const"),
+    ),
+    named(
+        "linear",
+        "one segment more with every ACK of slow start, initial window 6",
+        "Marchese 2006, eq. 7",
+        || marchese("linear"),
+    ),
+    named(
+        "mtsi",
+        "multi-threshold slow start 20-30-40, initial window 6, buffers of 320 KiB",
+        "Marchese 2006, eq. 3-5",
+        || marchese("mtsi"),
+    ),
+    named(
+        "westwood",
+        "cuts to the bandwidth that the ACKs show; NewReno recovery",
+        "Mascolo, Casetti, Gerla et al. 2001",
+        || TransportSettings {
+            recovery: Some(Recovery::NewReno),
+            ..control("westwood")
+        },
+    ),
+    named(
+        "westwood+",
+        "Westwood with one bandwidth sample per round trip",
+        "Grieco & Mascolo 2004",
+        || control("westwood+"),
+    ),
+    named(
+        "e-tcpw",
+        "Enhanced Westwood: SACK, Hoe's estimate, recovery fix",
+        "Caini & Firrincieli 2006, section IV.C",
+        || TransportSettings {
+            recovery: Some(Recovery::Sack),
+            recovery_fix: Some(true),
+            parameters: Parameters::new().with("hoe", "round"),
+            ..control("westwood")
+        },
+    ),
+    named(
+        "hybla",
+        "grows as if the RTT were 25 ms: SACK, timestamps, pacing, Hoe's estimate, recovery fix",
+        "Caini & Firrincieli 2004 and 2006, section IV",
+        || TransportSettings {
+            recovery: Some(Recovery::Sack),
+            timestamps: Some(true),
+            recovery_fix: Some(true),
+            pacing: Some(Pacing::Window {
+                gain: 1.0,
+                initial_burst: 10,
+            }),
+            ..control("hybla")
+        },
+    ),
+    named(
+        "cubic",
+        "the default of most hosts, with HyStart++",
+        "RFC 9438, RFC 9406",
+        || control("cubic"),
+    ),
+    named(
+        "ideal",
+        "an analytic bound: the bottleneck's rate and one round trip, no packets",
+        "Marchese 2006, section 4.3.1",
+        || TransportSettings {
+            congestion_control: Some(CongestionControlChoice::Ideal),
+            ..TransportSettings::default()
+        },
+    ),
+    named(
+        "fixed-window",
+        "a constant window that ignores losses: for measuring",
+        "no paper: a probe",
+        || control("fixed-window"),
+    ),
+];
+
+/// Every named transport.
+#[must_use]
+pub fn transports() -> &'static [NamedTransport] {
+    &TRANSPORTS
+}
+
+/// The transport of that name.
+#[must_use]
+pub fn find_transport(name: &str) -> Option<&'static NamedTransport> {
+    TRANSPORTS.iter().find(|t| t.name == name)
+}
+
+/// The name that a misspelt one most likely means.
+#[must_use]
+pub fn nearest_transport(name: &str) -> Option<&'static str> {
+    nearest(name, TRANSPORTS.iter().map(|t| t.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_named_transport_builds_its_congestion_control() {
+        for named in transports() {
+            let transport = named.transport();
+            assert_eq!(transport.name, named.name);
+            assert!(transport.controller().is_ok(), "{}", named.name);
+            assert_eq!(transport.header_bytes() + transport.mss, DEFAULT_PACKET);
+            assert_eq!(find_transport(named.name).map(|t| t.name), Some(named.name));
+        }
+        assert_eq!(nearest_transport("mtis"), Some("mtsi"));
+    }
+
+    #[test]
+    fn a_layer_wins_over_those_below_and_the_profile_comes_last() {
+        let file = TransportSettings {
+            profile: Some(HostProfile::Linux22),
+            ack_count: Some(1),
+            ..TransportSettings::default()
+        };
+        let mtsi = find_transport("mtsi").unwrap().settings();
+        let transport = file.over(mtsi).resolve("mine");
+        // File over profile, name over profile, profile for the rest.
+        assert_eq!(transport.delayed_ack.count, 1);
+        assert_eq!(transport.initial_window, 6.0);
+        assert_eq!(transport.recovery, Recovery::Fack);
+        assert_eq!(transport.delayed_ack.timer, Duration::from_millis(40));
+        assert!(!transport.limited_transmit);
+
+        let file = TransportSettings {
+            initial_window: Some(2.0),
+            ..Default::default()
+        };
+        let transport = file
+            .over(find_transport("mtsi").unwrap().settings())
+            .resolve("mine");
+        assert_eq!(transport.initial_window, 2.0);
+    }
+
+    #[test]
+    fn parameters_of_a_replaced_congestion_control_go_with_it() {
+        let below = TransportSettings {
+            parameters: Parameters::new()
+                .with("thresholds", vec![1.0])
+                .with("hoe", "round"),
+            ..control("mtsi")
+        };
+        let above = control("newreno").over(below.clone());
+        assert_eq!(above.parameters.get("thresholds"), None);
+        assert!(above.parameters.get("hoe").is_some());
+        let same = TransportSettings::default().over(below.clone());
+        assert_eq!(same, below);
+    }
+
+    #[test]
+    fn the_mss_fills_a_packet_with_or_without_timestamps() {
+        let without = TransportSettings {
+            timestamps: Some(false),
+            ..control("cubic")
+        };
+        assert_eq!(without.resolve("a").mss, 1460);
+        assert_eq!(control("cubic").resolve("b").mss, 1448);
+    }
+}

@@ -1,0 +1,270 @@
+//! One end of a connection: handshake, sending and receiving half, timers.
+
+use crate::Transport;
+use crate::packet::{Packet, Transmit, ecn, flags, timestamp};
+use crate::receiver::{Answer, Receiver};
+use crate::rtt::RttEstimator;
+use crate::sender::{Sender, SenderCounters};
+use bentpipe_cc::{Controller, Phase};
+use bentpipe_units::{Bytes, Duration, Time};
+
+/// Where the connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Connection {
+    Closed,
+    SynSent,
+    SynReceived,
+    Established,
+}
+
+/// The sender's state, for time series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Congestion window, segments.
+    pub cwnd: f64,
+    /// Slow start threshold, segments.
+    pub ssthresh: f64,
+    /// Segments in flight.
+    pub flight: usize,
+    /// Last RTT sample; zero before one.
+    pub rtt: Duration,
+    /// Phase.
+    pub phase: Phase,
+}
+
+/// One end of a connection. Sans-I/O: packets and times go in, packets and a
+/// deadline come out.
+#[derive(Debug)]
+pub struct Endpoint {
+    sender: Sender,
+    receiver: Receiver,
+    connection: Connection,
+    handshake_rtt: RttEstimator,
+    handshake_deadline: Time,
+    handshake_sent_at: Time,
+    handshake_sent: u32,
+    peer: u32,
+    header: u32,
+    timestamps: bool,
+}
+
+/// Bytes of a SYN at the IP layer: 40 and 20 of options (MSS, SACK permitted,
+/// timestamps, window scale).
+const SYN_BYTES: u16 = 60;
+
+impl Endpoint {
+    /// An endpoint that runs `transport` with congestion control `cc`; packets
+    /// go to endpoint `peer`.
+    #[must_use]
+    pub fn new(transport: &Transport, cc: Controller, peer: u32) -> Endpoint {
+        let rules = transport.profile.rules();
+        let advertised = transport.receive_buffer.get() / rules.receive_buffer_divisor;
+        let window = u32::try_from(advertised).unwrap_or(u32::MAX);
+        let sack = transport.recovery.uses_sack();
+        Endpoint {
+            sender: Sender::new(transport, cc, peer, u64::from(window)),
+            receiver: Receiver::new(transport.delayed_ack, sack, window),
+            connection: Connection::Closed,
+            handshake_rtt: RttEstimator::new(&rules, transport.minimum_rto),
+            handshake_deadline: Time::MAX,
+            handshake_sent_at: Time::ZERO,
+            handshake_sent: 0,
+            peer,
+            header: transport.header_bytes(),
+            timestamps: transport.timestamps,
+        }
+    }
+
+    /// Opens the connection: sends a SYN.
+    pub fn open<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        self.connection = Connection::SynSent;
+        self.send_syn(now, out);
+    }
+
+    /// Makes the connection exist, without a handshake.
+    pub fn assume_open(&mut self) {
+        self.connection = Connection::Established;
+        self.sender.established(None);
+    }
+
+    /// True once data can flow.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.connection == Connection::Established
+    }
+
+    /// Takes `bytes` more from the application and sends what can go.
+    pub fn write<T: Transmit>(&mut self, now: Time, bytes: Bytes, out: &mut T) {
+        self.sender.offer(bytes.get());
+        if self.is_open() {
+            self.sender.send(now, out);
+        }
+    }
+
+    /// The application offers no more: what it offered but was not sent yet
+    /// is withdrawn.
+    pub fn withdraw_unsent(&mut self) {
+        self.sender.offered = self.sender.next;
+    }
+
+    /// Takes a packet that arrived at `now`.
+    pub fn on_packet<T: Transmit>(&mut self, now: Time, packet: &Packet, out: &mut T) {
+        if self.connection != Connection::Established || packet.has(flags::SYN) {
+            self.on_handshake(now, packet, out);
+            if packet.payload == 0 || self.connection != Connection::Established {
+                return;
+            }
+        }
+        if packet.has(flags::ACK)
+            && (packet.payload == 0 || packet.acknowledgement > self.sender.una)
+        {
+            self.sender.on_acknowledgement(now, packet, out);
+        }
+        if packet.payload > 0 && self.receiver.on_data(now, packet) == Answer::Now {
+            self.send_ack(now, out);
+        }
+    }
+
+    /// Does what has become due at `now`.
+    pub fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        if now >= self.handshake_deadline {
+            self.handshake_rtt.back_off();
+            self.send_syn(now, out);
+        }
+        if now >= self.receiver.deadline {
+            self.send_ack(now, out);
+        }
+        self.sender.on_deadline(now, out);
+    }
+
+    /// When [`Endpoint::on_deadline`] is to be called; [`Time::MAX`] if never.
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        self.sender
+            .deadline()
+            .min(self.receiver.deadline)
+            .min(self.handshake_deadline)
+    }
+
+    fn send_syn<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        let mut packet = Packet::new(self.peer);
+        packet.flags = flags::SYN;
+        packet.bytes = SYN_BYTES;
+        packet.timestamp = timestamp(now);
+        if self.connection == Connection::SynReceived {
+            self.receiver.acknowledge(&mut packet);
+        }
+        self.handshake_sent += 1;
+        self.handshake_sent_at = now;
+        self.handshake_deadline = now + self.handshake_rtt.rto();
+        out.transmit(packet);
+    }
+
+    fn on_handshake<T: Transmit>(&mut self, now: Time, packet: &Packet, out: &mut T) {
+        match (
+            self.connection,
+            packet.has(flags::SYN),
+            packet.has(flags::ACK),
+        ) {
+            (Connection::Closed | Connection::SynReceived, true, false) => {
+                self.connection = Connection::SynReceived;
+                self.send_syn(now, out);
+            }
+            (Connection::SynSent, true, true) => {
+                self.establish(now);
+                self.send_ack(now, out);
+                self.sender.send(now, out);
+            }
+            (Connection::SynReceived, false, true) => {
+                self.establish(now);
+                self.sender.send(now, out);
+            }
+            // The SYN-ACK came again: our ACK of it was lost.
+            (Connection::Established, true, true) => self.send_ack(now, out),
+            _ => {}
+        }
+    }
+
+    fn establish(&mut self, now: Time) {
+        self.connection = Connection::Established;
+        self.handshake_deadline = Time::MAX;
+        if self.handshake_sent == 1 {
+            let cwnd = self.sender.window.cwnd;
+            self.sender.rtt.sample(self.handshake_sent_at, now, cwnd);
+            self.sender
+                .established(Some(now.since(self.handshake_sent_at)));
+        } else {
+            self.sender.established(None);
+            self.sender.handshake_was_lost();
+        }
+    }
+
+    fn send_ack<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        let mut packet = Packet::new(self.peer);
+        packet.sequence = self.sender.next;
+        self.receiver.acknowledge(&mut packet);
+        if self.timestamps {
+            packet.timestamp = timestamp(now);
+        }
+        // A SACK option takes 2 + 8 bytes a block, padded to a multiple of 4.
+        let blocks = u32::from(packet.sack_count);
+        let sack = if blocks == 0 { 0 } else { 4 + 8 * blocks };
+        packet.bytes = (self.header + sack) as u16;
+        packet.ecn = ecn::NOT_CAPABLE;
+        out.transmit(packet);
+    }
+
+    /// Payload bytes acknowledged by the peer.
+    #[must_use]
+    pub fn acknowledged(&self) -> Bytes {
+        Bytes::new(self.sender.una)
+    }
+
+    /// Payload bytes that the application has offered.
+    #[must_use]
+    pub fn offered(&self) -> Bytes {
+        Bytes::new(self.sender.offered)
+    }
+
+    /// Payload bytes delivered in order to the application.
+    #[must_use]
+    pub fn delivered(&self) -> Bytes {
+        Bytes::new(self.receiver.delivered())
+    }
+
+    /// Data packets that arrived a second time.
+    #[must_use]
+    pub fn duplicates_received(&self) -> u64 {
+        self.receiver.duplicates
+    }
+
+    /// What the sending half has done so far.
+    #[must_use]
+    pub fn counters(&self) -> &SenderCounters {
+        &self.sender.counters
+    }
+
+    /// Round-trip times seen by the sending half.
+    #[must_use]
+    pub fn rtt(&self) -> &RttEstimator {
+        &self.sender.rtt
+    }
+
+    /// Largest congestion window so far, segments.
+    #[must_use]
+    pub fn max_cwnd(&self) -> f64 {
+        self.sender.max_cwnd
+    }
+
+    /// The sender's state now.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            cwnd: self.sender.window.cwnd,
+            ssthresh: self.sender.window.ssthresh,
+            flight: self.sender.flight(),
+            rtt: self.sender.rtt.latest(),
+            phase: self.sender.phase(),
+        }
+    }
+}

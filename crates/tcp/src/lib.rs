@@ -1,0 +1,29 @@
+//! A TCP endpoint without I/O: sender, receiver, recovery, timers, host
+//! profiles.
+//!
+//! [`Endpoint`] is one end of a connection. Packets and times go in, packets
+//! and a deadline come out; payload never exists. What kind of TCP it is says
+//! a [`Transport`]: congestion control, [`HostProfile`], recovery, windows,
+//! buffers and options.
+
+mod acknowledgement;
+mod catalogue;
+mod endpoint;
+pub mod packet;
+mod profile;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod sender;
+mod transport;
+
+pub use catalogue::{
+    DEFAULT_BUFFER, DEFAULT_PACKET, NamedTransport, TransportSettings, find_transport,
+    nearest_transport, transports,
+};
+pub use endpoint::{Endpoint, Snapshot};
+pub use packet::{Packet, Transmit};
+pub use profile::{HostProfile, RtoRule, Rules};
+pub use rtt::RttEstimator;
+pub use sender::SenderCounters;
+pub use transport::{CongestionControlChoice, DelayedAck, Pacing, Recovery, Transport};

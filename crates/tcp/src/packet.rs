@@ -1,0 +1,119 @@
+//! The packet that endpoints exchange: headers only, one cache line.
+
+use bentpipe_units::Time;
+
+/// Most SACK blocks in a packet; with timestamps no more fit the option space.
+pub const MAX_SACK_BLOCKS: usize = 3;
+
+/// Flag bits of [`Packet::flags`], as in a TCP header.
+pub mod flags {
+    /// Opens a connection.
+    pub const SYN: u8 = 0x02;
+    /// The acknowledgement field is valid.
+    pub const ACK: u8 = 0x10;
+    /// ECN echo.
+    pub const ECE: u8 = 0x40;
+    /// Congestion window reduced.
+    pub const CWR: u8 = 0x80;
+}
+
+/// Values of [`Packet::ecn`], as in an IP header.
+pub mod ecn {
+    /// Not ECN-capable.
+    pub const NOT_CAPABLE: u8 = 0;
+    /// ECN-capable.
+    pub const CAPABLE: u8 = 2;
+    /// Congestion experienced.
+    pub const MARKED: u8 = 3;
+}
+
+/// One selectively acknowledged range, in bytes above the packet's
+/// acknowledgement number. A range below it is a duplicate report (D-SACK) and
+/// wraps below zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+/// A packet. Payload never exists; sequence numbers are byte offsets of the
+/// stream and do not wrap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+// One cache line and aligned to it, so that moving a packet touches one line.
+#[repr(C, align(64))]
+pub struct Packet {
+    /// Offset of the first payload byte.
+    pub sequence: u64,
+    /// Next byte expected by the sender of this packet.
+    pub acknowledgement: u64,
+    /// Selective acknowledgements, the most recent first.
+    pub sack: [SackBlock; MAX_SACK_BLOCKS],
+    /// Timestamp, microseconds, wrapping.
+    pub timestamp: u32,
+    /// Timestamp that is echoed.
+    pub timestamp_echo: u32,
+    /// Receive window of the sender of this packet, bytes.
+    pub window: u32,
+    /// The endpoint that the packet goes to.
+    pub destination: u32,
+    /// Payload bytes.
+    pub payload: u16,
+    /// Bytes at the IP layer: payload and headers.
+    pub bytes: u16,
+    /// Bits of [`flags`].
+    pub flags: u8,
+    /// Valid entries of `sack`.
+    pub sack_count: u8,
+    /// One of [`ecn`].
+    pub ecn: u8,
+}
+
+const _: () = assert!(size_of::<Packet>() == 64);
+
+impl Packet {
+    /// An empty packet to `destination`.
+    #[must_use]
+    pub const fn new(destination: u32) -> Packet {
+        Packet {
+            sequence: 0,
+            acknowledgement: 0,
+            sack: [SackBlock { start: 0, end: 0 }; MAX_SACK_BLOCKS],
+            timestamp: 0,
+            timestamp_echo: 0,
+            window: 0,
+            destination,
+            payload: 0,
+            bytes: 0,
+            flags: 0,
+            sack_count: 0,
+            ecn: ecn::NOT_CAPABLE,
+        }
+    }
+
+    /// True if `flag` is set.
+    #[must_use]
+    pub const fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// `t` as a timestamp option carries it.
+#[must_use]
+pub(crate) fn timestamp(t: Time) -> u32 {
+    // Truncation is the wrap of a 32-bit timestamp clock.
+    (t.as_nanos() / 1_000) as u32
+}
+
+/// Where an endpoint's packets go.
+pub trait Transmit {
+    /// Sends `packet` now.
+    fn transmit(&mut self, packet: Packet);
+}
+
+impl Transmit for Vec<Packet> {
+    fn transmit(&mut self, packet: Packet) {
+        self.push(packet);
+    }
+}

@@ -1,0 +1,198 @@
+//! Host profiles: how a host's TCP behaves around its congestion control.
+
+use crate::transport::{DelayedAck, Recovery};
+use bentpipe_units::Duration;
+
+/// A host whose TCP is imitated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum HostProfile {
+    /// The standards as written (RFC 5681, 6298, 6582, 6675, 7323).
+    #[default]
+    Rfc,
+    /// The one-way agents of ns-2.35.
+    Ns2,
+    /// Linux 2.2, the platform of Marchese's test-bed.
+    Linux22,
+    /// Linux 2.4, the platform of Marchese's Westwood+.
+    Linux24,
+}
+
+/// How the retransmission timeout is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoRule {
+    /// RFC 6298.
+    Rfc6298,
+    /// ns-2: scaled integers in ticks.
+    Ns2,
+    /// Linux 2.2: 1.25 (srtt + 4 mdev) and more for small windows.
+    Linux22,
+    /// Linux since 2.4: RFC 6298 with the floor under the variance term, so
+    /// that the timeout stays that much above the smoothed RTT.
+    Linux,
+}
+
+/// The rules of a host profile, as the endpoint reads them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// Retransmission timeout rule.
+    pub rto: RtoRule,
+    /// Clock tick of RTT measurements and timers.
+    pub tick: Duration,
+    /// Smallest retransmission timeout.
+    pub minimum_rto: Duration,
+    /// Largest retransmission timeout.
+    pub maximum_rto: Duration,
+    /// Retransmission timeout before the first RTT sample.
+    pub initial_rto: Duration,
+    /// The receive buffer is divided by this for the advertised window.
+    pub receive_buffer_divisor: u64,
+    /// `cwnd <= ssthresh` is slow start.
+    pub equality_is_slow_start: bool,
+    /// Growth goes on while a loss is repaired.
+    pub grows_in_recovery: bool,
+    /// The window grows even when the sender did not fill it.
+    pub grows_when_application_limited: bool,
+    /// A loss halves the window in use, min(cwnd, receive window), and not the
+    /// flight.
+    pub reduces_window: bool,
+    /// Windows and thresholds are whole segments.
+    pub whole_segments: bool,
+    /// With SACK, too, recovery begins with cwnd = ssthresh + 3; it ends with
+    /// cwnd = ssthresh only after more than three duplicate ACKs.
+    pub inflates_with_sack: bool,
+    /// cwnd falls back to the initial window after an idle RTO (RFC 5681,
+    /// section 4.1).
+    pub restart_after_idle: bool,
+    /// Default acknowledgement rule.
+    pub delayed_ack: DelayedAck,
+    /// Default recovery.
+    pub recovery: Recovery,
+    /// Default initial window, segments.
+    pub initial_window: f64,
+    /// Default for the timestamps option.
+    pub timestamps: bool,
+    /// Default for limited transmit.
+    pub limited_transmit: bool,
+    /// Default for the undo of spurious retransmissions.
+    pub undo: bool,
+    /// Default for the recovery fix.
+    pub recovery_fix: bool,
+}
+
+impl HostProfile {
+    /// Every profile, with the name that scenarios use.
+    pub const ALL: [(&'static str, HostProfile); 4] = [
+        ("rfc", HostProfile::Rfc),
+        ("ns-2", HostProfile::Ns2),
+        ("linux-2.2", HostProfile::Linux22),
+        ("linux-2.4", HostProfile::Linux24),
+    ];
+
+    /// The name that scenarios use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(_, p)| *p == self)
+            .map_or("rfc", |(n, _)| n)
+    }
+
+    /// What the profile means.
+    #[must_use]
+    pub const fn rules(self) -> Rules {
+        let rfc = Rules {
+            rto: RtoRule::Rfc6298,
+            tick: Duration::from_millis(1),
+            minimum_rto: Duration::from_secs(1),
+            maximum_rto: Duration::from_secs(60),
+            initial_rto: Duration::from_secs(1),
+            receive_buffer_divisor: 1,
+            equality_is_slow_start: false,
+            grows_in_recovery: false,
+            grows_when_application_limited: false,
+            reduces_window: false,
+            whole_segments: false,
+            inflates_with_sack: false,
+            restart_after_idle: true,
+            delayed_ack: DelayedAck {
+                count: 2,
+                timer: Duration::from_millis(200),
+                quick_acks: 0,
+            },
+            recovery: Recovery::Sack,
+            initial_window: 10.0,
+            timestamps: true,
+            limited_transmit: true,
+            undo: true,
+            recovery_fix: true,
+        };
+        match self {
+            HostProfile::Rfc => rfc,
+            // ns-default.tcl of 2.35: tick_ 0.01, minrto_ 0.2, maxrto_ 60,
+            // rtxcur_init_ 3.0, windowInit_ 2, singledup_ 1, no timestamps.
+            HostProfile::Ns2 => Rules {
+                rto: RtoRule::Ns2,
+                tick: Duration::from_millis(10),
+                minimum_rto: Duration::from_millis(200),
+                initial_rto: Duration::from_secs(3),
+                grows_when_application_limited: true,
+                reduces_window: true,
+                restart_after_idle: false,
+                delayed_ack: DelayedAck {
+                    count: 1,
+                    timer: Duration::from_millis(100),
+                    quick_acks: 0,
+                },
+                initial_window: 2.0,
+                timestamps: false,
+                undo: false,
+                recovery_fix: false,
+                ..rfc
+            },
+            // HZ = 100; tcp_input.c 1.164.2.8 for RTO, growth and hole
+            // filling; half of the receive buffer by Marchese 2006, sec. 2.1.
+            HostProfile::Linux22 => Rules {
+                rto: RtoRule::Linux22,
+                tick: Duration::from_millis(10),
+                minimum_rto: Duration::from_millis(200),
+                maximum_rto: Duration::from_secs(120),
+                initial_rto: Duration::from_secs(3),
+                receive_buffer_divisor: 2,
+                equality_is_slow_start: true,
+                grows_in_recovery: true,
+                reduces_window: true,
+                whole_segments: true,
+                inflates_with_sack: true,
+                restart_after_idle: false,
+                delayed_ack: DelayedAck {
+                    count: 2,
+                    timer: Duration::from_millis(40),
+                    quick_acks: 1,
+                },
+                recovery: Recovery::Fack,
+                initial_window: 2.0,
+                limited_transmit: false,
+                undo: false,
+                recovery_fix: false,
+                ..rfc
+            },
+            HostProfile::Linux24 => Rules {
+                rto: RtoRule::Linux,
+                tick: Duration::from_millis(10),
+                minimum_rto: Duration::from_millis(200),
+                maximum_rto: Duration::from_secs(120),
+                initial_rto: Duration::from_secs(3),
+                delayed_ack: DelayedAck {
+                    count: 2,
+                    timer: Duration::from_millis(40),
+                    // tcp_incr_quickack: rcv_wnd / 2 MSS, and the first window is
+                    // four segments (tcp_select_initial_window).
+                    quick_acks: 2,
+                },
+                recovery: Recovery::Fack,
+                initial_window: 3.0,
+                ..rfc
+            },
+        }
+    }
+}

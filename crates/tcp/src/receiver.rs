@@ -1,0 +1,235 @@
+//! The receiving half: reassembly, acknowledgements, SACK and D-SACK blocks.
+
+use crate::packet::{MAX_SACK_BLOCKS, Packet, SackBlock, ecn, flags};
+use crate::transport::DelayedAck;
+use bentpipe_units::Time;
+use std::collections::VecDeque;
+
+/// What an arrived data packet asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Acknowledge at once.
+    Now,
+    /// Acknowledge when the timer runs out, or with the next segment.
+    Later,
+}
+
+/// The receiving half of an endpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    delayed: DelayedAck,
+    sack: bool,
+    /// Advertised window, bytes.
+    window: u32,
+    next: u64,
+    /// Ranges above `next` that have arrived, ascending and apart.
+    islands: VecDeque<(u64, u64)>,
+    /// Starts of the islands that changed last, the most recent first.
+    recent: [u64; MAX_SACK_BLOCKS + 1],
+    recent_len: usize,
+    /// A duplicate to report in the next ACK.
+    duplicate: Option<(u64, u64)>,
+    unacknowledged: u32,
+    received: u32,
+    pub(crate) deadline: Time,
+    timestamp_recent: u32,
+    last_acknowledged: u64,
+    congestion_experienced: bool,
+    pub(crate) duplicates: u64,
+}
+
+impl Receiver {
+    pub(crate) fn new(delayed: DelayedAck, sack: bool, window: u32) -> Receiver {
+        Receiver {
+            delayed,
+            sack,
+            window,
+            next: 0,
+            islands: VecDeque::new(),
+            recent: [0; MAX_SACK_BLOCKS + 1],
+            recent_len: 0,
+            duplicate: None,
+            unacknowledged: 0,
+            received: 0,
+            deadline: Time::MAX,
+            timestamp_recent: 0,
+            last_acknowledged: 0,
+            congestion_experienced: false,
+            duplicates: 0,
+        }
+    }
+
+    /// Bytes delivered in order.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.next
+    }
+
+    /// Takes a packet with payload.
+    pub(crate) fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
+        let (start, end) = (packet.sequence, packet.sequence + u64::from(packet.payload));
+        if packet.ecn == ecn::MARKED {
+            self.congestion_experienced = true;
+        }
+        if packet.has(flags::CWR) {
+            self.congestion_experienced = packet.ecn == ecn::MARKED;
+        }
+        // RFC 7323, section 4.3: echo the timestamp of the segment that the
+        // last ACK left off at, so that a delayed ACK echoes its first.
+        if start <= self.last_acknowledged {
+            self.timestamp_recent = packet.timestamp;
+        }
+        self.received = self.received.saturating_add(1);
+        if end <= self.next {
+            self.note_duplicate(start, end);
+            return Answer::Now;
+        }
+        if start > self.next {
+            self.insert(start, end);
+            return Answer::Now;
+        }
+        let had_gap = !self.islands.is_empty();
+        self.next = end;
+        while let Some(&(s, e)) = self.islands.front() {
+            if s > self.next {
+                break;
+            }
+            self.next = self.next.max(e);
+            self.islands.pop_front();
+        }
+        if had_gap {
+            return Answer::Now;
+        }
+        self.unacknowledged += 1;
+        if self.unacknowledged >= self.delayed.count || self.received <= self.delayed.quick_acks {
+            return Answer::Now;
+        }
+        if self.deadline == Time::MAX {
+            self.deadline = now + self.delayed.timer;
+        }
+        Answer::Later
+    }
+
+    fn note_duplicate(&mut self, start: u64, end: u64) {
+        self.duplicates += 1;
+        self.duplicate = Some((start, end));
+    }
+
+    /// Adds [`start`, `end`) above `next`.
+    fn insert(&mut self, start: u64, end: u64) {
+        // Nearly always at the end: the search starts there.
+        let at = match self.islands.back() {
+            None => 0,
+            Some(&(s, _)) if s <= start => self.islands.len(),
+            Some(_) => self.islands.partition_point(|&(s, _)| s <= start),
+        };
+        let joins_below = at > 0 && self.islands[at - 1].1 >= start;
+        if joins_below && self.islands[at - 1].1 >= end {
+            self.note_duplicate(start, end);
+            self.mark_recent(self.islands[at - 1].0);
+            return;
+        }
+        let joins_above = at < self.islands.len() && self.islands[at].0 <= end;
+        let island = match (joins_below, joins_above) {
+            (true, true) => {
+                let (_, above_end) = self.islands.remove(at).unwrap_or((0, end));
+                self.islands[at - 1].1 = above_end.max(end);
+                self.islands[at - 1].0
+            }
+            (true, false) => {
+                self.islands[at - 1].1 = end;
+                self.islands[at - 1].0
+            }
+            (false, true) => {
+                self.islands[at].0 = start;
+                start
+            }
+            (false, false) => {
+                self.islands.insert(at, (start, end));
+                start
+            }
+        };
+        self.mark_recent(island);
+    }
+
+    fn mark_recent(&mut self, island: u64) {
+        let old = self.recent[..self.recent_len]
+            .iter()
+            .position(|&s| s == island);
+        let end = old.unwrap_or_else(|| {
+            self.recent_len = (self.recent_len + 1).min(self.recent.len());
+            self.recent_len - 1
+        });
+        self.recent.copy_within(0..end, 1);
+        self.recent[0] = island;
+    }
+
+    /// The island that holds `sequence`.
+    fn island(&self, sequence: u64) -> Option<(u64, u64)> {
+        let last = *self.islands.back()?;
+        if last.0 <= sequence {
+            return (sequence < last.1).then_some(last);
+        }
+        let i = self
+            .islands
+            .partition_point(|&(s, _)| s <= sequence)
+            .checked_sub(1)?;
+        let island = self.islands[i];
+        (sequence < island.1).then_some(island)
+    }
+
+    /// Fills in the acknowledgement of a packet that is about to be sent.
+    pub(crate) fn acknowledge(&mut self, packet: &mut Packet) {
+        packet.flags |= flags::ACK;
+        packet.acknowledgement = self.next;
+        packet.window = self.window;
+        packet.timestamp_echo = self.timestamp_recent;
+        if self.congestion_experienced {
+            packet.flags |= flags::ECE;
+        }
+        self.unacknowledged = 0;
+        self.deadline = Time::MAX;
+        self.last_acknowledged = self.next;
+        if !self.sack {
+            return;
+        }
+        let mut count = 0;
+        let mut put = |packet: &mut Packet, (start, end): (u64, u64)| {
+            if count < MAX_SACK_BLOCKS {
+                // Relative to the acknowledgement; a duplicate lies below it
+                // and wraps.
+                packet.sack[count] = SackBlock {
+                    start: start.wrapping_sub(packet.acknowledgement) as u32,
+                    end: end.wrapping_sub(packet.acknowledgement) as u32,
+                };
+                count += 1;
+            }
+        };
+        if let Some(duplicate) = self.duplicate.take() {
+            put(packet, duplicate);
+        }
+        if !self.islands.is_empty() {
+            // An island that was joined to one below it is reported under its
+            // new start; one that was delivered is gone. Both drop out here.
+            let mut kept = 0;
+            for i in 0..self.recent_len {
+                let Some(island) = self.island(self.recent[i]) else {
+                    continue;
+                };
+                if self.recent[..kept].contains(&island.0) {
+                    continue;
+                }
+                self.recent[kept] = island.0;
+                kept += 1;
+                put(packet, island);
+            }
+            self.recent_len = kept;
+        } else {
+            self.recent_len = 0;
+        }
+        packet.sack_count = count as u8;
+    }
+}
+
+#[cfg(test)]
+#[path = "receiver_tests.rs"]
+mod tests;

@@ -1,0 +1,119 @@
+//! Reassembly and acknowledgement rules.
+
+use super::*;
+use bentpipe_units::Duration;
+use proptest::prelude::*;
+
+const MSS: u64 = 1000;
+
+fn data(i: u64) -> Packet {
+    Packet {
+        sequence: i * MSS,
+        payload: MSS as u16,
+        timestamp: i as u32,
+        ..Packet::new(0)
+    }
+}
+
+fn receiver(count: u32, quick_acks: u32) -> Receiver {
+    let delayed = DelayedAck {
+        count,
+        timer: Duration::from_millis(40),
+        quick_acks,
+    };
+    Receiver::new(delayed, true, 65_535)
+}
+
+fn ack(r: &mut Receiver) -> (u64, Vec<(u64, u64)>) {
+    let mut p = Packet::new(0);
+    r.acknowledge(&mut p);
+    let blocks = p.sack[..p.sack_count as usize]
+        .iter()
+        .map(|b| {
+            let absolute =
+                |x: u32| p.acknowledgement.wrapping_add_signed(i64::from(x as i32)) / MSS;
+            (absolute(b.start), absolute(b.end))
+        })
+        .collect();
+    (p.acknowledgement / MSS, blocks)
+}
+
+#[test]
+fn every_second_segment_is_acknowledged_at_once_the_first_ones_sooner() {
+    let mut r = receiver(2, 1);
+    let mut answers = Vec::new();
+    for i in 0..6 {
+        let a = r.on_data(Time::ZERO, &data(i));
+        if a == Answer::Now {
+            ack(&mut r);
+        }
+        answers.push(a);
+    }
+    use Answer::{Later, Now};
+    assert_eq!(answers, [Now, Later, Now, Later, Now, Later]);
+    assert_eq!(r.deadline, Time::from_nanos(40_000_000));
+}
+
+#[test]
+fn a_gap_is_reported_most_recent_island_first() {
+    let mut r = receiver(2, 0);
+    r.on_data(Time::ZERO, &data(0));
+    for i in [2, 4, 6, 8] {
+        assert_eq!(r.on_data(Time::ZERO, &data(i)), Answer::Now);
+    }
+    assert_eq!(ack(&mut r), (1, vec![(8, 9), (6, 7), (4, 5)]));
+    // Filling 3 joins the islands 2 and 4: that one is the most recent now.
+    r.on_data(Time::ZERO, &data(3));
+    assert_eq!(ack(&mut r), (1, vec![(2, 5), (8, 9), (6, 7)]));
+    r.on_data(Time::ZERO, &data(1));
+    assert_eq!(ack(&mut r), (5, vec![(8, 9), (6, 7)]));
+}
+
+#[test]
+fn a_duplicate_is_reported_below_the_acknowledgement() {
+    let mut r = receiver(1, 0);
+    r.on_data(Time::ZERO, &data(0));
+    r.on_data(Time::ZERO, &data(1));
+    ack(&mut r);
+    assert_eq!(r.on_data(Time::ZERO, &data(0)), Answer::Now);
+    assert_eq!(ack(&mut r), (2, vec![(0, 1)]));
+    assert_eq!(ack(&mut r), (2, vec![]));
+    assert_eq!(r.duplicates, 1);
+}
+
+#[test]
+fn a_delayed_ack_echoes_its_first_segment() {
+    let mut r = receiver(2, 0);
+    r.on_data(Time::ZERO, &data(0));
+    r.on_data(Time::ZERO, &data(1));
+    let mut p = Packet::new(0);
+    r.acknowledge(&mut p);
+    assert_eq!(p.timestamp_echo, 0);
+    r.on_data(Time::ZERO, &data(2));
+    r.on_data(Time::ZERO, &data(3));
+    r.acknowledge(&mut p);
+    assert_eq!(p.timestamp_echo, 2);
+}
+
+proptest! {
+    #[test]
+    fn any_order_is_reassembled(order in proptest::collection::vec(0u64..30, 1..200)) {
+        let mut r = receiver(1, 0);
+        let mut seen = [false; 31];
+        for i in order {
+            r.on_data(Time::ZERO, &data(i));
+            seen[i as usize] = true;
+            let (next, blocks) = ack(&mut r);
+            let expected = seen.iter().position(|s| !s).unwrap() as u64;
+            prop_assert_eq!(next, expected);
+            for (s, e) in blocks {
+                // Whole islands, all of whose segments have arrived.
+                prop_assert!((s..e).all(|k| seen[k as usize]));
+                // A duplicate may be part of an island; the island follows.
+                if s > next && (s, e) != (i, i + 1) {
+                    prop_assert!(!seen[s as usize - 1] && !seen[e as usize]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Round-trip times and the retransmission timeout (RFC 6298, ns-2, Linux 2.2).
+
+use crate::{RtoRule, Rules};
+use bentpipe_units::{Duration, Time};
+
+/// The RTT estimator and back-off of one connection.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    rule: RtoRule,
+    tick: Duration,
+    minimum: Duration,
+    maximum: Duration,
+    /// Timeout without back-off.
+    base: Duration,
+    backoff: u32,
+    /// RFC: nanoseconds. Others: ticks, scaled by 8.
+    srtt: u64,
+    /// RFC: nanoseconds. Others: ticks, scaled by 4.
+    rttvar: u64,
+    latest: Duration,
+    smallest: Duration,
+    sum: Duration,
+    samples: u64,
+}
+
+impl RttEstimator {
+    /// An estimator by `rules`, with another floor if `minimum_rto` is given.
+    #[must_use]
+    pub fn new(rules: &Rules, minimum_rto: Option<Duration>) -> RttEstimator {
+        RttEstimator {
+            rule: rules.rto,
+            tick: rules.tick,
+            minimum: minimum_rto.unwrap_or(rules.minimum_rto),
+            maximum: rules.maximum_rto,
+            base: rules.initial_rto,
+            backoff: 0,
+            srtt: 0,
+            rttvar: 0,
+            latest: Duration::ZERO,
+            smallest: Duration::MAX,
+            sum: Duration::ZERO,
+            samples: 0,
+        }
+    }
+
+    /// Takes the round trip of something sent at `sent` and acknowledged at
+    /// `now`, with congestion window `cwnd` (Linux 2.2 waits longer at small
+    /// windows).
+    pub fn sample(&mut self, sent: Time, now: Time, cwnd: f64) {
+        let rtt = now.since(sent);
+        self.latest = rtt;
+        self.smallest = self.smallest.min(rtt);
+        self.sum += rtt;
+        self.samples += 1;
+        self.backoff = 0;
+        match self.rule {
+            RtoRule::Rfc6298 => self.sample_rfc(rtt, self.tick),
+            RtoRule::Linux => self.sample_rfc(rtt, self.minimum),
+            RtoRule::Ns2 => {
+                // tao / tick + 0.5, at least one tick.
+                let tick = self.tick.as_nanos();
+                self.sample_scaled(((rtt.as_nanos() + tick / 2) / tick).max(1), 1);
+                let ticks = (self.srtt >> 3) + self.rttvar;
+                self.base = Duration::from_nanos(tick * ticks);
+            }
+            RtoRule::Linux22 => {
+                // Jiffies now minus jiffies then: the tick boundaries passed.
+                let tick = self.tick.as_nanos();
+                self.sample_scaled((now.as_nanos() / tick - sent.as_nanos() / tick).max(1), 2);
+                let base = (self.srtt >> 3) + self.rttvar;
+                let shift = (cwnd.max(1.0) as u32 - 1).min(63);
+                self.base = Duration::from_nanos(tick * (base + (base >> 2) + (base >> shift)));
+            }
+        }
+    }
+
+    /// RFC 6298 with the variance term at least `least`.
+    fn sample_rfc(&mut self, rtt: Duration, least: Duration) {
+        let r = rtt.as_nanos();
+        if self.samples == 1 {
+            self.srtt = r;
+            self.rttvar = r / 2;
+        } else {
+            self.rttvar = (3 * self.rttvar + self.srtt.abs_diff(r)) / 4;
+            self.srtt = (7 * self.srtt + r) / 8;
+        }
+        let spread = Duration::from_nanos(4 * self.rttvar).max(least);
+        self.base = Duration::from_nanos(self.srtt) + spread;
+    }
+
+    /// The scaled-integer estimator of Jacobson, in ticks; the first sample
+    /// sets the deviation to `ticks << first_shift`.
+    fn sample_scaled(&mut self, ticks: u64, first_shift: u32) {
+        if self.srtt == 0 {
+            self.srtt = ticks << 3;
+            self.rttvar = ticks << first_shift;
+            return;
+        }
+        let delta = ticks as i64 - (self.srtt >> 3) as i64;
+        self.srtt = (self.srtt as i64 + delta).max(1) as u64;
+        let delta = delta.abs() - (self.rttvar >> 2) as i64;
+        self.rttvar = (self.rttvar as i64 + delta).max(1) as u64;
+    }
+
+    /// The timeout to arm now.
+    #[must_use]
+    pub fn rto(&self) -> Duration {
+        // ns-2 and the RFC alike floor first and back off then.
+        let base = self.base.max(self.minimum);
+        (base * (1u64 << self.backoff.min(30))).min(self.maximum)
+    }
+
+    /// The timer ran out: the next timeout is twice as long.
+    pub fn back_off(&mut self) {
+        self.backoff += 1;
+        // ns-2: after three doublings the old estimate is not trusted any
+        // more; what it said goes into the deviation.
+        if self.rule == RtoRule::Ns2 && self.backoff > 3 {
+            self.rttvar += self.srtt >> 3;
+            self.srtt = 0;
+        }
+    }
+
+    /// The last sample; zero before one.
+    #[must_use]
+    pub fn latest(&self) -> Duration {
+        self.latest
+    }
+
+    /// The smallest sample; [`Duration::MAX`] before one.
+    #[must_use]
+    pub fn smallest(&self) -> Duration {
+        self.smallest
+    }
+
+    /// The smoothed RTT; zero before a sample.
+    #[must_use]
+    pub fn smoothed(&self) -> Duration {
+        match self.rule {
+            RtoRule::Rfc6298 | RtoRule::Linux => Duration::from_nanos(self.srtt),
+            RtoRule::Ns2 | RtoRule::Linux22 => {
+                Duration::from_nanos(self.tick.as_nanos() * self.srtt / 8)
+            }
+        }
+    }
+
+    /// The mean of all samples, if there was one.
+    #[must_use]
+    pub fn mean(&self) -> Option<Duration> {
+        (self.samples > 0).then(|| self.sum / self.samples)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::HostProfile;
+
+    const SAMPLES_MS: [u64; 6] = [600, 600, 600, 650, 700, 900];
+
+    fn timeouts(rules: &Rules) -> Vec<f64> {
+        let mut e = RttEstimator::new(rules, Some(Duration::ZERO));
+        SAMPLES_MS
+            .iter()
+            .map(|&ms| {
+                e.sample(Time::ZERO, Time::ZERO + Duration::from_millis(ms), 10.0);
+                e.rto().as_secs()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn rfc_6298() {
+        let expected = [1.8, 1.5, 1.275, 1.1625, 1.128_906, 1.318_457];
+        for (got, want) in timeouts(&HostProfile::Rfc.rules()).iter().zip(expected) {
+            assert!((got - want).abs() < 1e-5, "{got} for {want}");
+        }
+    }
+
+    #[test]
+    fn ns_2_in_ticks() {
+        let expected = [1.80, 1.50, 1.28, 1.16, 1.13, 1.33];
+        for (got, want) in timeouts(&HostProfile::Ns2.rules()).iter().zip(expected) {
+            assert!((got - want).abs() < 1e-9, "{got} for {want}");
+        }
+    }
+
+    #[test]
+    fn linux_2_2_first_sample_and_rest() {
+        // A fine tick shows the law: 5 x .511 = 2.555; + .63875 + 2.555/32.
+        let fine = Rules {
+            tick: Duration::from_micros(1),
+            ..HostProfile::Linux22.rules()
+        };
+        let mut e = RttEstimator::new(&fine, None);
+        let rtt = Duration::from_millis(511);
+        e.sample(Time::ZERO, Time::ZERO + rtt, 6.0);
+        assert!((e.rto().as_secs() - 3.274).abs() < 1e-3, "{}", e.rto());
+        // With HZ = 100 the deviation sticks at 3 ticks: 1.25 (R + 0.03).
+        let mut e = RttEstimator::new(&HostProfile::Linux22.rules(), None);
+        for i in 0..200u64 {
+            let sent = Time::ZERO + Duration::from_millis(10 * i);
+            e.sample(sent, sent + Duration::from_millis(511), 30.0);
+        }
+        assert!((e.rto().as_secs() - 0.676).abs() < 0.012, "{}", e.rto());
+    }
+
+    #[test]
+    fn back_off_doubles_up_to_the_maximum_and_a_sample_ends_it() {
+        let mut e = RttEstimator::new(&HostProfile::Rfc.rules(), None);
+        assert_eq!(e.rto(), Duration::from_secs(1));
+        e.back_off();
+        e.back_off();
+        assert_eq!(e.rto(), Duration::from_secs(4));
+        for _ in 0..40 {
+            e.back_off();
+        }
+        assert_eq!(e.rto(), Duration::from_secs(60));
+        e.sample(Time::ZERO, Time::ZERO + Duration::from_millis(600), 1.0);
+        assert!(e.rto() < Duration::from_secs(2));
+    }
+}

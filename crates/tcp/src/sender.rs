@@ -1,0 +1,397 @@
+//! The sending half: window, pacing, retransmission timer.
+//!
+//! What an acknowledgement does to it is in `acknowledgement.rs`.
+
+use crate::packet::{Packet, Transmit, ecn, flags, timestamp};
+use crate::rtt::RttEstimator;
+use crate::scoreboard::{Hole, Scoreboard};
+use crate::{Pacing, Recovery, Rules, Transport};
+use bentpipe_cc::{Controller, Phase, Window};
+use bentpipe_units::{Duration, Rate, Time};
+
+/// Where the sender stands in the repair of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Nothing is missing.
+    Open,
+    /// Fast recovery until `recover` is acknowledged.
+    Recovery,
+    /// Slow start after a timeout (or Tahoe's fast retransmit) until
+    /// `recover` is acknowledged.
+    Loss,
+}
+
+/// What the sender has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderCounters {
+    /// Data packets sent, retransmissions included.
+    pub packets: u64,
+    /// Data packets sent again.
+    pub retransmissions: u64,
+    /// Payload bytes sent, retransmissions included.
+    pub payload: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Times that fast recovery began.
+    pub recoveries: u64,
+    /// Times that a loss or timeout was found spurious and undone.
+    pub undone: u64,
+    /// Acknowledgements received.
+    pub acks: u64,
+}
+
+/// What is needed to undo the last reduction of the window.
+#[derive(Clone, Debug)]
+pub(crate) struct Undo {
+    pub(crate) window: Window,
+    /// First byte that was unacknowledged when the window was reduced.
+    pub(crate) una: u64,
+    /// Time of the first retransmission of the episode.
+    pub(crate) first_resent_at: Option<Time>,
+    /// Retransmissions of the episode not yet reported as duplicates.
+    pub(crate) unreported: u32,
+    /// A retransmission has been reported as a duplicate.
+    pub(crate) any_reported: bool,
+}
+
+/// The sending half of an endpoint.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    pub(crate) cc: Controller,
+    pub(crate) window: Window,
+    pub(crate) board: Scoreboard,
+    pub(crate) rtt: RttEstimator,
+    pub(crate) rules: Rules,
+    pub(crate) recovery: Recovery,
+    pub(crate) state: State,
+    /// First unacknowledged byte.
+    pub(crate) una: u64,
+    /// Next new byte.
+    pub(crate) next: u64,
+    /// One past the last byte that the application has offered.
+    pub(crate) offered: u64,
+    /// Recovery or loss state ends when this byte is acknowledged.
+    pub(crate) recover: u64,
+    /// The round trip ends when this byte is acknowledged.
+    pub(crate) round_end: u64,
+    pub(crate) duplicate_acks: u32,
+    /// Segments that duplicate ACKs add to the window in recovery without
+    /// SACK.
+    pub(crate) inflation: f64,
+    /// A partial ACK has been seen in this recovery: the timer is not
+    /// restarted again (RFC 6582, "impatient").
+    pub(crate) impatient: bool,
+    /// The last segment has been sent again once in this recovery.
+    pub(crate) rescued: bool,
+    pub(crate) undo: Option<Undo>,
+    /// The window, not the application or a buffer, stopped the last sending.
+    pub(crate) window_limited: bool,
+    pub(crate) retransmission_deadline: Time,
+    pub(crate) mss: u32,
+    pub(crate) limited_transmit: bool,
+    pub(crate) recovery_fix: bool,
+    pub(crate) undo_enabled: bool,
+    pub(crate) timestamps: bool,
+    pub(crate) ecn: bool,
+    /// The next new segment tells the receiver that the window was reduced.
+    pub(crate) tell_reduced: bool,
+    pub(crate) receive_window: u64,
+    pub(crate) timed_out_una: Option<u64>,
+    send_buffer: u64,
+    header: u32,
+    destination: u32,
+    initial_window: f64,
+    pacing: Pacing,
+    pacing_deadline: Time,
+    burst_left: u32,
+    last_sent_at: Time,
+    pub(crate) counters: SenderCounters,
+    pub(crate) max_cwnd: f64,
+}
+
+impl Sender {
+    pub(crate) fn new(
+        transport: &Transport,
+        cc: Controller,
+        destination: u32,
+        receive_window: u64,
+    ) -> Sender {
+        let rules = transport.profile.rules();
+        let mut window = Window::new(transport.initial_window.max(1.0));
+        if let Some(ssthresh) = transport.initial_ssthresh {
+            window.ssthresh = ssthresh;
+        }
+        let burst_left = match transport.pacing {
+            Pacing::Off => 0,
+            Pacing::Window { initial_burst, .. } => initial_burst,
+        };
+        Sender {
+            cc,
+            window,
+            board: Scoreboard::default(),
+            rtt: RttEstimator::new(&rules, transport.minimum_rto),
+            rules,
+            recovery: transport.recovery,
+            state: State::Open,
+            una: 0,
+            next: 0,
+            offered: 0,
+            recover: 0,
+            round_end: 0,
+            duplicate_acks: 0,
+            inflation: 0.0,
+            impatient: false,
+            rescued: false,
+            undo: None,
+            window_limited: false,
+            retransmission_deadline: Time::MAX,
+            mss: transport.mss,
+            limited_transmit: transport.limited_transmit,
+            recovery_fix: transport.recovery_fix,
+            undo_enabled: transport.undo,
+            timestamps: transport.timestamps,
+            ecn: transport.ecn,
+            tell_reduced: false,
+            receive_window,
+            timed_out_una: None,
+            send_buffer: transport.send_buffer.get(),
+            header: transport.header_bytes(),
+            destination,
+            initial_window: transport.initial_window,
+            pacing: transport.pacing,
+            pacing_deadline: Time::MAX,
+            burst_left,
+            last_sent_at: Time::ZERO,
+            counters: SenderCounters::default(),
+            max_cwnd: transport.initial_window,
+        }
+    }
+
+    /// The connection is established; `rtt` is the handshake's sample.
+    pub(crate) fn established(&mut self, rtt: Option<Duration>) {
+        self.cc.on_established(rtt, &mut self.window);
+    }
+
+    /// The window after the SYN was lost (RFC 6298 section 5.7, RFC 5681).
+    pub(crate) fn handshake_was_lost(&mut self) {
+        self.window.cwnd = 1.0;
+    }
+
+    /// Takes `bytes` more from the application.
+    pub(crate) fn offer(&mut self, bytes: u64) {
+        self.offered = self.offered.saturating_add(bytes);
+    }
+
+    /// Segments in flight.
+    pub(crate) fn flight(&self) -> usize {
+        self.board.flight()
+    }
+
+    /// When the sender wants to be called without an acknowledgement.
+    pub(crate) fn deadline(&self) -> Time {
+        self.retransmission_deadline.min(self.pacing_deadline)
+    }
+
+    /// The phase, by the names of qlog.
+    pub(crate) fn phase(&self) -> Phase {
+        match self.state {
+            State::Recovery => Phase::Recovery,
+            State::Open | State::Loss => self.cc.phase(&self.window),
+        }
+    }
+
+    /// The rate at which packets leave now; `None` sends as the window allows.
+    fn pacing_rate(&self) -> Option<Rate> {
+        if let Some(rate) = self.window.pacing_rate {
+            return Some(rate);
+        }
+        let Pacing::Window { gain, .. } = self.pacing else {
+            return None;
+        };
+        let rtt = self.rtt.smoothed();
+        if rtt.is_zero() {
+            return None;
+        }
+        let bits = self.window.cwnd * f64::from(self.mss + self.header) * 8.0;
+        Some(Rate::from_bps_f64(gain * bits / rtt.as_secs()))
+    }
+
+    /// True if pacing lets a packet go at `now`; else the deadline is armed.
+    fn pacing_permits(&mut self, now: Time) -> bool {
+        self.pacing_deadline == Time::MAX || now >= self.pacing_deadline
+    }
+
+    fn note_paced(&mut self, now: Time, bytes: u32) {
+        if self.burst_left > 0 {
+            self.burst_left -= 1;
+            return;
+        }
+        if let Some(rate) = self.pacing_rate() {
+            let interval = rate.transmission_time(bentpipe_units::Bytes::new(u64::from(bytes)));
+            // An idle sender earns no credit: it starts from now.
+            let from = if self.pacing_deadline == Time::MAX {
+                now
+            } else {
+                self.pacing_deadline
+            };
+            self.pacing_deadline = from.max(now) + interval.min(Duration::from_secs(60));
+        }
+    }
+
+    /// Sends what the window, the buffers and pacing allow at `now`.
+    pub(crate) fn send<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        if self.rules.restart_after_idle
+            && self.board.outstanding() == 0
+            && self.next > 0
+            && now.since(self.last_sent_at) > self.rtt.rto()
+        {
+            self.window.cwnd = self.window.cwnd.min(self.initial_window);
+        }
+        let paced = self.window.pacing_rate.is_some() || self.pacing != Pacing::Off;
+        let mut permitted = self.permitted();
+        loop {
+            if permitted < 1.0 {
+                self.window_limited = true;
+                break;
+            }
+            if paced && !self.pacing_permits(now) {
+                self.window_limited = true;
+                return;
+            }
+            let bytes = if let Some(hole) = self.next_hole() {
+                self.resend(now, hole, out);
+                u32::from(hole.len) + self.header
+            } else if let Some(len) = self.next_new() {
+                self.send_new(now, len, out);
+                u32::from(len) + self.header
+            } else {
+                // Data, a buffer or the receive window ran out.
+                self.window_limited = false;
+                break;
+            };
+            if paced {
+                self.note_paced(now, bytes);
+            }
+            permitted -= 1.0;
+        }
+        if !paced || self.pacing_deadline <= now {
+            self.pacing_deadline = Time::MAX;
+        }
+    }
+
+    /// Segments that the congestion window lets go now.
+    fn permitted(&self) -> f64 {
+        let limited_transmit =
+            if self.limited_transmit && self.state == State::Open && !self.recovery.uses_sack() {
+                f64::from(self.duplicate_acks.min(2))
+            } else {
+                0.0
+            };
+        let window = bentpipe_units::math::floor(self.window.cwnd + self.inflation);
+        window.max(1.0) + limited_transmit - self.board.flight() as f64
+    }
+
+    /// The next segment to send again, in recovery.
+    fn next_hole(&mut self) -> Option<Hole> {
+        match self.state {
+            State::Open => None,
+            State::Loss => self.board.next_lost(),
+            State::Recovery => self.board.next_lost().or_else(|| {
+                // RFC 6675, NextSeg (3) and (4): only when nothing new can go.
+                if !self.recovery.uses_sack() || self.next_new().is_some() {
+                    return None;
+                }
+                self.board.next_doubtful().or_else(|| {
+                    if self.rescued {
+                        None
+                    } else {
+                        self.board.last()
+                    }
+                })
+            }),
+        }
+    }
+
+    /// Length of the next new segment, if data, buffer and receive window let
+    /// it go.
+    fn next_new(&self) -> Option<u16> {
+        let len = self
+            .offered
+            .saturating_sub(self.next)
+            .min(u64::from(self.mss));
+        let room = self.send_buffer.min(self.receive_window);
+        // MSS fits a u16 by validation; a shorter last segment does as well.
+        (len > 0 && self.next + len - self.una <= room).then_some(len as u16)
+    }
+
+    fn packet(&self, now: Time, sequence: u64, len: u16) -> Packet {
+        let mut packet = Packet::new(self.destination);
+        packet.sequence = sequence;
+        packet.payload = len;
+        packet.bytes = (u32::from(len) + self.header) as u16;
+        packet.flags = flags::ACK;
+        if self.timestamps {
+            packet.timestamp = timestamp(now);
+        }
+        packet
+    }
+
+    fn send_new<T: Transmit>(&mut self, now: Time, len: u16, out: &mut T) {
+        let mut packet = self.packet(now, self.next, len);
+        if self.ecn {
+            packet.ecn = ecn::CAPABLE;
+            if self.tell_reduced {
+                packet.flags |= flags::CWR;
+                self.tell_reduced = false;
+            }
+        }
+        self.board.push(self.next, len, now);
+        self.next += u64::from(len);
+        self.sent(now, len);
+        out.transmit(packet);
+    }
+
+    /// Sends `hole` again.
+    pub(crate) fn resend<T: Transmit>(&mut self, now: Time, hole: Hole, out: &mut T) {
+        let packet = self.packet(now, hole.start, hole.len);
+        if self.state == State::Recovery && hole.index + 1 == self.board.outstanding() {
+            self.rescued = true;
+        }
+        self.board.resent(hole.index, now);
+        if let Some(undo) = &mut self.undo {
+            undo.first_resent_at.get_or_insert(now);
+            undo.unreported += 1;
+        }
+        self.counters.retransmissions += 1;
+        self.sent(now, hole.len);
+        out.transmit(packet);
+    }
+
+    fn sent(&mut self, now: Time, len: u16) {
+        self.counters.packets += 1;
+        self.counters.payload += u64::from(len);
+        self.last_sent_at = now;
+        if self.retransmission_deadline == Time::MAX {
+            self.restart_timer(now);
+        }
+    }
+
+    /// Arms the retransmission timer from `now`, or stops it when nothing is
+    /// outstanding.
+    pub(crate) fn restart_timer(&mut self, now: Time) {
+        self.retransmission_deadline = if self.board.outstanding() == 0 {
+            Time::MAX
+        } else {
+            now + self.rtt.rto()
+        };
+    }
+
+    /// Does what has become due at `now`.
+    pub(crate) fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        if now >= self.retransmission_deadline {
+            self.on_timeout(now, out);
+        } else if now >= self.pacing_deadline {
+            self.send(now, out);
+        }
+    }
+}

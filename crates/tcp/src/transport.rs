@@ -1,0 +1,162 @@
+//! A transport: a whole TCP endpoint's settings under one name.
+
+use crate::profile::HostProfile;
+use bentpipe_cc::{BuildError, Controller, HostRules, Parameters};
+use bentpipe_units::{Bytes, Duration, Segments};
+
+/// Which congestion control a transport runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CongestionControlChoice {
+    /// A named, built-in combination.
+    Named(String),
+    /// Three slots by name.
+    Slots {
+        /// Slow start.
+        start: String,
+        /// Congestion avoidance.
+        avoidance: String,
+        /// Reaction to loss.
+        reaction: String,
+    },
+    /// The analytic bound of Marchese 2006, section 4.3.1: no packets are
+    /// simulated, the flow takes the time that the bottleneck's rate and one
+    /// round trip need.
+    Ideal,
+}
+
+/// How losses are found and repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Three duplicate ACKs, then slow start from one segment; no fast
+    /// recovery.
+    Tahoe,
+    /// Fast recovery that ends with the first new ACK (RFC 2581).
+    Reno,
+    /// Fast recovery with partial ACKs (RFC 6582).
+    NewReno,
+    /// Selective acknowledgements with pipe (RFC 6675).
+    Sack,
+    /// Forward acknowledgement: what lies three segments below the highest
+    /// selectively acknowledged one is lost (Mathis & Mahdavi 1996).
+    Fack,
+}
+
+impl Recovery {
+    /// Every form, with the name that scenarios use.
+    pub const ALL: [(&'static str, Recovery); 5] = [
+        ("tahoe", Recovery::Tahoe),
+        ("reno", Recovery::Reno),
+        ("newreno", Recovery::NewReno),
+        ("sack", Recovery::Sack),
+        ("fack", Recovery::Fack),
+    ];
+
+    /// True for the forms that need the SACK option.
+    #[must_use]
+    pub const fn uses_sack(self) -> bool {
+        matches!(self, Recovery::Sack | Recovery::Fack)
+    }
+}
+
+/// When a receiver acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayedAck {
+    /// One ACK per this many full segments; 1 acknowledges every segment.
+    pub count: u32,
+    /// At the latest after this time.
+    pub timer: Duration,
+    /// Segments at the start of a connection that are acknowledged at once.
+    pub quick_acks: u32,
+}
+
+/// How the sender spaces its packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pacing {
+    /// Packets leave as soon as the window allows.
+    Off,
+    /// Packets leave at `gain` x cwnd / smoothed RTT.
+    Window {
+        /// Factor on cwnd / RTT.
+        gain: f64,
+        /// Segments that leave at once at the start, before an RTT is known.
+        initial_burst: u32,
+    },
+}
+
+/// A whole TCP endpoint: congestion control, host profile, recovery, windows,
+/// buffers and options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transport {
+    /// The name under which results are listed.
+    pub name: String,
+    /// The algorithm that moves the window.
+    pub congestion_control: CongestionControlChoice,
+    /// Its parameters.
+    pub parameters: Parameters,
+    /// How the host behaves around it.
+    pub profile: HostProfile,
+    /// How losses are repaired.
+    pub recovery: Recovery,
+    /// Maximum segment size: payload bytes of a full packet.
+    pub mss: u32,
+    /// Initial window, segments.
+    pub initial_window: Segments,
+    /// Initial slow start threshold, segments; infinite where `None`.
+    pub initial_ssthresh: Option<Segments>,
+    /// Send buffer.
+    pub send_buffer: Bytes,
+    /// Receive buffer. The profile says which part of it is advertised.
+    pub receive_buffer: Bytes,
+    /// Acknowledgement rule of the receiver.
+    pub delayed_ack: DelayedAck,
+    /// Timestamps option (RFC 7323): 12 bytes a packet.
+    pub timestamps: bool,
+    /// New segments on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// At the end of recovery cwnd is at most flight + 1 (RFC 6582).
+    pub recovery_fix: bool,
+    /// Detect and undo spurious retransmissions (RFC 3522, RFC 3708).
+    pub undo: bool,
+    /// Packet spacing.
+    pub pacing: Pacing,
+    /// Explicit congestion notification (RFC 3168).
+    pub ecn: bool,
+    /// Smallest retransmission timeout; the profile's where `None`.
+    pub minimum_rto: Option<Duration>,
+}
+
+impl Transport {
+    /// Bytes of IP and TCP header of a data packet.
+    #[must_use]
+    pub const fn header_bytes(&self) -> u32 {
+        if self.timestamps { 52 } else { 40 }
+    }
+}
+
+impl Transport {
+    /// The congestion control of this transport, for one connection.
+    ///
+    /// # Errors
+    /// When a name or parameter is unknown or out of range.
+    pub fn controller(&self) -> Result<Controller, BuildError> {
+        let mut classic = match &self.congestion_control {
+            CongestionControlChoice::Named(name) => bentpipe_cc::build(name, &self.parameters)?,
+            CongestionControlChoice::Slots {
+                start,
+                avoidance,
+                reaction,
+            } => bentpipe_cc::build_slots(start, avoidance, reaction, &self.parameters)?,
+            // The bound never sends; whoever asks gets the baseline.
+            CongestionControlChoice::Ideal => bentpipe_cc::build("newreno", &Parameters::new())?,
+        };
+        let rules = self.profile.rules();
+        classic.apply_host_rules(HostRules {
+            equality_is_slow_start: rules.equality_is_slow_start,
+            integer_avoidance: rules.whole_segments,
+            whole_ssthresh: rules.whole_segments,
+            // The endpoint reports the window instead of the flight itself.
+            halve_window: false,
+        });
+        Ok(Controller::Classic(classic))
+    }
+}

@@ -1,0 +1,42 @@
+//! Applications as generators without I/O.
+
+use bentpipe_units::{Bytes, Duration, Rate};
+
+/// What a flow carries. `from` below is the flow's first node.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Application {
+    /// One file of `size` bytes from `from` to `to`; the flow ends when its
+    /// last acknowledgement arrives.
+    Transfer {
+        /// Bytes of the file.
+        size: Bytes,
+    },
+    /// Data without end, until the run's duration.
+    Persistent,
+    /// `to` asks, `from` answers, `count` times, over one connection.
+    RequestResponse {
+        /// Bytes of each request, sent by `to`.
+        request: Bytes,
+        /// Bytes of each response, sent by `from`.
+        response: Bytes,
+        /// How many exchanges.
+        count: u32,
+        /// Pause between a complete response and the next request.
+        think_time: Duration,
+    },
+    /// Datagrams at a constant bit rate, without a transport.
+    ConstantRate {
+        /// Rate of packets on the wire at the IP layer.
+        rate: Rate,
+        /// Size of each packet at the IP layer.
+        packet_size: Bytes,
+    },
+}
+
+impl Application {
+    /// True for applications that run over TCP.
+    #[must_use]
+    pub const fn needs_transport(&self) -> bool {
+        !matches!(self, Application::ConstantRate { .. })
+    }
+}
