@@ -1,0 +1,49 @@
+//! The schema of results and its files.
+//!
+//! A run yields an [`Outcome`]; whoever ran it, the names and units are the
+//! same in every form:
+//!
+//! - metrics derived from it are methods on the model, with their definitions
+//!   ([`Outcome::goodput`], [`jain_index`], ...);
+//! - [`TableWriter`] writes the tables `runs`, `links` and `series` as CSV or
+//!   Parquet, [`Table`] reads them back, [`columns()`] lists their columns;
+//! - [`Outcome`] is `Serialize` and `Deserialize` under the column names of
+//!   the tables, which is what `--json` prints and a [`Journal`] keeps;
+//! - [`Capture`] writes packets as pcapng, [`write_qlog`] a sender's state as
+//!   qlog.
+//!
+//! Final files are whole or absent ([`WholeFile`]), and none holds a time of
+//! day: the same outcome gives the same bytes.
+
+mod columns;
+mod csv_file;
+mod error;
+mod journal;
+mod json;
+mod metrics;
+mod model;
+mod packet;
+mod parquet_file;
+mod pcapng;
+mod provenance;
+mod qlog;
+mod rows;
+mod table;
+mod value;
+mod whole_file;
+
+pub use columns::{Column, TableKind, columns};
+pub use error::Error;
+pub use journal::{Journal, JournalError, Record};
+pub use metrics::jain_index;
+pub use model::*;
+pub use packet::{
+    ACK, CWR, CapturedPacket, ECE, FIN, MAX_HEADERS, PSH, RST, SYN, Sack, TcpHeader, Transport,
+};
+pub use pcapng::{Capture, CaptureError, Interface};
+pub use provenance::Provenance;
+pub use qlog::{QlogSettings, write_qlog};
+pub use rows::{LinkRow, RunRow};
+pub use table::{Format, Table, TableWriter, write_table};
+pub use value::{Kind, Value};
+pub use whole_file::{WholeFile, remove_leftovers, write_whole};

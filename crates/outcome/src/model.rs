@@ -1,0 +1,139 @@
+//! What a run yields, whoever ran it: per-flow and per-link results and time
+//! series.
+
+use bentpipe_units::{Bytes, Duration, Time};
+
+/// The result of one run of one scenario with one seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Simulated (or real) time at which the run ended.
+    pub ended_at: Time,
+    /// Events executed; zero where the host does not count them.
+    pub events: u64,
+    /// Packets that finished crossing a link, data and acknowledgements.
+    pub packet_hops: u64,
+    /// One entry per flow, in the scenario's order.
+    pub flows: Vec<FlowOutcome>,
+    /// One entry per link, in the scenario's order.
+    pub links: Vec<LinkOutcome>,
+    /// Time series, where they were asked for.
+    pub series: Vec<FlowSeries>,
+}
+
+/// What one flow did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowOutcome {
+    /// Name of the flow.
+    pub name: String,
+    /// Name of its transport; `udp` for datagrams.
+    pub transport: String,
+    /// When it started.
+    pub started_at: Time,
+    /// Time from the start (by the scenario's handshake rule) to the last
+    /// acknowledgement received; `None` if it did not finish.
+    pub transfer_time: Option<Duration>,
+    /// Payload bytes that the application was to send; `None` without end.
+    pub offered: Option<Bytes>,
+    /// Payload bytes delivered in order to the receiving application.
+    pub delivered: Bytes,
+    /// Payload bytes acknowledged to the sender.
+    pub acknowledged: Bytes,
+    /// When the first payload was delivered.
+    pub first_delivery_at: Option<Time>,
+    /// When the last payload was delivered.
+    pub last_delivery_at: Option<Time>,
+    /// Data packets sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Data packets sent again.
+    pub retransmissions: u64,
+    /// Data packets sent again that had arrived already.
+    pub spurious_retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Times that fast recovery began.
+    pub recoveries: u64,
+    /// Acknowledgements received by the sender.
+    pub acks_received: u64,
+    /// Packets of this flow that a full queue dropped, both directions.
+    pub queue_drops: u64,
+    /// Packets of this flow that a channel lost, both directions.
+    pub channel_losses: u64,
+    /// Smallest RTT sample.
+    pub min_rtt: Option<Duration>,
+    /// Mean of the RTT samples.
+    pub mean_rtt: Option<Duration>,
+    /// Largest congestion window, segments.
+    pub max_cwnd: f64,
+}
+
+/// What one link did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkOutcome {
+    /// Name of the link.
+    pub name: String,
+    /// Packets handed to it.
+    pub offered_packets: u64,
+    /// Packets that left it at the far end.
+    pub delivered_packets: u64,
+    /// Bytes that left it at the far end, framing not counted.
+    pub delivered_bytes: Bytes,
+    /// Packets that its queue dropped.
+    pub queue_drops: u64,
+    /// Packets that its channel lost.
+    pub channel_losses: u64,
+    /// Share of the run's time that its transmitter was busy, 0 to 1.
+    pub utilisation: f64,
+    /// Most packets that waited at once.
+    pub max_queue_packets: u64,
+    /// Most bytes that waited at once.
+    pub max_queue_bytes: Bytes,
+    /// Mean waiting time of packets in the queue.
+    pub mean_queueing_delay: Duration,
+    /// 95th percentile of the waiting time that a packet arriving at a random
+    /// instant of the run would have met: what others feel.
+    pub p95_queueing_delay: Duration,
+}
+
+/// Time series of one flow. Each kind is a list of samples; times do not
+/// decrease.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct FlowSeries {
+    /// Name of the flow.
+    pub flow: String,
+    /// The sender's state, one sample per change (thinned to the recorder's
+    /// interval).
+    pub sender: Vec<SenderSample>,
+    /// Payload bytes delivered in order, cumulative.
+    pub delivered: Vec<(Time, Bytes)>,
+    /// Payload bytes sent (retransmissions included), cumulative.
+    pub sent: Vec<(Time, Bytes)>,
+}
+
+/// The sender's state at one time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SenderSample {
+    /// When.
+    pub at: Time,
+    /// Congestion window, segments.
+    pub cwnd: f64,
+    /// Slow start threshold, segments; infinite until set.
+    pub ssthresh: f64,
+    /// Segments in flight.
+    pub flight: f64,
+    /// Last RTT sample; zero before one.
+    pub rtt: Duration,
+    /// Retransmissions so far.
+    pub retransmissions: u64,
+    /// Spurious retransmissions so far.
+    pub spurious_retransmissions: u64,
+    /// Phase, by the names of qlog.
+    pub phase: &'static str,
+}
+
+#[cfg(test)]
+#[path = "samples.rs"]
+pub(crate) mod samples;

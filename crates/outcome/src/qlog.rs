@@ -1,0 +1,212 @@
+//! qlog of a sender's state: window, flight and RTT as qvis draws them.
+//!
+//! draft-ietf-quic-qlog-main-schema and -quic-events as of qlog 0.3, in
+//! the form of JSON text sequences (RFC 7464): a record separator before and a
+//! line end after each record. qlog counts windows in bytes; segments are
+//! turned into bytes with the MSS of the flow.
+
+use crate::{FlowSeries, SenderSample};
+use bentpipe_units::{Bytes, Segments, Time};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// What a qlog says of its flow beside the samples.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QlogSettings {
+    /// Title, such as the line of a [`Provenance`](crate::Provenance).
+    pub title: String,
+    /// Maximum segment size of the flow.
+    pub mss: Bytes,
+}
+
+#[derive(Serialize)]
+struct Head<'a> {
+    qlog_version: &'static str,
+    qlog_format: &'static str,
+    title: &'a str,
+    trace: Trace<'a>,
+}
+
+#[derive(Serialize)]
+struct Trace<'a> {
+    title: &'a str,
+    vantage_point: VantagePoint<'a>,
+    common_fields: CommonFields,
+}
+
+#[derive(Serialize)]
+struct VantagePoint<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+struct CommonFields {
+    time_format: &'static str,
+    reference_time: u32,
+    protocol_type: [&'static str; 1],
+}
+
+#[derive(Serialize)]
+struct Event<D> {
+    /// Milliseconds since the start of the run.
+    time: f64,
+    name: &'static str,
+    data: D,
+}
+
+/// Only what changed is written, as qlog asks.
+#[derive(Serialize, Default, PartialEq)]
+struct Metrics {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    congestion_window: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_in_flight: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ssthresh: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latest_rtt: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct State {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old: Option<&'static str>,
+    new: &'static str,
+}
+
+/// Writes the sender's samples of a flow as qlog (`.sqlog`): an event
+/// `recovery:metrics_updated` for each sample that changes a number, and
+/// `recovery:congestion_state_updated` for each that changes the phase.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_qlog<W: Write>(
+    mut to: W,
+    series: &FlowSeries,
+    settings: &QlogSettings,
+) -> io::Result<()> {
+    record(
+        &mut to,
+        &Head {
+            qlog_version: "0.3",
+            qlog_format: "JSON-SEQ",
+            title: &settings.title,
+            trace: Trace {
+                title: &series.flow,
+                vantage_point: VantagePoint {
+                    name: &series.flow,
+                    kind: "server",
+                },
+                common_fields: CommonFields {
+                    time_format: "relative",
+                    reference_time: 0,
+                    protocol_type: ["TCP"],
+                },
+            },
+        },
+    )?;
+    let mut last = Metrics::default();
+    let mut phase = None;
+    for sample in &series.sender {
+        let time = milliseconds(sample.at);
+        if phase != Some(sample.phase) {
+            let data = State {
+                old: phase,
+                new: sample.phase,
+            };
+            record(
+                &mut to,
+                &Event {
+                    time,
+                    name: "recovery:congestion_state_updated",
+                    data,
+                },
+            )?;
+            phase = Some(sample.phase);
+        }
+        let now = metrics(sample, settings.mss);
+        let data = changes(&last, &now);
+        if data != Metrics::default() {
+            record(
+                &mut to,
+                &Event {
+                    time,
+                    name: "recovery:metrics_updated",
+                    data,
+                },
+            )?;
+        }
+        last = now;
+    }
+    to.flush()
+}
+
+fn record<W: Write>(to: &mut W, value: &impl Serialize) -> io::Result<()> {
+    to.write_all(b"\x1e")?;
+    serde_json::to_writer(&mut *to, value)?;
+    to.write_all(b"\n")
+}
+
+fn metrics(sample: &SenderSample, mss: Bytes) -> Metrics {
+    // `as` saturates; halves are rounded up.
+    let bytes = |segments: Segments| (segments * mss.as_f64() + 0.5) as u64;
+    Metrics {
+        congestion_window: Some(bytes(sample.cwnd)),
+        bytes_in_flight: Some(bytes(sample.flight)),
+        ssthresh: sample.ssthresh.is_finite().then(|| bytes(sample.ssthresh)),
+        latest_rtt: (!sample.rtt.is_zero()).then(|| sample.rtt.as_nanos() as f64 / 1e6),
+    }
+}
+
+fn changes(last: &Metrics, now: &Metrics) -> Metrics {
+    fn changed<T: PartialEq + Copy>(last: Option<T>, now: Option<T>) -> Option<T> {
+        if last == now { None } else { now }
+    }
+    Metrics {
+        congestion_window: changed(last.congestion_window, now.congestion_window),
+        bytes_in_flight: changed(last.bytes_in_flight, now.bytes_in_flight),
+        ssthresh: changed(last.ssthresh, now.ssthresh),
+        latest_rtt: changed(last.latest_rtt, now.latest_rtt),
+    }
+}
+
+fn milliseconds(at: Time) -> f64 {
+    at.as_nanos() as f64 / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::samples::outcome;
+
+    #[test]
+    fn a_qlog_has_these_lines() {
+        let settings = QlogSettings {
+            title: "geo, seed 7".to_owned(),
+            mss: Bytes::new(1448),
+        };
+        let mut bytes = Vec::new();
+        write_qlog(&mut bytes, &outcome().series[0], &settings).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        assert_eq!(
+            lines,
+            [
+                "\u{1e}{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\",\"title\":\"geo, seed 7\",\
+                 \"trace\":{\"title\":\"a\",\"vantage_point\":{\"name\":\"a\",\"type\":\"server\"},\
+                 \"common_fields\":{\"time_format\":\"relative\",\"reference_time\":0,\
+                 \"protocol_type\":[\"TCP\"]}}}\n",
+                "\u{1e}{\"time\":5e-6,\"name\":\"recovery:congestion_state_updated\",\
+                 \"data\":{\"new\":\"slow_start\"}}\n",
+                "\u{1e}{\"time\":5e-6,\"name\":\"recovery:metrics_updated\",\
+                 \"data\":{\"congestion_window\":3620,\"bytes_in_flight\":2896}}\n",
+                "\u{1e}{\"time\":600.0,\"name\":\"recovery:congestion_state_updated\",\
+                 \"data\":{\"old\":\"slow_start\",\"new\":\"recovery\"}}\n",
+                "\u{1e}{\"time\":600.0,\"name\":\"recovery:metrics_updated\",\
+                 \"data\":{\"ssthresh\":28960,\"latest_rtt\":511.0}}\n",
+            ]
+        );
+    }
+}
