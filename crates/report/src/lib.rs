@@ -1,0 +1,17 @@
+//! Tables and figures: pure presentation, from plain numbers and texts.
+//!
+//! - [`plot`] draws charts as SVG: lines, steps, points, bands, grouped bars,
+//!   and the printed values of a paper beside ours.
+//! - [`png`] turns such an SVG into a PNG, with embedded fonts.
+//! - [`table`] lays out tables for terminals and Markdown, and text bars.
+//! - [`html`] puts all of them on one page that works offline.
+//!
+//! The same data gives the same bytes on every machine.
+
+pub mod html;
+pub mod plot;
+pub mod png;
+pub mod table;
+
+mod font;
+mod xml;

@@ -1,0 +1,47 @@
+//! Charts as SVG, written by hand.
+//!
+//! A [`Chart`] is a stack of [`Panel`]s with one legend. A panel shows series
+//! over numeric axes ([`Panel::xy`]) or grouped bars over categories
+//! ([`Panel::bars`]). Series that bear the same name have the same colour in
+//! every panel and share one legend entry.
+//!
+//! ```
+//! use bentpipe_report::plot::{Axis, Chart, Panel, Series};
+//!
+//! let cwnd = [(0.0, 2.0), (0.5, 4.0), (1.0, 8.0)];
+//! let svg = Chart::new("Slow start")
+//!     .panel(
+//!         Panel::xy(Axis::linear("time [s]"), Axis::linear("cwnd [segments]"))
+//!             .series(Series::line("newreno", cwnd)),
+//!     )
+//!     .to_svg();
+//! assert!(svg.starts_with("<svg"));
+//! ```
+//!
+//! What cannot be drawn does no harm: a point that is not finite, or not
+//! positive on a logarithmic axis, is a gap in its line; a panel without any
+//! point says "no data". Long series are reduced to what a pixel column can
+//! show: its first, lowest, highest and last value.
+
+mod axes;
+mod bars;
+mod decimate;
+mod extent;
+mod labels;
+mod layout;
+mod legend;
+mod model;
+mod number;
+mod render;
+mod scale;
+mod series;
+mod style;
+mod svg;
+mod xy;
+
+#[cfg(test)]
+mod page_tests;
+
+pub use bars::{BarSeries, Bars};
+pub use model::{Annotation, Axis, Chart, Content, Legend, Panel, ScaleKind};
+pub use series::{Series, SeriesKind, Spread};

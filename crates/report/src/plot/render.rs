@@ -1,0 +1,44 @@
+//! From a chart to its SVG.
+
+use super::layout::{self, SMALL, SUBTITLE, TITLE};
+use super::legend::LegendBox;
+use super::model::{Axis, Chart, Content, Panel};
+use super::style::{INK, INK_SOFT, Styles};
+use super::svg::{Svg, TextStyle};
+use super::{axes, bars, xy};
+
+/// Draws a chart.
+pub(super) fn render(chart: &Chart) -> String {
+    if chart.panels.is_empty() {
+        let nothing = Panel::xy(Axis::default(), Axis::default());
+        return render(&chart.clone().panel(nothing));
+    }
+    let styles = Styles::assign(chart);
+    let page = layout::plan(chart, || LegendBox::of(chart, &styles));
+    let name = if chart.title.trim().is_empty() {
+        "figure"
+    } else {
+        chart.title.trim()
+    };
+    let mut svg = Svg::new(page.width, page.height, name);
+    for (y, line) in &page.title {
+        svg.text(page.left, *y, line, TextStyle::new(TITLE, INK).bold());
+    }
+    for (y, line) in &page.subtitle {
+        svg.text(page.left, *y, line, TextStyle::new(SUBTITLE, INK_SOFT));
+    }
+    for (panel, area) in chart.panels.iter().zip(&page.panels) {
+        axes::draw_under(&mut svg, panel, area);
+        match &panel.content {
+            Content::Xy { series, .. } => xy::draw(&mut svg, series, area, &styles),
+            Content::Bars(groups) => bars::draw(&mut svg, groups, area, &styles),
+        }
+        axes::draw_over(&mut svg, area);
+    }
+    page.legend
+        .draw(&mut svg, page.legend_at.0, page.legend_at.1);
+    for (y, line) in &page.note {
+        svg.text(page.left, *y, line, TextStyle::new(SMALL, INK_SOFT));
+    }
+    svg.finish()
+}
