@@ -1,0 +1,109 @@
+//! The validated model of a scenario: what a run needs, and nothing to check.
+
+use bentpipe_link::LinkSettings;
+use bentpipe_tcp::Transport;
+use bentpipe_traffic::Application;
+use bentpipe_units::{Duration, Time};
+
+/// Index of a node in [`Scenario::nodes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// Index of a link in [`Scenario::links`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub u32);
+
+/// A network, the flows that cross it, and for how long.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Short name, for results.
+    pub name: String,
+    /// What it is about, in a sentence.
+    pub description: String,
+    /// Simulated time after which the run ends, if its flows have not ended
+    /// it before.
+    pub duration: Duration,
+    /// Seed of the run, unless the caller gives another.
+    pub seed: u64,
+    /// The nodes.
+    pub nodes: Vec<Node>,
+    /// The links, one per direction.
+    pub links: Vec<Link>,
+    /// The flows, with their routes.
+    pub flows: Vec<Flow>,
+    /// What a run may use at most.
+    pub limits: Limits,
+}
+
+/// A host or router.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its name in the file; `sender[3]` for the third of a counted node.
+    pub name: String,
+}
+
+/// One direction between two nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its name in the file; the way back is `NAME.reverse`.
+    pub name: String,
+    /// Where packets enter.
+    pub from: NodeId,
+    /// Where packets leave.
+    pub to: NodeId,
+    /// What it does to them.
+    pub settings: LinkSettings,
+}
+
+/// One application over one transport between two nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Its name in the file; `download[3]` for the third of a counted flow.
+    pub name: String,
+    /// The side that sends the data.
+    pub from: NodeId,
+    /// The side that receives it.
+    pub to: NodeId,
+    /// Its transport; `None` for datagrams.
+    pub transport: Option<Transport>,
+    /// What it carries.
+    pub application: Application,
+    /// When it starts.
+    pub start: Time,
+    /// When its application stops offering data; never, where `None`.
+    pub stop: Option<Time>,
+    /// Whether a SYN exchange comes first, and counts in the transfer time.
+    pub handshake: Handshake,
+    /// Links from `from` to `to`, in order.
+    pub forward: Vec<LinkId>,
+    /// Links from `to` to `from`, in order.
+    pub reverse: Vec<LinkId>,
+}
+
+/// What happens before the first data segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Handshake {
+    /// A SYN exchange is simulated and counts in the transfer time.
+    #[default]
+    Counted,
+    /// A SYN exchange is simulated; the transfer time starts with the first
+    /// data segment.
+    NotCounted,
+    /// The connection exists when the flow starts.
+    Skipped,
+}
+
+/// Bounds of a run. Hitting one is an error of that run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Events.
+    pub events: u64,
+    /// Packets alive at once.
+    pub packets: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { events: 20_000_000_000, packets: 20_000_000 }
+    }
+}

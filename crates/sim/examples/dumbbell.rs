@@ -1,0 +1,208 @@
+//! A dumbbell of three links for speed comparisons with other simulators:
+//! `sender - R1 - R2 - receiver`, one pair of hosts per flow, persistent SACK
+//! flows. Prints one line of JSON.
+//!
+//! ```text
+//! cargo run --release --example dumbbell -- --flows 10 --rate 10Mbit/s --loss 0.01 --duration 60s
+//! ```
+
+#![allow(clippy::print_stdout, reason = "an example prints its result")]
+
+use bentpipe_cc::Parameters;
+use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_scenario::{Flow, Handshake, Limits, Link, LinkId, Node, NodeId, Scenario};
+use bentpipe_sim::{Options, run};
+use bentpipe_tcp::{CongestionControlChoice, DelayedAck, HostProfile, Pacing, Recovery, Transport};
+use bentpipe_traffic::Application;
+use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
+
+struct Setting {
+    flows: u32,
+    rate: Rate,
+    loss: Ratio,
+    duration: Duration,
+    /// A constant window instead of a congestion control, segments.
+    window: Option<f64>,
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut setting = Setting {
+        flows: 1,
+        rate: Rate::from_mbps(10),
+        loss: Ratio::ZERO,
+        duration: Duration::from_secs(60),
+        window: None,
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(flag) = arguments.next() {
+        let value = arguments
+            .next()
+            .ok_or_else(|| format!("{flag} needs a value"))?;
+        match flag.as_str() {
+            "--flows" => setting.flows = value.parse()?,
+            "--rate" => setting.rate = value.parse()?,
+            "--loss" => setting.loss = value.parse()?,
+            "--duration" => setting.duration = value.parse()?,
+            "--window" => setting.window = Some(value.parse()?),
+            _ => return Err(format!("unknown flag {flag}").into()),
+        }
+    }
+    let before = cpu_seconds();
+    let scenario = dumbbell(&setting);
+    let options = Options {
+        queueing_delays: false,
+        ..Options::default()
+    };
+    let set_up = cpu_seconds();
+    let outcome = run(&scenario, &options)?;
+    let done = cpu_seconds();
+    let acks: u64 = outcome.flows.iter().map(|f| f.acks_received).sum();
+    let data: u64 = outcome.flows.iter().map(|f| f.packets_sent).sum();
+    let goodput: f64 = outcome
+        .flows
+        .iter()
+        .map(|f| f.acknowledged.as_f64() * 8e-6)
+        .sum::<f64>()
+        / setting.duration.as_secs();
+    println!(
+        "{{\"peer\":\"bentpipe\",\"flows\":{},\"rate_mbps\":{},\"loss\":{},\"data_packets\":{data},\
+         \"ack_packets\":{acks},\"packet_hops\":{},\"events\":{},\"setup_cpu_s\":{:.6},\
+         \"run_cpu_s\":{:.6},\"goodput_mbps\":{goodput:.6}}}",
+        setting.flows,
+        setting.rate.bps_f64() / 1e6,
+        setting.loss.get(),
+        outcome.packet_hops,
+        outcome.events,
+        set_up - before,
+        done - set_up,
+    );
+    Ok(())
+}
+
+/// CPU seconds of this process so far, user and system, from Linux' accounting
+/// in nanoseconds; zero elsewhere.
+fn cpu_seconds() -> f64 {
+    std::fs::read_to_string("/proc/self/schedstat")
+        .ok()
+        .and_then(|s| s.split_whitespace().next()?.parse::<f64>().ok())
+        .map_or(0.0, |ns| ns * 1e-9)
+}
+
+fn transport(setting: &Setting) -> Transport {
+    let congestion_control = if setting.window.is_some() {
+        "fixed-window"
+    } else {
+        "newreno"
+    };
+    let mut parameters = Parameters::new();
+    if let Some(window) = setting.window {
+        parameters = parameters.with("window", window);
+    }
+    Transport {
+        name: "sack".into(),
+        congestion_control: CongestionControlChoice::Named(congestion_control.into()),
+        parameters,
+        profile: HostProfile::Rfc,
+        recovery: Recovery::Sack,
+        mss: 1460,
+        initial_window: setting.window.unwrap_or(2.0),
+        initial_ssthresh: None,
+        send_buffer: Bytes::MAX,
+        receive_buffer: Bytes::new(4_000_000_000),
+        delayed_ack: DelayedAck {
+            count: 1,
+            timer: Duration::from_millis(100),
+            quick_acks: 0,
+        },
+        timestamps: false,
+        limited_transmit: true,
+        recovery_fix: false,
+        undo: false,
+        pacing: Pacing::Off,
+        ecn: false,
+        minimum_rto: None,
+    }
+}
+
+fn dumbbell(setting: &Setting) -> Scenario {
+    let rtt = Duration::from_millis(600);
+    let bdp = setting.rate.bytes_in(rtt).get() / 1500;
+    let queue = |packets| QueueSettings::DropTail {
+        limit: Limit::Packets(packets),
+    };
+    let settings = |rate, ms, packets, channel| LinkSettings {
+        rate,
+        one_way_delay: Duration::from_millis(ms),
+        queue: queue(packets),
+        channel,
+        framing: Bytes::ZERO,
+    };
+    let access_rate = Rate::from_bps(setting.rate.bps() * 10);
+    let lossy = ChannelSettings::Uniform {
+        packet_error_rate: setting.loss,
+    };
+    let perfect = ChannelSettings::Perfect;
+    let mut nodes = vec![Node { name: "r1".into() }, Node { name: "r2".into() }];
+    let mut links = vec![
+        Link {
+            name: "bottleneck".into(),
+            from: NodeId(0),
+            to: NodeId(1),
+            settings: settings(setting.rate, 290, bdp as u32, lossy),
+        },
+        Link {
+            name: "bottleneck.reverse".into(),
+            from: NodeId(1),
+            to: NodeId(0),
+            settings: settings(setting.rate, 290, bdp as u32, perfect),
+        },
+    ];
+    let mut flows = Vec::new();
+    for i in 0..setting.flows {
+        let (sender, receiver) = (NodeId(2 + 2 * i), NodeId(3 + 2 * i));
+        nodes.push(Node {
+            name: format!("sender[{}]", i + 1),
+        });
+        nodes.push(Node {
+            name: format!("receiver[{}]", i + 1),
+        });
+        let first = links.len() as u32;
+        for (from, to) in [
+            (sender, NodeId(0)),
+            (NodeId(1), receiver),
+            (receiver, NodeId(1)),
+            (NodeId(0), sender),
+        ] {
+            let name = format!("access[{}]", links.len());
+            let settings = settings(access_rate, 5, 1_000_000, perfect);
+            links.push(Link {
+                name,
+                from,
+                to,
+                settings,
+            });
+        }
+        flows.push(Flow {
+            name: format!("flow[{}]", i + 1),
+            from: sender,
+            to: receiver,
+            transport: Some(transport(setting)),
+            application: Application::Persistent,
+            start: Time::from_nanos(u64::from(i) * 1_000_000_000 / u64::from(setting.flows)),
+            stop: None,
+            handshake: Handshake::Counted,
+            forward: vec![LinkId(first), LinkId(0), LinkId(first + 1)],
+            reverse: vec![LinkId(first + 2), LinkId(1), LinkId(first + 3)],
+        });
+    }
+    Scenario {
+        name: "dumbbell".into(),
+        description: String::new(),
+        duration: setting.duration,
+        seed: 1,
+        nodes,
+        links,
+        flows,
+        limits: Limits::default(),
+    }
+}

@@ -1,0 +1,56 @@
+//! The Ideal bound of Marchese 2006, section 4.3.1: the time that the
+//! bottleneck's rate, less headers and losses, and one round trip need.
+
+use bentpipe_link::ChannelSettings;
+use bentpipe_scenario::{Flow, LinkId, Scenario};
+use bentpipe_units::{Bytes, Duration};
+
+/// Payload rate in bit/s of the slowest link on `flow`'s way: rate x MSS /
+/// bytes on the wire x (1 - loss), for full segments.
+#[must_use]
+pub fn payload_rate(scenario: &Scenario, flow: &Flow) -> f64 {
+    let (mss, header) = flow.transport.as_ref().map_or((1448.0, 52.0), |t| {
+        (f64::from(t.mss), f64::from(t.header_bytes()))
+    });
+    let mut rate = f64::INFINITY;
+    let mut survival = 1.0;
+    for id in &flow.forward {
+        let link = &scenario.links[id.0 as usize].settings;
+        let wire = mss + header + link.framing.as_f64();
+        survival *= 1.0 - loss(&link.channel, wire);
+        rate = rate.min(link.rate.bps_f64() * mss / wire);
+    }
+    rate * survival
+}
+
+fn loss(channel: &ChannelSettings, wire_bytes: f64) -> f64 {
+    match *channel {
+        ChannelSettings::Perfect => 0.0,
+        ChannelSettings::Uniform { packet_error_rate }
+        | ChannelSettings::GilbertElliott {
+            packet_error_rate, ..
+        } => packet_error_rate.get(),
+        ChannelSettings::BitErrors { bit_error_rate } => {
+            1.0 - bentpipe_units::math::pow(1.0 - bit_error_rate.get(), 8.0 * wire_bytes)
+        }
+    }
+}
+
+/// Two-way propagation delay of `flow`.
+#[must_use]
+pub fn round_trip(scenario: &Scenario, flow: &Flow) -> Duration {
+    let sum = |path: &[LinkId]| {
+        path.iter().fold(Duration::ZERO, |d, id| {
+            d + scenario.links[id.0 as usize].settings.one_way_delay
+        })
+    };
+    sum(&flow.forward) + sum(&flow.reverse)
+}
+
+/// The ideal time of `bytes` over `flow`'s way when `sharing` equal flows
+/// share it.
+#[must_use]
+pub fn transfer_time(scenario: &Scenario, flow: &Flow, bytes: Bytes, sharing: usize) -> Duration {
+    let seconds = bytes.as_f64() * 8.0 * sharing.max(1) as f64 / payload_rate(scenario, flow);
+    Duration::from_secs_f64(seconds) + round_trip(scenario, flow)
+}

@@ -1,0 +1,20 @@
+//! The simulator: virtual time, event queue, packet arena.
+//!
+//! A link keeps the packets that it carries in its own ring and has only its
+//! head in the event queue, so the queue holds as many entries as there are
+//! busy links and armed timers, not as many as there are packets in flight.
+//! The same scenario and seed give the same outcome, bit for bit.
+
+mod arena;
+mod collect;
+mod flow;
+pub mod ideal;
+mod network;
+mod observer;
+mod options;
+pub mod queue;
+mod simulation;
+
+pub use observer::{Observer, Unobserved};
+pub use options::{Options, RunError};
+pub use simulation::{Simulation, run};

@@ -1,0 +1,158 @@
+//! Links, packets and the event queue: everything between the endpoints.
+
+use crate::arena::{Arena, Handle};
+use crate::observer::Observer;
+use crate::queue::{Class, Event, EventQueue};
+use bentpipe_link::{Link, Verdict};
+use bentpipe_scenario::Scenario;
+use bentpipe_tcp::{Packet, Transmit};
+use bentpipe_units::Time;
+
+/// Packets of one flow that were lost, both directions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowLosses {
+    pub(crate) queue: u64,
+    pub(crate) channel: u64,
+}
+
+/// A packet on a link: what its next hop needs without a look at the packet
+/// itself, which by then has long left the cache.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Carried {
+    handle: Handle,
+    destination: u32,
+    bytes: u16,
+    /// Links crossed so far.
+    hop: u8,
+}
+
+/// The network between the endpoints. Endpoint `2 f` is the `from` side of
+/// flow `f`, endpoint `2 f + 1` its `to` side.
+#[derive(Debug)]
+pub(crate) struct Network<'a, O> {
+    pub(crate) now: Time,
+    pub(crate) events: EventQueue,
+    pub(crate) links: Vec<Link<Carried>>,
+    pub(crate) losses: Vec<FlowLosses>,
+    pub(crate) observer: &'a mut O,
+    packets: Arena,
+    /// Links to each endpoint, flattened; `routes[e]..routes[e + 1]` is the
+    /// range of endpoint `e`.
+    hops: Vec<u32>,
+    routes: Vec<u32>,
+}
+
+impl<'a, O: Observer> Network<'a, O> {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        seed: u64,
+        delays: bool,
+        observer: &'a mut O,
+    ) -> Network<'a, O> {
+        let links = scenario
+            .links
+            .iter()
+            .map(|l| {
+                let mut link = Link::new(&l.settings, seed, &l.name);
+                if delays {
+                    link.record_delays(&l.settings);
+                }
+                link
+            })
+            .collect();
+        let mut hops = Vec::new();
+        let mut routes = vec![0];
+        for flow in &scenario.flows {
+            // Packets to the `from` side (even) take the way back.
+            for path in [&flow.reverse, &flow.forward] {
+                hops.extend(path.iter().map(|l| l.0));
+                routes.push(hops.len() as u32);
+            }
+        }
+        Network {
+            now: Time::ZERO,
+            events: EventQueue::default(),
+            links,
+            losses: vec![FlowLosses::default(); scenario.flows.len()],
+            observer,
+            packets: Arena::default(),
+            hops,
+            routes,
+        }
+    }
+
+    /// Slots that packets have taken at once.
+    pub(crate) fn packets_alive_at_most(&self) -> usize {
+        self.packets.capacity()
+    }
+
+    /// The packet at the head of link `index` arrives: it goes on to its next
+    /// link, or is returned at its destination.
+    pub(crate) fn arrive(&mut self, index: u32) -> Option<Packet> {
+        let link = &mut self.links[index as usize];
+        let mut carried = link.deliver()?;
+        if let Some(at) = link.next_arrival() {
+            self.events.push(Event {
+                at,
+                class: Class::Arrival,
+                component: index,
+            });
+        }
+        carried.hop += 1;
+        let destination = carried.destination as usize;
+        let at = self.routes[destination] + u32::from(carried.hop);
+        if at == self.routes[destination + 1] {
+            return Some(self.packets.remove(carried.handle));
+        }
+        self.offer(self.hops[at as usize], carried);
+        None
+    }
+
+    /// Offers a packet to link `index`.
+    #[inline]
+    fn offer(&mut self, index: u32, carried: Carried) {
+        let link = &mut self.links[index as usize];
+        let was_empty = link.in_flight() == 0;
+        match link.offer(self.now, carried, u32::from(carried.bytes)) {
+            Verdict::Accepted => {
+                if was_empty && let Some(at) = link.next_arrival() {
+                    self.events.push(Event {
+                        at,
+                        class: Class::Arrival,
+                        component: index,
+                    });
+                }
+            }
+            verdict => {
+                self.packets.remove(carried.handle);
+                let losses = &mut self.losses[carried.destination as usize / 2];
+                if verdict == Verdict::QueueDrop {
+                    losses.queue += 1;
+                } else {
+                    losses.channel += 1;
+                }
+            }
+        }
+    }
+}
+
+impl<O: Observer> Transmit for Network<'_, O> {
+    fn transmit(&mut self, packet: Packet) {
+        if O::ACTIVE {
+            self.observer
+                .sent(self.now, packet.destination ^ 1, &packet);
+        }
+        let (destination, bytes) = (packet.destination, packet.bytes);
+        let first = self.hops[self.routes[destination as usize] as usize];
+        let handle = self.packets.insert(packet);
+        self.offer(
+            first,
+            Carried {
+                handle,
+                destination,
+                bytes,
+                hop: 0,
+            },
+        );
+    }
+}

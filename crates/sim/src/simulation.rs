@@ -1,0 +1,252 @@
+//! The loop that wires the floors below: pops events, moves packets, wakes
+//! endpoints and applications.
+
+use crate::collect;
+use crate::flow::{Ends, Recorder, Running};
+use crate::network::Network;
+use crate::observer::{Observer, Unobserved};
+use crate::queue::{Class, Event};
+use crate::{Options, RunError};
+use bentpipe_cc::Controller;
+use bentpipe_outcome::Outcome;
+use bentpipe_scenario::{Flow, Limits, Scenario};
+use bentpipe_tcp::{CongestionControlChoice, Endpoint, Transport};
+use bentpipe_units::Time;
+
+/// Runs `scenario` and returns what it yielded.
+///
+/// # Errors
+/// When a bound of the scenario is hit or a transport cannot be built.
+pub fn run(scenario: &Scenario, options: &Options) -> Result<Outcome, RunError> {
+    Simulation::new(scenario, options)?.run(&mut Unobserved)
+}
+
+/// A run that is about to begin.
+#[derive(Debug)]
+pub struct Simulation<'a> {
+    scenario: &'a Scenario,
+    options: &'a Options,
+    flows: Vec<Running>,
+}
+
+impl<'a> Simulation<'a> {
+    /// Sets the endpoints of `scenario` up.
+    ///
+    /// # Errors
+    /// When a transport cannot be built.
+    pub fn new(scenario: &'a Scenario, options: &'a Options) -> Result<Simulation<'a>, RunError> {
+        Simulation::with(scenario, options, |_| None)
+    }
+
+    /// The same, with a user's own congestion control for the flows that
+    /// `controller` returns one for.
+    ///
+    /// # Errors
+    /// When a transport cannot be built.
+    pub fn with(
+        scenario: &'a Scenario,
+        options: &'a Options,
+        mut controller: impl FnMut(&Flow) -> Option<Controller>,
+    ) -> Result<Simulation<'a>, RunError> {
+        let mut flows = Vec::with_capacity(scenario.flows.len());
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let ends = match &flow.transport {
+                None => Ends::Datagrams {
+                    sent: 0,
+                    arrived_bytes: 0,
+                },
+                Some(t) if t.congestion_control == CongestionControlChoice::Ideal => Ends::Ideal,
+                Some(t) => ends(flow, t, index as u32, controller(flow))?,
+            };
+            let mut running = Running::new(flow, ends, options.start_jitter, options.seed);
+            running.series = options.series.map(|i| Recorder::new(&flow.name, i));
+            flows.push(running);
+        }
+        Ok(Simulation {
+            scenario,
+            options,
+            flows,
+        })
+    }
+
+    /// Runs to the end and returns what the run yielded.
+    ///
+    /// # Errors
+    /// When a bound of the scenario is hit.
+    pub fn run<O: Observer>(mut self, observer: &mut O) -> Result<Outcome, RunError> {
+        let mut net = Network::new(
+            self.scenario,
+            self.options.seed,
+            self.options.queueing_delays,
+            observer,
+        );
+        let mut wakes = Wakes {
+            timers: vec![Time::MAX; 2 * self.flows.len()],
+            calls: self.flows.iter().map(|f| f.starts_at).collect(),
+        };
+        for (f, flow) in self.flows.iter().enumerate() {
+            if !matches!(flow.ends, Ends::Ideal) {
+                let component = f as u32;
+                net.events.push(Event {
+                    at: flow.starts_at,
+                    class: Class::Application,
+                    component,
+                });
+            }
+        }
+        let events = self.execute(&mut net, &mut wakes)?;
+        Ok(collect::outcome(
+            self.scenario,
+            self.options,
+            self.flows,
+            net,
+            events,
+        ))
+    }
+
+    fn execute<O: Observer>(
+        &mut self,
+        net: &mut Network<'_, O>,
+        wakes: &mut Wakes,
+    ) -> Result<u64, RunError> {
+        let end = Time::ZERO + self.scenario.duration;
+        let limits = self.scenario.limits;
+        let mut events = 0u64;
+        let mut going = self.flows.iter().filter(|f| !f.has_ended()).count();
+        while let Some(event) = net.events.pop() {
+            if event.at > end {
+                break;
+            }
+            net.now = event.at;
+            events += 1;
+            if events.is_multiple_of(1 << 16) {
+                check(&limits, events, net)?;
+            }
+            let (index, sides) = match event.class {
+                Class::Arrival => match net.arrive(event.component) {
+                    None => continue,
+                    Some(packet) => {
+                        if O::ACTIVE {
+                            net.observer.received(event.at, packet.destination, &packet);
+                        }
+                        let side = packet.destination as usize % 2;
+                        let index = packet.destination as usize / 2;
+                        let flow = &mut self.flows[index];
+                        let went = !flow.has_ended();
+                        flow.on_packet(event.at, side, &packet, net);
+                        going -= usize::from(went && flow.has_ended());
+                        (index, side..side + 1)
+                    }
+                },
+                Class::Timer => {
+                    let endpoint = event.component as usize;
+                    if wakes.timers[endpoint] != event.at {
+                        continue; // An earlier deadline has taken its place.
+                    }
+                    wakes.timers[endpoint] = Time::MAX;
+                    let flow = &mut self.flows[endpoint / 2];
+                    if flow.deadline(endpoint % 2) <= event.at {
+                        flow.on_deadline(event.at, endpoint % 2, net);
+                    }
+                    (endpoint / 2, endpoint % 2..endpoint % 2 + 1)
+                }
+                Class::Application => {
+                    if wakes.calls[event.component as usize] != event.at {
+                        continue;
+                    }
+                    wakes.calls[event.component as usize] = Time::MAX;
+                    let flow = &mut self.flows[event.component as usize];
+                    let went = !flow.has_ended();
+                    flow.on_call(event.at, 2 * event.component + 1, net);
+                    going -= usize::from(went && flow.has_ended());
+                    (event.component as usize, 0..2)
+                }
+            };
+            if going == 0 {
+                return Ok(events);
+            }
+            self.rearm(index, sides, event.at, net, wakes);
+        }
+        // Somebody would have gone on: the run lasts as long as it may.
+        net.now = end;
+        Ok(events)
+    }
+
+    /// Puts the next deadlines of the flow's `sides` into the event queue. A timer that moved
+    /// later stays where it is queued: it is looked at again when it fires.
+    fn rearm<O: Observer>(
+        &self,
+        index: usize,
+        sides: core::ops::Range<usize>,
+        now: Time,
+        net: &mut Network<'_, O>,
+        wakes: &mut Wakes,
+    ) {
+        let flow = &self.flows[index];
+        for side in sides {
+            let endpoint = 2 * index + side;
+            let at = flow.deadline(side);
+            if at < wakes.timers[endpoint] {
+                wakes.timers[endpoint] = at;
+                net.events.push(Event {
+                    at: at.max(now),
+                    class: Class::Timer,
+                    component: endpoint as u32,
+                });
+            }
+        }
+        let at = flow.next_call();
+        if at < wakes.calls[index] {
+            wakes.calls[index] = at;
+            net.events.push(Event {
+                at,
+                class: Class::Application,
+                component: index as u32,
+            });
+        }
+    }
+}
+
+/// The earliest pending timer of every endpoint and call of every flow's
+/// application.
+#[derive(Debug)]
+struct Wakes {
+    timers: Vec<Time>,
+    calls: Vec<Time>,
+}
+
+fn check<O: Observer>(limits: &Limits, events: u64, net: &Network<'_, O>) -> Result<(), RunError> {
+    if events > limits.events {
+        return Err(RunError::TooManyEvents {
+            limit: limits.events,
+        });
+    }
+    if net.packets_alive_at_most() > limits.packets as usize {
+        return Err(RunError::TooManyPackets {
+            limit: limits.packets,
+            at: net.now,
+        });
+    }
+    Ok(())
+}
+
+fn ends(
+    flow: &Flow,
+    transport: &Transport,
+    index: u32,
+    custom: Option<Controller>,
+) -> Result<Ends, RunError> {
+    let build = || {
+        transport.controller().map_err(|e| RunError::Transport {
+            flow: flow.name.clone(),
+            reason: e.to_string(),
+        })
+    };
+    let sending = match custom {
+        Some(controller) => controller,
+        None => build()?,
+    };
+    let from = Endpoint::new(transport, sending, 2 * index + 1);
+    let to = Endpoint::new(transport, build()?, 2 * index);
+    Ok(Ends::Tcp(Box::new([from, to])))
+}
