@@ -48,6 +48,9 @@ pub struct Rules {
     pub receive_buffer_divisor: u64,
     /// `cwnd <= ssthresh` is slow start.
     pub equality_is_slow_start: bool,
+    /// The last segment is sent again once when nothing else can be (RFC 6675,
+    /// NextSeg rule 4).
+    pub rescues_tail: bool,
     /// Growth goes on while a loss is repaired.
     pub grows_in_recovery: bool,
     /// The window grows even when the sender did not fill it.
@@ -108,6 +111,7 @@ impl HostProfile {
             initial_rto: Duration::from_secs(1),
             receive_buffer_divisor: 1,
             equality_is_slow_start: false,
+            rescues_tail: true,
             grows_in_recovery: false,
             grows_when_application_limited: false,
             reduces_window: false,
@@ -131,6 +135,7 @@ impl HostProfile {
             // ns-default.tcl of 2.35: tick_ 0.01, minrto_ 0.2, maxrto_ 60,
             // rtxcur_init_ 3.0, windowInit_ 2, singledup_ 1, no timestamps.
             HostProfile::Ns2 => Rules {
+                rescues_tail: false,
                 rto: RtoRule::Ns2,
                 tick: Duration::from_millis(10),
                 minimum_rto: Duration::from_millis(200),
@@ -152,6 +157,7 @@ impl HostProfile {
             // HZ = 100; tcp_input.c 1.164.2.8 for RTO, growth and hole
             // filling; half of the receive buffer by Marchese 2006, sec. 2.1.
             HostProfile::Linux22 => Rules {
+                rescues_tail: false,
                 rto: RtoRule::Linux22,
                 tick: Duration::from_millis(10),
                 minimum_rto: Duration::from_millis(200),
@@ -177,6 +183,7 @@ impl HostProfile {
                 ..rfc
             },
             HostProfile::Linux24 => Rules {
+                rescues_tail: false,
                 rto: RtoRule::Linux,
                 tick: Duration::from_millis(10),
                 minimum_rto: Duration::from_millis(200),

@@ -7,7 +7,7 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::{Hole, Scoreboard};
 use crate::{Pacing, Recovery, Rules, Transport};
 use bentpipe_cc::{Controller, Phase, Window};
-use bentpipe_units::{Duration, Rate, Time};
+use bentpipe_units::{Duration, Rate, Time, math};
 
 /// Where the sender stands in the repair of losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -281,14 +281,18 @@ impl Sender {
 
     /// Segments that the congestion window lets go now.
     fn permitted(&self) -> f64 {
-        let limited_transmit =
-            if self.limited_transmit && self.state == State::Open && !self.recovery.uses_sack() {
-                f64::from(self.duplicate_acks.min(2))
-            } else {
-                0.0
-            };
-        let window = bentpipe_units::math::floor(self.window.cwnd + self.inflation);
-        window.max(1.0) + limited_transmit - self.board.flight() as f64
+        let window = math::floor(self.window.cwnd + self.inflation).max(1.0);
+        if self.state != State::Open {
+            return window - self.board.flight() as f64;
+        }
+        // Before a loss is established a duplicate ACK frees no room in the
+        // window; limited transmit lends two segments (RFC 3042).
+        let lent = if self.limited_transmit {
+            self.duplicate_acks.min(2)
+        } else {
+            0
+        };
+        window + f64::from(lent) - self.board.outstanding() as f64
     }
 
     /// The next segment to send again, in recovery.
@@ -302,7 +306,7 @@ impl Sender {
                     return None;
                 }
                 self.board.next_doubtful().or_else(|| {
-                    if self.rescued {
+                    if self.rescued || !self.rules.rescues_tail {
                         None
                     } else {
                         self.board.last()

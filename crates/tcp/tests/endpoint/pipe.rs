@@ -1,0 +1,215 @@
+//! Two endpoints and a pipe of constant delay between them, with scripted
+//! losses, delays and marks.
+
+use bentpipe_tcp::packet::{ecn, flags};
+use bentpipe_tcp::{
+    CongestionControlChoice, DelayedAck, Endpoint, HostProfile, Pacing, Packet, Recovery, Transport,
+};
+use bentpipe_units::{Bytes, Duration, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+pub(crate) const MSS: u32 = 1000;
+pub(crate) const ONE_WAY: Duration = Duration::from_millis(50);
+
+/// A NewReno window over SACK that acknowledges every segment: the plainest
+/// transport, for tests to change.
+pub(crate) fn plain() -> Transport {
+    Transport {
+        name: "test".into(),
+        congestion_control: CongestionControlChoice::Named("newreno".into()),
+        parameters: bentpipe_cc::Parameters::new(),
+        profile: HostProfile::Rfc,
+        recovery: Recovery::Sack,
+        mss: MSS,
+        initial_window: 6.0,
+        initial_ssthresh: None,
+        send_buffer: Bytes::new(1 << 40),
+        receive_buffer: Bytes::new(1 << 30),
+        delayed_ack: DelayedAck {
+            count: 1,
+            timer: Duration::from_millis(40),
+            quick_acks: 0,
+        },
+        timestamps: true,
+        limited_transmit: false,
+        recovery_fix: false,
+        undo: false,
+        pacing: Pacing::Off,
+        ecn: false,
+        minimum_rto: None,
+    }
+}
+
+/// What the pipe does to a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Fate {
+    Deliver,
+    Drop,
+    Delay(Duration),
+    Mark,
+}
+
+/// A data packet that was sent: when, which segment, and what happened.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sent {
+    pub(crate) at: Time,
+    pub(crate) segment: u64,
+    pub(crate) fate: Fate,
+}
+
+/// Decides what happens to a packet on its way to an end.
+type Script = dyn FnMut(usize, &Packet) -> Fate;
+
+pub(crate) struct Pipe {
+    pub(crate) ends: [Endpoint; 2],
+    pub(crate) now: Time,
+    pub(crate) sent: Vec<Sent>,
+    queue: BinaryHeap<Reverse<(Time, u64, usize)>>,
+    packets: Vec<Packet>,
+    order: u64,
+    script: Box<Script>,
+}
+
+impl Pipe {
+    /// An open connection from end 0 to end 1. `fate` sees every packet and
+    /// the end that it goes to.
+    pub(crate) fn open(
+        transport: &Transport,
+        fate: impl FnMut(usize, &Packet) -> Fate + 'static,
+    ) -> Pipe {
+        let mut pipe = Pipe::closed(transport, fate);
+        pipe.ends[0].assume_open();
+        pipe.ends[1].assume_open();
+        pipe
+    }
+
+    pub(crate) fn closed(
+        transport: &Transport,
+        fate: impl FnMut(usize, &Packet) -> Fate + 'static,
+    ) -> Pipe {
+        let end = |peer| Endpoint::new(transport, transport.controller().unwrap(), peer);
+        Pipe {
+            ends: [end(1), end(0)],
+            now: Time::ZERO,
+            sent: Vec::new(),
+            queue: BinaryHeap::new(),
+            packets: Vec::new(),
+            order: 0,
+            script: Box::new(fate),
+        }
+    }
+
+    pub(crate) fn connect(&mut self) {
+        let mut out = Vec::new();
+        self.ends[0].open(self.now, &mut out);
+        self.carry(out);
+    }
+
+    /// End 0 sends `segments` full segments.
+    pub(crate) fn write(&mut self, segments: u64) {
+        let mut out = Vec::new();
+        self.ends[0].write(self.now, Bytes::new(segments * u64::from(MSS)), &mut out);
+        self.carry(out);
+    }
+
+    fn carry(&mut self, packets: Vec<Packet>) {
+        for mut p in packets {
+            let to = p.destination as usize;
+            let fate = (self.script)(to, &p);
+            if to == 1 && p.payload > 0 {
+                let segment = p.sequence / u64::from(MSS);
+                self.sent.push(Sent {
+                    at: self.now,
+                    segment,
+                    fate,
+                });
+            }
+            let extra = match fate {
+                Fate::Drop => continue,
+                Fate::Delay(extra) => extra,
+                Fate::Mark => {
+                    if p.ecn == ecn::CAPABLE {
+                        p.ecn = ecn::MARKED;
+                    }
+                    Duration::ZERO
+                }
+                Fate::Deliver => Duration::ZERO,
+            };
+            self.order += 1;
+            self.packets.push(p);
+            let at = self.now + ONE_WAY + extra;
+            self.queue
+                .push(Reverse((at, self.order, self.packets.len() - 1)));
+        }
+    }
+
+    /// Does the next thing that happens before `end`; false if nothing does.
+    pub(crate) fn step(&mut self, end: Time) -> bool {
+        let arrival = self.queue.peek().map_or(Time::MAX, |Reverse((at, ..))| *at);
+        let timers = [self.ends[0].deadline(), self.ends[1].deadline()];
+        let next = arrival.min(timers[0]).min(timers[1]);
+        if next > end {
+            return false;
+        }
+        self.now = next;
+        let mut out = Vec::new();
+        if arrival == next {
+            let Some(Reverse((_, _, i))) = self.queue.pop() else {
+                return false;
+            };
+            let packet = self.packets[i];
+            self.ends[packet.destination as usize].on_packet(next, &packet, &mut out);
+        } else {
+            let end = usize::from(timers[1] == next && timers[0] != next);
+            self.ends[end].on_deadline(next, &mut out);
+        }
+        self.carry(out);
+        true
+    }
+
+    pub(crate) fn run_for(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.step(end) {}
+        self.now = end;
+    }
+
+    pub(crate) fn cwnd(&self) -> f64 {
+        self.ends[0].snapshot().cwnd
+    }
+
+    pub(crate) fn ssthresh(&self) -> f64 {
+        self.ends[0].snapshot().ssthresh
+    }
+
+    /// Segments sent in each round trip of twice the one-way delay.
+    pub(crate) fn rounds(&self) -> Vec<usize> {
+        let rtt = 2 * ONE_WAY.as_nanos();
+        let mut rounds = Vec::new();
+        for s in &self.sent {
+            let round = (s.at.as_nanos() / rtt) as usize;
+            rounds.resize(rounds.len().max(round + 1), 0);
+            rounds[round] += 1;
+        }
+        rounds
+    }
+}
+
+/// Drops the first transmission of the given segments.
+pub(crate) fn drop_once(segments: &[u64]) -> impl FnMut(usize, &Packet) -> Fate + use<> {
+    let mut left = segments.to_vec();
+    move |_, p| {
+        let segment = p.sequence / u64::from(MSS);
+        match left.iter().position(|&s| s == segment) {
+            Some(i) if p.payload > 0 => {
+                left.remove(i);
+                Fate::Drop
+            }
+            _ => Fate::Deliver,
+        }
+    }
+}
+
+pub(crate) fn is_syn(p: &Packet) -> bool {
+    p.has(flags::SYN)
+}
