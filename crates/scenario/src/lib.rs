@@ -1,5 +1,42 @@
 //! Scenario files: TOML to a validated model and routed graph.
+//!
+//! [`Document::parse`] reads the text, [`Document::with`] sets single values
+//! in it, [`Document::validate`] checks everything and computes the routes.
+//! What is wrong comes back as [`Diagnostics`], each error with its line,
+//! column, what was expected and the nearest name. Programs that need no file
+//! use [`Scenario::builder`]. Every table and key is described by [`schema`].
+//!
+//! ```
+//! use bentpipe_scenario::Document;
+//!
+//! let text = bentpipe_scenario::template().replace("[link.satellite]", "[link.satelite]");
+//! let text = text.replace("2 Mbit/s", "2 Mbits");
+//! let errors = Document::parse("mine.toml", &text)?.validate().unwrap_err();
+//! assert_eq!(errors.errors[0].message(), "`rate`: unknown unit `Mbits` in `2 Mbits`");
+//! assert_eq!(errors.errors[0].advice(), ["did you mean `2 Mbit/s`?"]);
+//! # Ok::<(), bentpipe_scenario::Diagnostics>(())
+//! ```
 
+mod builder;
+mod diagnostic;
+mod document;
+mod hash;
 mod model;
+mod overriding;
+mod path;
+mod read;
+mod render;
+mod route;
+mod schema;
+mod source;
+mod template;
+mod tree;
 
+pub use builder::{BuildError, FlowBuilder, ScenarioBuilder};
+pub use diagnostic::{Diagnostic, Diagnostics};
+pub use document::Document;
+pub use hash::ScenarioHash;
 pub use model::{Flow, Handshake, Limits, Link, LinkId, Node, NodeId, Scenario};
+pub use overriding::Override;
+pub use schema::{Key, Kind, LARGEST_COUNT, Presence, Section, schema};
+pub use template::template;

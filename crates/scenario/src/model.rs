@@ -104,6 +104,9 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { events: 20_000_000_000, packets: 20_000_000 }
+        Limits {
+            events: 20_000_000_000,
+            packets: 20_000_000,
+        }
     }
 }

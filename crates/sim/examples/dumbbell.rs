@@ -10,7 +10,7 @@
 
 use bentpipe_cc::Parameters;
 use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
-use bentpipe_scenario::{Flow, Handshake, Limits, Link, LinkId, Node, NodeId, Scenario};
+use bentpipe_scenario::Scenario;
 use bentpipe_sim::{Options, run};
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, HostProfile, Pacing, Recovery, Transport};
 use bentpipe_traffic::Application;
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let before = cpu_seconds();
-    let scenario = dumbbell(&setting);
+    let scenario = dumbbell(&setting)?;
     let options = Options {
         queueing_delays: false,
         ..Options::default()
@@ -79,13 +79,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// CPU seconds of this process so far, user and system, from Linux' accounting
-/// in nanoseconds; zero elsewhere.
+/// CPU seconds of this process so far, user and system.
 fn cpu_seconds() -> f64 {
-    std::fs::read_to_string("/proc/self/schedstat")
-        .ok()
-        .and_then(|s| s.split_whitespace().next()?.parse::<f64>().ok())
-        .map_or(0.0, |ns| ns * 1e-9)
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
 }
 
 fn transport(setting: &Setting) -> Transport {
@@ -124,7 +121,7 @@ fn transport(setting: &Setting) -> Transport {
     }
 }
 
-fn dumbbell(setting: &Setting) -> Scenario {
+fn dumbbell(setting: &Setting) -> Result<Scenario, Box<dyn std::error::Error>> {
     let rtt = Duration::from_millis(600);
     let bdp = setting.rate.bytes_in(rtt).get() / 1500;
     let queue = |packets| QueueSettings::DropTail {
@@ -142,67 +139,22 @@ fn dumbbell(setting: &Setting) -> Scenario {
         packet_error_rate: setting.loss,
     };
     let perfect = ChannelSettings::Perfect;
-    let mut nodes = vec![Node { name: "r1".into() }, Node { name: "r2".into() }];
-    let mut links = vec![
-        Link {
-            name: "bottleneck".into(),
-            from: NodeId(0),
-            to: NodeId(1),
-            settings: settings(setting.rate, 290, bdp as u32, lossy),
-        },
-        Link {
-            name: "bottleneck.reverse".into(),
-            from: NodeId(1),
-            to: NodeId(0),
-            settings: settings(setting.rate, 290, bdp as u32, perfect),
-        },
-    ];
-    let mut flows = Vec::new();
-    for i in 0..setting.flows {
-        let (sender, receiver) = (NodeId(2 + 2 * i), NodeId(3 + 2 * i));
-        nodes.push(Node {
-            name: format!("sender[{}]", i + 1),
-        });
-        nodes.push(Node {
-            name: format!("receiver[{}]", i + 1),
-        });
-        let first = links.len() as u32;
-        for (from, to) in [
-            (sender, NodeId(0)),
-            (NodeId(1), receiver),
-            (receiver, NodeId(1)),
-            (NodeId(0), sender),
-        ] {
-            let name = format!("access[{}]", links.len());
-            let settings = settings(access_rate, 5, 1_000_000, perfect);
-            links.push(Link {
-                name,
-                from,
-                to,
-                settings,
-            });
-        }
-        flows.push(Flow {
-            name: format!("flow[{}]", i + 1),
-            from: sender,
-            to: receiver,
-            transport: Some(transport(setting)),
-            application: Application::Persistent,
-            start: Time::from_nanos(u64::from(i) * 1_000_000_000 / u64::from(setting.flows)),
-            stop: None,
-            handshake: Handshake::Counted,
-            forward: vec![LinkId(first), LinkId(0), LinkId(first + 1)],
-            reverse: vec![LinkId(first + 2), LinkId(1), LinkId(first + 3)],
-        });
+    let mut builder = Scenario::builder("dumbbell");
+    builder.duration(setting.duration);
+    let (r1, r2) = (builder.node("r1"), builder.node("r2"));
+    let bottleneck = |channel| settings(setting.rate, 290, bdp as u32, channel);
+    builder.asymmetric_link("bottleneck", r1, r2, bottleneck(lossy), bottleneck(perfect));
+    for i in 1..=setting.flows {
+        let sender = builder.node(format!("sender[{i}]"));
+        let receiver = builder.node(format!("receiver[{i}]"));
+        let access = settings(access_rate, 5, 1_000_000, perfect);
+        builder.link(format!("up[{i}]"), sender, r1, access.clone());
+        builder.link(format!("down[{i}]"), r2, receiver, access);
+        let start = u64::from(i - 1) * 1_000_000_000 / u64::from(setting.flows);
+        builder
+            .flow(format!("flow[{i}]"), sender, receiver, Application::Persistent)
+            .transport(transport(setting))
+            .start(Time::from_nanos(start));
     }
-    Scenario {
-        name: "dumbbell".into(),
-        description: String::new(),
-        duration: setting.duration,
-        seed: 1,
-        nodes,
-        links,
-        flows,
-        limits: Limits::default(),
-    }
+    Ok(builder.build()?)
 }

@@ -229,6 +229,10 @@ impl Sender {
     /// The segments that a reduction halves: what is unacknowledged (FlightSize
     /// of RFC 5681), without what limited transmit added; or the window in
     /// use, on hosts that halve that.
+    ///
+    /// Never more than cwnd: in a long SACK recovery what is unacknowledged
+    /// grows to several windows, and a timeout at its end would otherwise
+    /// raise ssthresh.
     fn reduction_base(&self) -> f64 {
         if self.rules.reduces_window {
             let receive_window = self.receive_window as f64 / f64::from(self.mss);
@@ -244,7 +248,8 @@ impl Sender {
         } else {
             0
         };
-        (self.board.outstanding() as f64 - f64::from(limited)).max(1.0)
+        let flight = self.board.outstanding() as f64 - f64::from(limited);
+        flight.min(self.window.cwnd).max(1.0)
     }
 
     fn acknowledged_recovery<T: Transmit>(

@@ -1,0 +1,323 @@
+//! What makes two runs the same scenario.
+
+use crate::model::{Flow, Handshake, Limits, Link, Node, Scenario};
+use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_tcp::{CongestionControlChoice, DelayedAck, Pacing, Transport};
+use bentpipe_traffic::Application;
+use std::fmt::{self, Write};
+
+/// Content hash of a scenario: 128 bits, printed as 32 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScenarioHash(pub u128);
+
+impl fmt::Display for ScenarioHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+/// Where FNV-1a with 128 bits starts.
+const OFFSET_BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+
+/// FNV-1a with 128 bits, over text.
+struct Fnv(u128);
+
+impl Write for Fnv {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            self.0 ^= u128::from(byte);
+            self.0 = self
+                .0
+                .wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013B);
+        }
+        Ok(())
+    }
+}
+
+impl Scenario {
+    /// Hash of everything that can change what a run of the scenario does,
+    /// the same on every machine: nodes, links, flows with their transports
+    /// and routes, duration and limits. Name, description and seed do not
+    /// count, so that replications share it.
+    ///
+    /// The hash is FNV-1a (128 bits) over a canonical text: fields in a fixed
+    /// order, quantities as whole numbers, fractions by their bits. It changes
+    /// when a version of the program adds a field.
+    #[must_use]
+    pub fn hash(&self) -> ScenarioHash {
+        let mut fnv = Fnv(OFFSET_BASIS);
+        // Writing into a hash cannot fail.
+        let _ = write_scenario(&mut fnv, self);
+        ScenarioHash(fnv.0)
+    }
+
+    /// The text that [`Scenario::hash`] is computed from, to see why two
+    /// hashes differ.
+    #[must_use]
+    pub fn canonical_text(&self) -> String {
+        let mut text = String::new();
+        let _ = write_scenario(&mut text, self);
+        text
+    }
+}
+
+// Every function below takes its value apart completely: a field that is added
+// to the model must be added here, or this file does not compile.
+
+fn write_scenario(w: &mut impl Write, scenario: &Scenario) -> fmt::Result {
+    let Scenario {
+        name: _,
+        description: _,
+        duration,
+        seed: _,
+        nodes,
+        links,
+        flows,
+        limits,
+    } = scenario;
+    let Limits { events, packets } = limits;
+    writeln!(
+        w,
+        "scenario 1 duration={} events={events} packets={packets}",
+        duration.as_nanos()
+    )?;
+    for Node { name } in nodes {
+        writeln!(w, "node {name:?}")?;
+    }
+    for link in links {
+        write_link(w, link)?;
+    }
+    let mut last: Option<&Transport> = None;
+    for flow in flows {
+        write_flow(w, flow)?;
+        match &flow.transport {
+            None => writeln!(w, " datagrams")?,
+            Some(transport) if last == Some(transport) => writeln!(w, " same")?,
+            Some(transport) => write_transport(w, transport)?,
+        }
+        last = flow.transport.as_ref();
+    }
+    Ok(())
+}
+
+fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {
+    let Link {
+        name,
+        from,
+        to,
+        settings,
+    } = link;
+    let LinkSettings {
+        rate,
+        one_way_delay,
+        queue,
+        channel,
+        framing,
+    } = settings;
+    let (rate, delay, framing) = (rate.bps(), one_way_delay.as_nanos(), framing.get());
+    write!(
+        w,
+        "link {name:?} {}>{} rate={rate} delay={delay} framing={framing}",
+        from.0, to.0
+    )?;
+    match queue {
+        QueueSettings::DropTail {
+            limit: Limit::Packets(n),
+        } => write!(w, " drop-tail packets={n}")?,
+        QueueSettings::DropTail {
+            limit: Limit::Bytes(n),
+        } => {
+            write!(w, " drop-tail bytes={}", n.get())?;
+        }
+    }
+    match channel {
+        ChannelSettings::Perfect => writeln!(w, " perfect"),
+        ChannelSettings::Uniform { packet_error_rate } => {
+            writeln!(w, " uniform {}", Bits(packet_error_rate.get()))
+        }
+        ChannelSettings::BitErrors { bit_error_rate } => {
+            writeln!(w, " bit-errors {}", Bits(bit_error_rate.get()))
+        }
+        ChannelSettings::GilbertElliott {
+            packet_error_rate,
+            mean_burst,
+        } => {
+            let (rate, burst) = (Bits(packet_error_rate.get()), Bits(*mean_burst));
+            writeln!(w, " gilbert-elliott {rate} {burst}")
+        }
+    }
+}
+
+fn write_flow(w: &mut impl Write, flow: &Flow) -> fmt::Result {
+    let Flow {
+        name,
+        from,
+        to,
+        transport: _,
+        application,
+        start,
+        stop,
+        handshake,
+        forward,
+        reverse,
+    } = flow;
+    write!(
+        w,
+        "flow {name:?} {}>{} start={}",
+        from.0,
+        to.0,
+        start.as_nanos()
+    )?;
+    match stop {
+        Some(stop) => write!(w, " stop={}", stop.as_nanos())?,
+        None => w.write_str(" stop=never")?,
+    }
+    w.write_str(match handshake {
+        Handshake::Counted => " counted",
+        Handshake::NotCounted => " not-counted",
+        Handshake::Skipped => " skipped",
+    })?;
+    for (label, path) in [("forward", forward), ("reverse", reverse)] {
+        write!(w, " {label}=")?;
+        for link in path {
+            write!(w, "{},", link.0)?;
+        }
+    }
+    match application {
+        Application::Transfer { size } => write!(w, " transfer {}", size.get()),
+        Application::Persistent => w.write_str(" persistent"),
+        Application::RequestResponse {
+            request,
+            response,
+            count,
+            think_time,
+        } => {
+            let (request, response) = (request.get(), response.get());
+            let think_time = think_time.as_nanos();
+            write!(
+                w,
+                " request-response {request} {response} {count} {think_time}"
+            )
+        }
+        Application::ConstantRate { rate, packet_size } => {
+            write!(w, " constant-rate {} {}", rate.bps(), packet_size.get())
+        }
+    }
+}
+
+fn write_transport(w: &mut impl Write, transport: &Transport) -> fmt::Result {
+    let Transport {
+        name,
+        congestion_control,
+        parameters,
+        profile,
+        recovery,
+        mss,
+        initial_window,
+        initial_ssthresh,
+        send_buffer,
+        receive_buffer,
+        delayed_ack:
+            DelayedAck {
+                count,
+                timer,
+                quick_acks,
+            },
+        timestamps,
+        limited_transmit,
+        recovery_fix,
+        undo,
+        pacing,
+        ecn,
+        minimum_rto,
+    } = transport;
+    write!(w, " over {name:?}")?;
+    match congestion_control {
+        CongestionControlChoice::Named(name) => write!(w, " {name:?}")?,
+        CongestionControlChoice::Slots {
+            start,
+            avoidance,
+            reaction,
+        } => {
+            write!(w, " {start:?}/{avoidance:?}/{reaction:?}")?;
+        }
+        CongestionControlChoice::Ideal => w.write_str(" ideal")?,
+    }
+    for (name, value) in parameters.iter() {
+        write!(w, " {name:?}=")?;
+        write_parameter(w, value)?;
+    }
+    let recovery = bentpipe_tcp::Recovery::ALL
+        .iter()
+        .find(|(_, r)| r == recovery);
+    let recovery = recovery.map_or("?", |(name, _)| name);
+    write!(
+        w,
+        " {} {recovery} mss={mss} iw={}",
+        profile.name(),
+        Bits(*initial_window)
+    )?;
+    match initial_ssthresh {
+        Some(ssthresh) => write!(w, " ssthresh={}", Bits(*ssthresh))?,
+        None => w.write_str(" ssthresh=unlimited")?,
+    }
+    write!(w, " buffers={},{}", send_buffer.get(), receive_buffer.get())?;
+    write!(w, " ack={count},{},{quick_acks}", timer.as_nanos())?;
+    write!(
+        w,
+        " {timestamps} {limited_transmit} {recovery_fix} {undo} {ecn}"
+    )?;
+    match pacing {
+        Pacing::Off => w.write_str(" unpaced")?,
+        Pacing::Window {
+            gain,
+            initial_burst,
+        } => {
+            write!(w, " paced {} {initial_burst}", Bits(*gain))?;
+        }
+    }
+    match minimum_rto {
+        Some(rto) => writeln!(w, " minimum_rto={}", rto.as_nanos()),
+        None => writeln!(w, " minimum_rto=profile"),
+    }
+}
+
+fn write_parameter(w: &mut impl Write, value: &bentpipe_cc::ParameterValue) -> fmt::Result {
+    use bentpipe_cc::ParameterValue;
+    match value {
+        ParameterValue::Number(x) => write!(w, "{}", Bits(*x)),
+        ParameterValue::Text(text) => write!(w, "{text:?}"),
+        ParameterValue::Numbers(list) => list.iter().try_for_each(|x| write!(w, "{},", Bits(*x))),
+        ParameterValue::Flag(flag) => write!(w, "{flag}"),
+        ParameterValue::Duration(duration) => write!(w, "{}ns", duration.as_nanos()),
+        ParameterValue::Rate(rate) => write!(w, "{}bps", rate.bps()),
+    }
+}
+
+/// A fraction, exactly.
+struct Bits(f64);
+
+impl fmt::Display for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The two zeros are the same number.
+        let x = if self.0 == 0.0 { 0.0 } else { self.0 };
+        write!(f, "{:x}", f64::to_bits(x))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_values_of_fnv_1a() {
+        let hash = |text: &str| {
+            let mut fnv = Fnv(OFFSET_BASIS);
+            let _ = fnv.write_str(text);
+            ScenarioHash(fnv.0).to_string()
+        };
+        assert_eq!(hash(""), "6c62272e07bb014262b821756295c58d");
+        assert_eq!(hash("a"), "d228cb696f1a8caf78912b704e4a8964");
+        assert_eq!(hash("foobar"), "343e1662793c64bf6f0d3597ba446f18");
+    }
+}

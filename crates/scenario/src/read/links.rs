@@ -1,0 +1,309 @@
+//! Links with their queues and channels.
+
+use super::Fields;
+use super::nodes::{End, Nodes};
+use super::value::QueueLimit;
+use crate::diagnostic::{Diagnostic, Reported};
+use crate::model::Link;
+use crate::schema::{self, Kind, LARGEST_COUNT};
+use crate::source::Place;
+use crate::tree::{Entry, Table, Value};
+use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_units::{Bytes, Duration, Rate};
+
+/// Packets in a queue that says nothing.
+const DEFAULT_QUEUE: Limit = Limit::Packets(1000);
+
+/// The links of a scenario.
+#[derive(Debug)]
+pub(super) struct Links {
+    pub(super) links: Vec<Link>,
+    /// False where a link could not be read.
+    pub(super) complete: bool,
+}
+
+pub(super) fn read(top: &Fields<'_>, nodes: &Nodes<'_>) -> Links {
+    let mut read = Links {
+        links: Vec::new(),
+        complete: true,
+    };
+    let Ok(tables) = top.tables("link") else {
+        read.complete = false;
+        return read;
+    };
+    if top.lacks_all("link") {
+        let error = Diagnostic::new(top.at, "the scenario has no links");
+        top.errors
+            .report(error.help("write a table such as `[link.satellite]` for each"));
+        read.complete = false;
+    }
+    for (entry, table) in tables {
+        if link(top, nodes, entry, table, &mut read.links).is_err() {
+            read.complete = false;
+        }
+    }
+    read
+}
+
+/// Adds the links of one table, forth and back for each pair of nodes.
+fn link(
+    top: &Fields<'_>,
+    nodes: &Nodes<'_>,
+    entry: &Entry,
+    table: &Table,
+    links: &mut Vec<Link>,
+) -> Result<(), Reported> {
+    let what = format!("link `{}`", entry.key);
+    let fields = Fields::new(top.errors, &schema::LINK, table, entry.key_place, what);
+    fields.check_keys(&[]);
+    let between = between(&fields, nodes);
+    let settings = settings(&fields, entry);
+    let (from, to) = between?;
+    let pairs = from.pairs(&to, &fields);
+    let ((forward, reverse), pairs) = (settings?, pairs?);
+    if (links.len() + 2 * pairs.len()) as u64 > 2 * LARGEST_COUNT {
+        let message = format!("more than {LARGEST_COUNT} links");
+        let error = Diagnostic::new(entry.key_place, message).label("too many with these");
+        return Err(top.errors.report(error));
+    }
+    for (i, (a, b)) in pairs.into_iter().enumerate() {
+        let name = if from.counted(&to) {
+            format!("{}[{}]", entry.key, i + 1)
+        } else {
+            entry.key.clone()
+        };
+        let back = format!("{name}.reverse");
+        links.push(Link {
+            name,
+            from: a,
+            to: b,
+            settings: forward.clone(),
+        });
+        links.push(Link {
+            name: back,
+            from: b,
+            to: a,
+            settings: reverse.clone(),
+        });
+    }
+    Ok(())
+}
+
+fn between(fields: &Fields<'_>, nodes: &Nodes<'_>) -> Result<(End, End), Reported> {
+    let Some(entry) = fields.entry("between") else {
+        return Err(fields.missing("between"));
+    };
+    match &entry.item.value {
+        Value::List(items) => match &items[..] {
+            [a, b] => {
+                let (a, b) = (nodes.end(fields, a), nodes.end(fields, b));
+                Ok((a?, b?))
+            }
+            items => {
+                let message = format!("{} is between {} nodes", fields.what, items.len());
+                let error = Diagnostic::new(entry.item.place, message);
+                Err(fields.errors.report(error.label("expected two names")))
+            }
+        },
+        other => {
+            let message = format!("expected an array, found {}", other.kind());
+            let error = Diagnostic::new(entry.item.place, message);
+            Err(fields
+                .errors
+                .report(error.label("expected two names, such as `[\"gateway\", \"client\"]`")))
+        }
+    }
+}
+
+/// What one direction is made of, before its queue is known in bytes.
+struct Direction {
+    rate: Rate,
+    one_way_delay: Duration,
+    queue: (QueueLimit, Place),
+    bdp_round_trip: Option<Duration>,
+    channel: ChannelSettings,
+    framing: Bytes,
+}
+
+fn settings(fields: &Fields<'_>, entry: &Entry) -> Result<(LinkSettings, LinkSettings), Reported> {
+    let delays = delays(fields);
+    let there = direction(fields, None);
+    let back = match fields.entry("reverse") {
+        None => Ok(None),
+        Some(entry) => fields.table_of(entry).map(|table| {
+            let what = format!("the reverse of {}", fields.what);
+            let at = entry.key_place;
+            let back = Fields::new(fields.errors, &schema::REVERSE, table, at, what);
+            back.check_keys(&[]);
+            Some(back)
+        }),
+    };
+    let back_delay = match &back {
+        Ok(Some(back)) => back.optional::<Duration>("one_way_delay"),
+        _ => Ok(None),
+    };
+    if let (Ok(Some(back)), Some(total)) = (&back, fields.entry("round_trip_delay")) {
+        if let Some(delay) = back.entry("one_way_delay") {
+            let error = Diagnostic::new(delay.key_place, "the delay is given twice");
+            return Err(fields.errors.report(
+                error
+                    .label("a delay of its own")
+                    .related(total.key_place, "and half of the round trip")
+                    .help("write `one_way_delay` for each direction"),
+            ));
+        }
+    }
+    let (forth, half) = delays?;
+    let mut there = there?;
+    there.one_way_delay = forth;
+    let mut reverse = match back? {
+        Some(back) => direction(&back, Some(&there))?,
+        None => there.again(),
+    };
+    reverse.one_way_delay = back_delay?.unwrap_or(half);
+    let round_trip = there.one_way_delay + reverse.one_way_delay;
+    let name = &entry.key;
+    let there = there.finish(fields, name, round_trip);
+    let reverse = reverse.finish(fields, name, round_trip);
+    Ok((there?, reverse?))
+}
+
+/// Propagation delay forth and, unless the way back has its own, back.
+fn delays(fields: &Fields<'_>) -> Result<(Duration, Duration), Reported> {
+    match (
+        fields.entry("one_way_delay"),
+        fields.entry("round_trip_delay"),
+    ) {
+        (Some(one_way), Some(round_trip)) => {
+            let error = Diagnostic::new(round_trip.key_place, "the delay is given twice");
+            Err(fields.errors.report(
+                error
+                    .label("round trip")
+                    .related(one_way.key_place, "one way")
+                    .help("keep one of the two"),
+            ))
+        }
+        (None, Some(_)) => {
+            let total: Duration = fields.required("round_trip_delay")?;
+            let half = total / 2;
+            Ok((half, total - half))
+        }
+        _ => fields.required("one_way_delay").map(|delay| (delay, delay)),
+    }
+}
+
+/// Reads what one direction says. The way back takes what it leaves out from
+/// `there`.
+fn direction(fields: &Fields<'_>, there: Option<&Direction>) -> Result<Direction, Reported> {
+    let rate = match there {
+        None => fields.required("rate"),
+        Some(there) => fields
+            .optional("rate")
+            .map(|rate| rate.unwrap_or(there.rate)),
+    };
+    let bdp_round_trip = fields.optional("bdp_round_trip");
+    let framing = fields.optional("framing");
+    let queue = fields
+        .entry("queue")
+        .map(|entry| queue(fields, entry))
+        .transpose();
+    let channel = fields
+        .entry("channel")
+        .map(|entry| channel(fields, entry))
+        .transpose();
+    Ok(Direction {
+        rate: rate?,
+        one_way_delay: Duration::ZERO,
+        queue: queue?
+            .or(there.map(|t| t.queue))
+            .unwrap_or((QueueLimit::Exactly(DEFAULT_QUEUE), fields.at)),
+        bdp_round_trip: bdp_round_trip?.or(there.and_then(|t| t.bdp_round_trip)),
+        channel: channel?
+            .or(there.map(|t| t.channel))
+            .unwrap_or(ChannelSettings::Perfect),
+        framing: framing?.or(there.map(|t| t.framing)).unwrap_or(Bytes::ZERO),
+    })
+}
+
+impl Direction {
+    /// The way back of a link that says nothing about it.
+    fn again(&self) -> Direction {
+        Direction { ..*self }
+    }
+
+    /// The settings, with a queue in BDP turned into bytes.
+    fn finish(
+        self,
+        fields: &Fields<'_>,
+        name: &str,
+        own_round_trip: Duration,
+    ) -> Result<LinkSettings, Reported> {
+        let limit = match self.queue {
+            (QueueLimit::Exactly(limit), _) => limit,
+            (QueueLimit::Bdp(factor), place) => {
+                let round_trip = self.bdp_round_trip.unwrap_or(own_round_trip);
+                let bdp = self.rate.bytes_in(round_trip).as_f64();
+                let bytes = Bytes::new((bdp * factor + 0.5) as u64);
+                if bytes == Bytes::ZERO {
+                    let message = format!("the bandwidth-delay product of link `{name}` is zero");
+                    let error = Diagnostic::new(place, message)
+                        .label(format!("{} x {round_trip}", self.rate))
+                        .help("say with `bdp_round_trip` which round trip `BDP` refers to");
+                    return Err(fields.errors.report(error));
+                }
+                Limit::Bytes(bytes)
+            }
+        };
+        Ok(LinkSettings {
+            rate: self.rate,
+            one_way_delay: self.one_way_delay,
+            queue: QueueSettings::DropTail { limit },
+            channel: self.channel,
+            framing: self.framing,
+        })
+    }
+}
+
+/// `"100 packets"`, or a table with a kind.
+fn queue(fields: &Fields<'_>, entry: &Entry) -> Result<(QueueLimit, Place), Reported> {
+    if let (Value::Text(text), Some(key)) = (&entry.item.value, fields.key("queue")) {
+        // A word without a number is a kind, with its own message.
+        if text.contains(|c: char| c.is_ascii_digit()) || text.trim().is_empty() {
+            let key = schema::Key {
+                kind: Kind::QueueLimit,
+                ..*key
+            };
+            return Ok((fields.read(&entry.item, &key)?, entry.item.place));
+        }
+    } else if !matches!(entry.item.value, Value::Table(_)) {
+        return Ok((
+            fields.read(&entry.item, &schema::QUEUES[0].keys[0])?,
+            entry.item.place,
+        ));
+    }
+    let kind = fields.kind(entry, &schema::QUEUES, "queue")?;
+    Ok((kind.required("limit")?, entry.item.place))
+}
+
+fn channel(fields: &Fields<'_>, entry: &Entry) -> Result<ChannelSettings, Reported> {
+    let kind = fields.kind(entry, &schema::CHANNELS, "channel")?;
+    Ok(match kind.section.kind {
+        Some("uniform") => ChannelSettings::Uniform {
+            packet_error_rate: kind.required("packet_error_rate")?,
+        },
+        Some("bit-errors") => ChannelSettings::BitErrors {
+            bit_error_rate: kind.required("bit_error_rate")?,
+        },
+        Some("gilbert-elliott") => {
+            let (rate, burst) = (
+                kind.required("packet_error_rate"),
+                kind.required("mean_burst"),
+            );
+            ChannelSettings::GilbertElliott {
+                packet_error_rate: rate?,
+                mean_burst: burst?,
+            }
+        }
+        _ => ChannelSettings::Perfect,
+    })
+}

@@ -1,0 +1,238 @@
+//! Nodes, and the names of nodes in links and flows.
+
+use super::links::Links;
+use super::{Fields, quoted};
+use crate::diagnostic::{Diagnostic, Reported};
+use crate::model::{Node, NodeId};
+use crate::schema::{self, LARGEST_COUNT};
+use crate::source::Place;
+use crate::tree::{Item, Value};
+use bentpipe_cc::nearest;
+use std::collections::HashMap;
+
+/// A node of the file, which may stand for several.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    first: u32,
+    /// `None` for a node without `count`.
+    count: Option<u32>,
+    place: Place,
+}
+
+/// The nodes of a scenario.
+pub(super) struct Nodes<'a> {
+    /// The scenario, to see which names stand in the file.
+    top: &'a Fields<'a>,
+    groups: HashMap<&'a str, Group>,
+    /// Names in the order of the file, for messages.
+    names: Vec<&'a str>,
+    nodes: Vec<Node>,
+    /// False where a node could not be read, so that an unknown name may be
+    /// one of those.
+    complete: bool,
+}
+
+/// What a name in a link or flow stands for: one node, or all of a counted
+/// one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    first: u32,
+    count: Option<u32>,
+    pub(super) place: Place,
+}
+
+pub(super) fn read<'a>(top: &'a Fields<'a>) -> Nodes<'a> {
+    let mut read = Nodes {
+        top,
+        groups: HashMap::new(),
+        names: Vec::new(),
+        nodes: Vec::new(),
+        complete: true,
+    };
+    let Ok(tables) = top.tables("node") else {
+        read.complete = false;
+        return read;
+    };
+    if top.lacks_all("node") {
+        let error = Diagnostic::new(top.at, "the scenario has no nodes");
+        top.errors
+            .report(error.help("write a table such as `[node.server]` for each"));
+        read.complete = false;
+    }
+    for (entry, table) in tables {
+        let what = format!("node `{}`", entry.key);
+        let fields = Fields::new(top.errors, &schema::NODE, table, entry.key_place, what);
+        fields.check_keys(&[]);
+        let count = fields.optional::<u32>("count").unwrap_or_else(|_| {
+            read.complete = false;
+            None
+        });
+        let first = read.nodes.len();
+        if first as u64 + u64::from(count.unwrap_or(1)) > LARGEST_COUNT {
+            let message = format!("more than {LARGEST_COUNT} nodes");
+            top.errors
+                .report(Diagnostic::new(entry.key_place, message).label("too many with these"));
+            read.complete = false;
+            continue;
+        }
+        read.names.push(&entry.key);
+        let group = Group {
+            first: first as u32,
+            count,
+            place: entry.key_place,
+        };
+        read.groups.insert(&entry.key, group);
+        match count {
+            None => read.nodes.push(Node {
+                name: entry.key.clone(),
+            }),
+            Some(count) => {
+                let numbered = (1..=count).map(|i| Node {
+                    name: format!("{}[{i}]", entry.key),
+                });
+                read.nodes.extend(numbered);
+            }
+        }
+    }
+    read
+}
+
+impl Nodes<'_> {
+    pub(super) fn count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(super) fn name(&self, id: NodeId) -> &str {
+        self.nodes.get(id.0 as usize).map_or("?", |n| &n.name)
+    }
+
+    pub(super) fn into_nodes(self) -> Vec<Node> {
+        self.nodes
+    }
+
+    /// The nodes that a value names.
+    pub(super) fn end(&self, fields: &Fields<'_>, item: &Item) -> Result<End, Reported> {
+        let report = |error: Diagnostic| Err(fields.errors.report(error));
+        let Value::Text(text) = &item.value else {
+            let message = format!("expected the name of a node, found {}", item.value.kind());
+            let error = Diagnostic::new(item.place, message);
+            return report(error.label("expected a name in quotes, such as \"server\""));
+        };
+        let (name, number) = match text.strip_suffix(']').and_then(|t| t.split_once('[')) {
+            Some((name, number)) => (name, Some(number)),
+            None => (text.as_str(), None),
+        };
+        let Some(group) = self.groups.get(name) else {
+            if self.top.names("node", name) {
+                return Err(fields.errors.already());
+            }
+            let error = Diagnostic::new(item.place, format!("unknown node `{text}`"));
+            let error = error.label("no node has this name");
+            return report(match nearest(name, self.names.iter().copied()) {
+                Some(name) => error.help(format!("did you mean `{name}`?")),
+                None if self.names.is_empty() => error.help("write a table `[node.NAME]` for it"),
+                None => {
+                    let shown = quoted(self.names.iter().copied().take(10));
+                    error.help(format!("nodes are {shown}"))
+                }
+            });
+        };
+        let Some(number) = number else {
+            return Ok(End {
+                first: group.first,
+                count: group.count,
+                place: item.place,
+            });
+        };
+        let count = group.count.unwrap_or(0);
+        match number
+            .parse::<u32>()
+            .ok()
+            .filter(|n| (1..=count).contains(n))
+        {
+            Some(n) => Ok(End {
+                first: group.first + n - 1,
+                count: None,
+                place: item.place,
+            }),
+            None => {
+                let error = Diagnostic::new(item.place, format!("there is no node `{text}`"));
+                let error = match group.count {
+                    Some(count) => error.label(format!("`{name}` has numbers 1 to {count}")),
+                    None => error.label(format!("`{name}` is a single node")),
+                };
+                report(error.related(group.place, "the node"))
+            }
+        }
+    }
+}
+
+impl End {
+    /// The nodes that face each other: one to one where both are counted, all
+    /// to one where one is.
+    pub(super) fn pairs(
+        &self,
+        other: &End,
+        fields: &Fields<'_>,
+    ) -> Result<Vec<(NodeId, NodeId)>, Reported> {
+        let nodes = match (self.count, other.count) {
+            (Some(a), Some(b)) if a != b => {
+                let message = format!("{a} nodes cannot pair up with {b}");
+                let error = Diagnostic::new(other.place, message);
+                return Err(fields.errors.report(
+                    error
+                        .label(format!("{b} nodes"))
+                        .related(self.place, format!("{a} nodes"))
+                        .help("counted nodes pair up one to one, or all with a single node"),
+                ));
+            }
+            (a, b) => a.or(b).unwrap_or(1),
+        };
+        let at = |end: &End, i: u32| NodeId(end.first + if end.count.is_some() { i } else { 0 });
+        let pairs: Vec<_> = (0..nodes).map(|i| (at(self, i), at(other, i))).collect();
+        if pairs.iter().any(|(a, b)| a == b) {
+            let error =
+                Diagnostic::new(other.place, format!("{} ends where it starts", fields.what));
+            return Err(fields.errors.report(
+                error
+                    .label("the same node")
+                    .related(self.place, "starts here")
+                    .help("name two different nodes"),
+            ));
+        }
+        Ok(pairs)
+    }
+
+    /// True if either stands for several nodes.
+    pub(super) fn counted(&self, other: &End) -> bool {
+        self.count.is_some() || other.count.is_some()
+    }
+}
+
+/// Reports nodes that no link reaches.
+pub(super) fn check_linked(top: &Fields<'_>, nodes: &Nodes<'_>, links: &Links) {
+    // One misspelt name in a link would make several nodes look lonely.
+    if !nodes.complete || !links.complete || links.links.is_empty() {
+        return;
+    }
+    let mut linked = vec![false; nodes.nodes.len()];
+    for link in &links.links {
+        linked[link.from.0 as usize] = true;
+    }
+    for name in &nodes.names {
+        let Some(group) = nodes.groups.get(name) else {
+            continue;
+        };
+        let range = group.first as usize..(group.first + group.count.unwrap_or(1)) as usize;
+        let Some(alone) = linked[range.clone()].iter().position(|l| !l) else {
+            continue;
+        };
+        let alone = &nodes.nodes[range.start + alone].name;
+        let error = Diagnostic::new(group.place, format!("no link reaches node `{alone}`"));
+        top.errors.report(
+            error
+                .label("not in the `between` of any link")
+                .help("add a link to it, or remove it"),
+        );
+    }
+}

@@ -1,0 +1,318 @@
+//! Single values: numbers, quantities with units, words.
+
+use crate::diagnostic::Diagnostic;
+use crate::schema::Kind;
+use crate::source::Place;
+use crate::tree::Value;
+use bentpipe_cc::nearest;
+use bentpipe_link::Limit;
+use bentpipe_units::{Bytes, Duration, ParseError, Rate, Ratio};
+
+/// The longest time that a scenario may name: ten years.
+const LONGEST: Duration = Duration::from_secs(10 * 366 * 86_400);
+
+/// The highest rate that a scenario may name.
+const FASTEST: Rate = Rate::from_bps(1_000_000_000_000_000);
+
+/// Why a value cannot be read.
+pub(super) struct Problem {
+    found: String,
+    expected: String,
+    pub(super) nearest: Option<String>,
+}
+
+impl Problem {
+    pub(super) fn new(found: impl Into<String>, expected: impl ToString) -> Problem {
+        Problem {
+            found: found.into(),
+            expected: expected.to_string(),
+            nearest: None,
+        }
+    }
+
+    /// The error about the value of `key` at `place`. An axis names its key
+    /// anyway.
+    pub(super) fn at(self, place: Place, key: &str) -> Diagnostic {
+        let message = match place {
+            Place::Axis { .. } => self.found,
+            Place::File { .. } | Place::Whole => format!("`{key}`: {}", self.found),
+        };
+        let error = Diagnostic::new(place, message).label(format!("expected {}", self.expected));
+        error.suggest(self.nearest.as_deref())
+    }
+
+    fn suggest(mut self, name: Option<impl Into<String>>) -> Problem {
+        self.nearest = name.map(Into::into);
+        self
+    }
+}
+
+/// A type that a value can be read as, within the limits of a kind.
+pub(super) trait Read: Sized {
+    fn read(value: &Value, kind: &Kind) -> Result<Self, Problem>;
+}
+
+/// The value is of another type than the kind needs.
+fn wrong_type(value: &Value, wanted: &str, kind: &Kind) -> Problem {
+    Problem::new(format!("expected {wanted}, found {}", value.kind()), kind)
+}
+
+impl Read for String {
+    fn read(value: &Value, kind: &Kind) -> Result<String, Problem> {
+        match value {
+            Value::Text(text) => Ok(text.clone()),
+            other => Err(wrong_type(other, "a string", kind)),
+        }
+    }
+}
+
+impl Read for bool {
+    fn read(value: &Value, kind: &Kind) -> Result<bool, Problem> {
+        match value {
+            Value::Boolean(b) => Ok(*b),
+            other => Err(wrong_type(other, "a boolean", kind)),
+        }
+    }
+}
+
+impl Read for u64 {
+    fn read(value: &Value, kind: &Kind) -> Result<u64, Problem> {
+        let (min, max) = match kind {
+            Kind::Integer { min, max } => (*min, *max),
+            _ => (0, u64::MAX),
+        };
+        let number = match value {
+            Value::Integer(number) => *number,
+            // A study's axis may come as a number: 10.0 is 10.
+            Value::Float(x) if *x == bentpipe_units::math::floor(*x) && x.abs() < 9e15 => {
+                Some(*x as i128)
+            }
+            other => return Err(wrong_type(other, "a whole number", kind)),
+        };
+        match number
+            .and_then(|n| u64::try_from(n).ok())
+            .filter(|n| (min..=max).contains(n))
+        {
+            Some(number) => Ok(number),
+            None => Err(Problem::new(
+                out_of_range(value, number.is_some_and(|n| n < min.into())),
+                kind,
+            )),
+        }
+    }
+}
+
+impl Read for u32 {
+    fn read(value: &Value, kind: &Kind) -> Result<u32, Problem> {
+        let number = u64::read(value, kind)?;
+        u32::try_from(number).map_err(|_| Problem::new(out_of_range(value, false), kind))
+    }
+}
+
+impl Read for f64 {
+    fn read(value: &Value, kind: &Kind) -> Result<f64, Problem> {
+        let (min, max) = match kind {
+            Kind::Number { min, max } | Kind::NumberOrUnlimited { min, max } => (*min, *max),
+            _ => (f64::MIN, f64::MAX),
+        };
+        let number = match value {
+            Value::Integer(Some(n)) => *n as f64,
+            Value::Float(x) => *x,
+            Value::Text(text) if text == "unlimited" => match kind {
+                Kind::NumberOrUnlimited { .. } => return Ok(f64::INFINITY),
+                _ => return Err(wrong_type(value, "a number", kind)),
+            },
+            other => return Err(wrong_type(other, "a number", kind)),
+        };
+        if (min..=max).contains(&number) {
+            Ok(number)
+        } else {
+            Err(Problem::new(out_of_range(value, number < min), kind))
+        }
+    }
+}
+
+fn out_of_range(value: &Value, small: bool) -> String {
+    format!(
+        "{} is too {}",
+        value.to_toml(),
+        if small { "small" } else { "large" }
+    )
+}
+
+/// Reads a quantity with a unit. `units` are for suggestions only.
+fn quantity<T: std::str::FromStr<Err = ParseError>>(
+    value: &Value,
+    kind: &Kind,
+    units: &[&str],
+) -> Result<T, Problem> {
+    match value {
+        Value::Text(text) => text.parse::<T>().map_err(|e| {
+            let better = better_unit(text, units);
+            Problem::new(
+                e.found,
+                if better.is_some() {
+                    kind.to_string()
+                } else {
+                    e.expected.into()
+                },
+            )
+            .suggest(better)
+        }),
+        Value::Integer(_) | Value::Float(_) => Err(Problem::new(
+            format!("`{}` has no unit", value.to_toml()),
+            kind,
+        )),
+        other => Err(wrong_type(other, "a string", kind)),
+    }
+}
+
+/// `2 Mbit/s` for `2 Mbits`.
+fn better_unit(text: &str, units: &[&str]) -> Option<String> {
+    let text = text.trim();
+    let start = text.find(|c: char| c.is_alphabetic())?;
+    let (number, unit) = text.split_at(start);
+    let number = number.trim();
+    number.parse::<f64>().ok().filter(|n| *n >= 0.0)?;
+    let unit = unit.trim();
+    let nearest = nearest(unit, units.iter().copied()).filter(|n| *n != unit)?;
+    Some(format!("{number} {nearest}"))
+}
+
+impl Read for Duration {
+    fn read(value: &Value, kind: &Kind) -> Result<Duration, Problem> {
+        let time: Duration = quantity(value, kind, &["ns", "us", "ms", "s", "min", "h"])?;
+        if time > LONGEST {
+            return Err(Problem::new(
+                format!("`{time}` is too long"),
+                "at most ten years",
+            ));
+        }
+        if time.is_zero() && matches!(kind, Kind::Duration { zero: false }) {
+            return Err(Problem::new("a time of zero", kind));
+        }
+        Ok(time)
+    }
+}
+
+impl Read for Rate {
+    fn read(value: &Value, kind: &Kind) -> Result<Rate, Problem> {
+        let rate: Rate = quantity(value, kind, &["bit/s", "kbit/s", "Mbit/s", "Gbit/s"])?;
+        if rate == Rate::ZERO {
+            return Err(Problem::new("a rate of zero", kind));
+        }
+        if rate > FASTEST {
+            return Err(Problem::new(
+                format!("`{rate}` is too fast"),
+                "at most `1000000 Gbit/s`",
+            ));
+        }
+        Ok(rate)
+    }
+}
+
+impl Read for Bytes {
+    fn read(value: &Value, kind: &Kind) -> Result<Bytes, Problem> {
+        let size: Bytes = quantity(value, kind, &["B", "kB", "MB", "GB", "KiB", "MiB", "GiB"])?;
+        let (min, max) = match kind {
+            Kind::Size { min, max } => (*min, *max),
+            _ => (0, u64::MAX),
+        };
+        if (min..=max).contains(&size.get()) {
+            return Ok(size);
+        }
+        let what = if size == Bytes::ZERO {
+            "a size of zero".to_string()
+        } else {
+            format!(
+                "`{size}` is too {}",
+                if size.get() < min { "small" } else { "large" }
+            )
+        };
+        Err(Problem::new(what, kind))
+    }
+}
+
+impl Read for Ratio {
+    fn read(value: &Value, kind: &Kind) -> Result<Ratio, Problem> {
+        let number = match value {
+            Value::Integer(Some(n)) => *n as f64,
+            Value::Float(x) => *x,
+            Value::Text(_) => return quantity(value, kind, &["%"]),
+            other => return Err(wrong_type(other, "a ratio", kind)),
+        };
+        let found = || format!("`{}` is not from 0 to 1", value.to_toml());
+        Ratio::new(number).ok_or_else(|| Problem::new(found(), kind))
+    }
+}
+
+/// How much a queue holds, before a link's BDP is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum QueueLimit {
+    Exactly(Limit),
+    /// This many bandwidth-delay products.
+    Bdp(f64),
+}
+
+impl Read for QueueLimit {
+    fn read(value: &Value, kind: &Kind) -> Result<QueueLimit, Problem> {
+        let Value::Text(text) = value else {
+            return Err(match value {
+                Value::Integer(_) | Value::Float(_) => {
+                    Problem::new(format!("`{}` has no unit", value.to_toml()), kind)
+                }
+                other => wrong_type(other, "a string", kind),
+            });
+        };
+        let trimmed = text.trim();
+        let unit = |names: &[&str]| {
+            names
+                .iter()
+                .find_map(|n| trimmed.strip_suffix(n))
+                .map(str::trim)
+        };
+        if let Some(number) = unit(&["packets", "packet"]) {
+            let packets = number
+                .replace('_', "")
+                .parse::<u32>()
+                .ok()
+                .filter(|n| *n > 0);
+            let expected = "a whole number of packets above zero, such as `100 packets`";
+            return packets
+                .map(|n| QueueLimit::Exactly(Limit::Packets(n)))
+                .ok_or_else(|| {
+                    Problem::new(format!("`{trimmed}` is not a number of packets"), expected)
+                });
+        }
+        if let Some(number) = unit(&["BDP", "bdp"]) {
+            let factor = number.parse::<f64>().ok().filter(|x| *x > 0.0 && *x <= 1e6);
+            return factor.map(QueueLimit::Bdp).ok_or_else(|| {
+                let expected = "a factor above zero, such as `1 BDP` or `0.5 BDP`";
+                Problem::new(format!("`{trimmed}` is not a number of BDP"), expected)
+            });
+        }
+        let size = Kind::Size {
+            min: 1,
+            max: u64::MAX / 16,
+        };
+        match Bytes::read(value, &size) {
+            Ok(bytes) => Ok(QueueLimit::Exactly(Limit::Bytes(bytes))),
+            Err(problem) => {
+                let better = better_unit(trimmed, &["packets", "kB", "MB", "KiB", "BDP"]);
+                Err(Problem::new(problem.found, kind).suggest(better))
+            }
+        }
+    }
+}
+
+/// What a name of a node, link, transport or flow may be; why not, otherwise.
+pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
+    let good = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '+');
+    if name.is_empty() || name.chars().count() > 64 {
+        Err("expected 1 to 64 characters")
+    } else if !name.chars().all(good) {
+        Err("expected letters, digits, `-`, `_` and `+` only")
+    } else {
+        Ok(())
+    }
+}

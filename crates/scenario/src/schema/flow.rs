@@ -1,0 +1,134 @@
+//! Flows and applications.
+
+use super::{Kind, LARGEST_COUNT, Presence, SIZE, Section, key};
+
+pub(crate) static FLOW: Section = Section {
+    path: "flow.NAME",
+    kind: None,
+    meaning: "an application over a transport between two nodes",
+    keys: &[
+        key(
+            "from",
+            Kind::Name("node"),
+            Presence::Required,
+            "the side that sends the data; counted nodes pair up one to one, or fan in or out",
+        ),
+        key(
+            "to",
+            Kind::Name("node"),
+            Presence::Required,
+            "the side that receives the data",
+        ),
+        key(
+            "transport",
+            Kind::Name("transport"),
+            Presence::Default("required, but for constant-rate, which has none"),
+            "the TCP that carries it",
+        ),
+        key(
+            "application",
+            Kind::TableOrKind("flow.NAME.application"),
+            Presence::Required,
+            "what it carries",
+        ),
+        key(
+            "start",
+            Kind::Duration { zero: true },
+            Presence::Default("0 s"),
+            "when it starts",
+        ),
+        key(
+            "stop",
+            Kind::Duration { zero: false },
+            Presence::Default("never"),
+            "when its application stops offering data",
+        ),
+        key(
+            "count",
+            Kind::Integer {
+                min: 1,
+                max: LARGEST_COUNT,
+            },
+            Presence::Default("1"),
+            "parallel flows for each pair of nodes, NAME[1] to NAME[count]",
+        ),
+        key(
+            "spacing",
+            Kind::Duration { zero: true },
+            Presence::Default("0 s"),
+            "time between the starts of the flows that this table makes",
+        ),
+        key(
+            "handshake",
+            Kind::OneOf(&["counted", "not-counted", "skipped"]),
+            Presence::Default("counted"),
+            "whether a SYN exchange comes first, and counts in the transfer time",
+        ),
+    ],
+};
+
+pub(crate) static APPLICATIONS: [Section; 4] = [
+    Section {
+        path: "flow.NAME.application",
+        kind: Some("transfer"),
+        meaning: "one file; the flow ends when its last acknowledgement arrives",
+        keys: &[key("size", SIZE, Presence::Required, "bytes of the file")],
+    },
+    Section {
+        path: "flow.NAME.application",
+        kind: Some("persistent"),
+        meaning: "data without end",
+        keys: &[],
+    },
+    Section {
+        path: "flow.NAME.application",
+        kind: Some("request-response"),
+        meaning: "`to` asks, `from` answers, over one connection",
+        keys: &[
+            key("request", SIZE, Presence::Required, "bytes of each request"),
+            key(
+                "response",
+                SIZE,
+                Presence::Required,
+                "bytes of each response",
+            ),
+            key(
+                "count",
+                Kind::Integer {
+                    min: 1,
+                    max: 1_000_000_000,
+                },
+                Presence::Default("1"),
+                "how many exchanges",
+            ),
+            key(
+                "think_time",
+                Kind::Duration { zero: true },
+                Presence::Default("0 s"),
+                "pause between a complete response and the next request",
+            ),
+        ],
+    },
+    Section {
+        path: "flow.NAME.application",
+        kind: Some("constant-rate"),
+        meaning: "datagrams at a constant bit rate, without a transport",
+        keys: &[
+            key(
+                "rate",
+                Kind::Rate,
+                Presence::Required,
+                "rate of packets at the IP layer",
+            ),
+            key(
+                "packet_size",
+                Kind::Size {
+                    min: 20,
+                    max: 65_535,
+                },
+                Presence::Default("1500 B"),
+                "size of each packet at the IP layer",
+            ),
+        ],
+    },
+];

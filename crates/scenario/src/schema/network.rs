@@ -1,0 +1,111 @@
+//! The top of a scenario, its limits and its nodes.
+
+use super::{Key, Kind, LARGEST_COUNT, Presence, Section, key};
+
+const TOP_KEYS: &[Key] = &[
+    key(
+        "name",
+        Kind::Text,
+        Presence::Default("the file's name"),
+        "short name, for results",
+    ),
+    key(
+        "description",
+        Kind::Text,
+        Presence::Default("empty"),
+        "what it is about, in a sentence",
+    ),
+    key(
+        "duration",
+        Kind::Duration { zero: false },
+        Presence::Required,
+        "simulated time after which the run ends, if its flows have not ended it before",
+    ),
+    key(
+        "seed",
+        Kind::Integer {
+            min: 0,
+            max: u64::MAX,
+        },
+        Presence::Default("1"),
+        "seed of the run, unless the command gives another",
+    ),
+    key(
+        "limits",
+        Kind::Table("limits"),
+        Presence::Default("see there"),
+        "what a run may use",
+    ),
+    key(
+        "node",
+        Kind::Table("node.NAME"),
+        Presence::Required,
+        "the nodes, one table each",
+    ),
+    key(
+        "link",
+        Kind::Table("link.NAME"),
+        Presence::Required,
+        "the links, one table each",
+    ),
+    key(
+        "transport",
+        Kind::Table("transport.NAME"),
+        Presence::Default("none"),
+        "transports of the scenario's own, one table each",
+    ),
+    key(
+        "flow",
+        Kind::Table("flow.NAME"),
+        Presence::Required,
+        "the flows, one table each",
+    ),
+];
+
+pub(crate) static TOP: Section = Section {
+    path: "",
+    kind: None,
+    meaning: "the scenario as a whole",
+    keys: TOP_KEYS,
+};
+
+pub(crate) static LIMITS: Section = Section {
+    path: "limits",
+    kind: None,
+    meaning: "what a run may use at most; hitting one is an error of that run",
+    keys: &[
+        key(
+            "events",
+            Kind::Integer {
+                min: 1,
+                max: u64::MAX,
+            },
+            Presence::Default("20000000000"),
+            "events",
+        ),
+        key(
+            "packets",
+            Kind::Integer {
+                min: 1,
+                max: 4_000_000_000,
+            },
+            Presence::Default("20000000"),
+            "packets alive at once",
+        ),
+    ],
+};
+
+pub(crate) static NODE: Section = Section {
+    path: "node.NAME",
+    kind: None,
+    meaning: "a host or router",
+    keys: &[key(
+        "count",
+        Kind::Integer {
+            min: 1,
+            max: LARGEST_COUNT,
+        },
+        Presence::Default("a single node without a number"),
+        "this many of them, NAME[1] to NAME[count]",
+    )],
+};

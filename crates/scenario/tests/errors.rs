@@ -1,0 +1,223 @@
+//! What a person sees who makes a mistake: one snapshot for each.
+
+use bentpipe_scenario::{Document, Override};
+
+/// A good scenario, in which each test makes its mistakes.
+const GOOD: &str = r#"name = "geo"
+duration = "300 s"
+
+[node.server]
+[node.gateway]
+[node.client]
+
+[link.lan]
+between = ["server", "gateway"]
+rate = "10 Mbit/s"
+one_way_delay = "0 ms"
+
+[link.satellite]
+between = ["gateway", "client"]
+rate = "2 Mbit/s"
+one_way_delay = "255.5 ms"
+queue = "100 packets"
+channel = { kind = "uniform", packet_error_rate = 0.01 }
+
+[transport.mine]
+base = "mtsi"
+thresholds = [10, 20, 30]
+
+[flow.download]
+from = "server"
+to = "client"
+transport = "mine"
+application = { kind = "transfer", size = "3 MB" }
+"#;
+
+/// The good scenario with replacements, each of which must hit.
+fn with(replacements: &[(&str, &str)]) -> String {
+    let mut text = GOOD.to_string();
+    for (from, to) in replacements {
+        assert!(text.contains(from), "{from:?} is not in the scenario");
+        text = text.replacen(from, to, 1);
+    }
+    text
+}
+
+fn rendered(text: &str) -> String {
+    let errors = match Document::parse("geo.toml", text) {
+        Ok(document) => document.validate().map(|_| ()).unwrap_err(),
+        Err(errors) => errors,
+    };
+    errors.render(false)
+}
+
+macro_rules! mistakes {
+    ($($name:ident: [$($from:literal => $to:literal),+ $(,)?];)+) => {
+        $(#[test]
+        fn $name() {
+            insta::assert_snapshot!(stringify!($name), rendered(&with(&[$(($from, $to)),+])));
+        })+
+    };
+}
+
+#[test]
+fn the_good_scenario_is_good() {
+    Document::parse("geo.toml", GOOD)
+        .unwrap()
+        .validate()
+        .unwrap();
+}
+
+mistakes! {
+    unknown_key: ["queue = \"100" => "qeue = \"100"];
+    unknown_key_at_the_top: ["duration =" => "lenght = 3\nduration ="];
+    unknown_key_of_a_kind: ["packet_error_rate = 0.01" => "packet_error_rate = 0.01, burst = 3"];
+    unknown_transport: ["transport = \"mine\"" => "transport = \"mtis\""];
+    unknown_transport_far_from_any: ["transport = \"mine\"" => "transport = \"quic-bbr-v3\""];
+    unknown_base: ["base = \"mtsi\"" => "base = \"newrino\""];
+    unknown_node: ["to = \"client\"" => "to = \"cleint\""];
+    unknown_channel_kind: ["kind = \"uniform\"" => "kind = \"unifrom\""];
+    unknown_channel_word: ["channel = { kind = \"uniform\", packet_error_rate = 0.01 }" => "channel = \"perfetc\""];
+    unknown_queue_kind: ["queue = \"100 packets\"" => "queue = { kind = \"droptail\", limit = \"9 kB\" }"];
+    unknown_queue_word: ["queue = \"100 packets\"" => "queue = \"red\""];
+    unknown_application: ["kind = \"transfer\", size" => "kind = \"transfr\", size"];
+    unknown_profile: ["base = \"mtsi\"" => "base = \"mtsi\"\nprofile = \"linux-2.3\""];
+    unknown_start: ["base = \"mtsi\"" => "base = \"mtsi\"\nstart = \"hystart\""];
+    missing_key: ["rate = \"2 Mbit/s\"\n" => ""];
+    missing_keys_of_a_flow: ["from = \"server\"\n" => "", "transport = \"mine\"\n" => ""];
+    missing_key_of_a_kind: [", packet_error_rate = 0.01" => ""];
+    missing_kind: ["kind = \"uniform\", " => ""];
+    missing_base: ["base = \"mtsi\"\n" => ""];
+    missing_flows: ["[flow.download]\nfrom = \"server\"\nto = \"client\"\ntransport = \"mine\"\napplication = { kind = \"transfer\", size = \"3 MB\" }\n" => ""];
+    missing_duration: ["duration = \"300 s\"\n" => ""];
+    wrong_type: ["name = \"geo\"" => "name = 3", "between = [\"server\", \"gateway\"]" => "between = \"server\""];
+    wrong_type_of_a_table: ["[node.server]" => "[node]\nserver = 1"];
+    three_nodes_in_a_link: ["[\"server\", \"gateway\"]" => "[\"server\", \"gateway\", \"client\"]"];
+    unit_missing: ["\"2 Mbit/s\"" => "2_000_000", "\"300 s\"" => "\"300\"", "\"100 packets\"" => "100"];
+    unknown_unit: ["2 Mbit/s" => "2 Mbits", "3 MB" => "3 Mo", "255.5 ms" => "255.5 parsec"];
+    rate_zero: ["2 Mbit/s" => "0 Mbit/s"];
+    duration_zero: ["300 s" => "0 s"];
+    loss_above_one: ["packet_error_rate = 0.01" => "packet_error_rate = 1.5"];
+    loss_above_hundred_percent: ["packet_error_rate = 0.01" => "packet_error_rate = \"150%\""];
+    negative: ["255.5 ms" => "-255.5 ms", "0.01" => "-0.01"];
+    queue_of_no_packets: ["100 packets" => "0 packets"];
+    bdp_of_a_link_without_delay: ["one_way_delay = \"0 ms\"" => "one_way_delay = \"0 ms\"\nqueue = \"1 BDP\""];
+    unlinked_node: ["[node.client]" => "[node.client]\n[node.lonely]"];
+    unconnected: ["[node.client]" => "[node.client]\n[node.a]\n[node.b]", "[transport.mine]" => "[link.other]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\none_way_delay = \"1 ms\"\n\n[transport.mine]", "to = \"client\"" => "to = \"a\""];
+    flow_to_itself: ["to = \"client\"" => "to = \"server\""];
+    link_to_itself: ["[\"gateway\", \"client\"]" => "[\"gateway\", \"gateway\"]"];
+    duplicate_table: ["[node.gateway]" => "[node.server]"];
+    duplicate_key: ["rate = \"2 Mbit/s\"" => "rate = \"2 Mbit/s\"\nrate = \"3 Mbit/s\""];
+    broken_syntax: ["rate = \"2 Mbit/s\"" => "rate = 2 Mbit/s"];
+    broken_header: ["[link.satellite]" => "[link.satellite"];
+    delay_given_twice: ["one_way_delay = \"255.5 ms\"" => "one_way_delay = \"255.5 ms\"\nround_trip_delay = \"511 ms\""];
+    count_zero: ["[node.client]" => "[node.client]\ncount = 0"];
+    count_too_large: ["[node.client]" => "[node.client]\ncount = 100_001"];
+    too_many_nodes: ["[node.client]" => "[node.client]\ncount = 100_000"];
+    count_of_flows_too_large: ["to = \"client\"" => "to = \"client\"\ncount = 1_000_000_000_000"];
+    counts_that_do_not_pair_up: ["[node.server]" => "[node.server]\ncount = 3", "[node.client]" => "[node.client]\ncount = 4"];
+    number_outside_a_count: ["[node.client]" => "[node.client]\ncount = 4", "to = \"client\"" => "to = \"client[5]\""];
+    bad_name: ["[node.client]" => "[node.\"my client\"]"];
+    unknown_parameter: ["thresholds" => "treshholds"];
+    parameter_of_another: ["thresholds = [10, 20, 30]" => "beta = 0.7"];
+    parameter_out_of_range: ["[10, 20, 30]" => "[0, 20, 30]"];
+    parameters_that_do_not_fit: ["[10, 20, 30]" => "[10, 20]"];
+    thresholds_that_descend: ["[10, 20, 30]" => "[30, 20, 10]"];
+    parameter_word: ["base = \"mtsi\"" => "base = \"mtsi\"\nscope = \"stricct\""];
+    transport_that_refines_itself: ["base = \"mtsi\"" => "base = \"other\"", "[flow.download]" => "[transport.other]\nbase = \"mine\"\n\n[flow.download]"];
+    flow_that_never_starts: ["to = \"client\"" => "to = \"client\"\nstart = \"400 s\""];
+    flow_that_stops_first: ["to = \"client\"" => "to = \"client\"\nstart = \"10 s\"\nstop = \"5 s\""];
+    datagrams_with_a_transport: ["{ kind = \"transfer\", size = \"3 MB\" }" => "{ kind = \"constant-rate\", rate = \"1 Mbit/s\" }"];
+    many_mistakes: ["300 s" => "300 parsec", "2 Mbit/s" => "2", "client\"]" => "cleint\"]", "mtsi" => "mtis", "3 MB" => "many"];
+}
+
+#[test]
+fn empty_file() {
+    insta::assert_snapshot!("empty_file", rendered(""));
+    insta::assert_snapshot!("empty_but_for_a_comment", rendered("# nothing yet\n"));
+}
+
+#[test]
+fn nested_too_deeply() {
+    let text = format!("a{} = 1", ".a".repeat(100_000));
+    let errors = Document::parse("deep.toml", &text).unwrap_err();
+    assert!(errors.to_string().contains("nested too deeply"));
+    // As deep as TOML's own limit and ours let both kinds of nesting go.
+    let text = format!(
+        "x = {}1{}",
+        format!("{{ a{} = ", ".a".repeat(16)).repeat(79),
+        "}".repeat(79)
+    );
+    let errors = Document::parse("deep.toml", &text).unwrap_err();
+    assert!(errors.to_string().contains("nested too deeply"));
+    let text = format!("a = {}1{}", "[".repeat(60), "]".repeat(60));
+    let errors = Document::parse("deep.toml", &text).unwrap_err();
+    assert!(errors.to_string().contains("nested too deeply"));
+}
+
+#[test]
+fn not_utf8() {
+    let errors = Document::parse_bytes("latin1.toml", b"name = \"\xe9\"").unwrap_err();
+    insta::assert_snapshot!("not_utf8", errors.render(false));
+}
+
+#[test]
+fn more_errors_than_one_wants_to_read() {
+    let text: String = (0..80).map(|i| format!("unknown{i} = 1\n")).collect();
+    let errors = Document::parse("geo.toml", &text)
+        .unwrap()
+        .validate()
+        .unwrap_err();
+    assert_eq!(errors.errors.len(), 50);
+    let text = errors.render(false);
+    let last = text.trim_end().lines().last().unwrap();
+    assert_eq!(last, "error: geo.toml has 84 errors, the first 50 shown");
+}
+
+/// The message for a value that was set from outside.
+fn overridden(path: &str, value: impl Into<Override>) -> String {
+    let document = Document::parse("geo.toml", GOOD).unwrap();
+    let result = document
+        .with(path, &value.into())
+        .and_then(|d| d.validate());
+    result.unwrap_err().render(false)
+}
+
+#[test]
+fn axis_values() {
+    insta::assert_snapshot!("axis_unit", overridden("link.satellite.rate", "2 Mbits"));
+    insta::assert_snapshot!("axis_key", overridden("link.satellite.rte", "2 Mbit/s"));
+    insta::assert_snapshot!("axis_link", overridden("link.satelite.rate", "2 Mbit/s"));
+    insta::assert_snapshot!(
+        "axis_transport",
+        overridden("flow.download.transport", "mtis")
+    );
+    insta::assert_snapshot!(
+        "axis_named_transport",
+        overridden("transport.mtis.mss", "1 kB")
+    );
+    insta::assert_snapshot!(
+        "axis_list",
+        overridden("transport.mine.thresholds", vec![1.5, 0.5])
+    );
+    insta::assert_snapshot!("axis_through_a_value", overridden("duration.x", "1 s"));
+    insta::assert_snapshot!("axis_not_a_path", overridden("link..rate", "1 s"));
+    insta::assert_snapshot!("axis_number", overridden("duration", 3.0));
+}
+
+#[test]
+fn errors_say_where_they_are() {
+    let text = with(&[("2 Mbit/s", "2 Mbits")]);
+    let errors = Document::parse("dir/geo.toml", &text)
+        .unwrap()
+        .validate()
+        .unwrap_err();
+    let error = &errors.errors[0];
+    assert_eq!((error.line(), error.column()), (Some(15), Some(8)));
+    assert_eq!(&text[error.span().unwrap()], "\"2 Mbits\"");
+    assert_eq!(
+        errors.to_string(),
+        "dir/geo.toml:15:8: `rate`: unknown unit `Mbits` in `2 Mbits`"
+    );
+    assert!(errors.render(true).contains("\u{1b}["));
+}

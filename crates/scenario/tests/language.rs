@@ -1,0 +1,389 @@
+//! What each way of writing a scenario means.
+
+use bentpipe_cc::ParameterValue;
+use bentpipe_link::{ChannelSettings, Limit, QueueSettings};
+use bentpipe_scenario::{Document, Handshake, Limits, Scenario, schema};
+use bentpipe_tcp::{CongestionControlChoice, HostProfile, Pacing, Recovery, Transport};
+use bentpipe_traffic::Application;
+use bentpipe_units::{Bytes, Duration, Time};
+
+fn read(text: &str) -> Scenario {
+    let document = Document::parse("test.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    document
+        .validate()
+        .unwrap_or_else(|e| panic!("{}", e.render(false)))
+}
+
+/// A scenario of two nodes with this after the link's rate and delay, and this
+/// after the flow.
+fn two_nodes(link: &str, rest: &str) -> Scenario {
+    read(&format!(
+        "duration = \"10 s\"\n[node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\n\
+         rate = \"8 Mbit/s\"\n{link}\n[flow.f]\nfrom = \"a\"\nto = \"b\"\n{rest}\n"
+    ))
+}
+
+const DELAY: &str = "one_way_delay = \"10 ms\"";
+const FILE: &str = "transport = \"sack\"\napplication = { kind = \"transfer\", size = \"1 MB\" }";
+
+/// The transport that `[transport.mine]` with these keys makes.
+fn transport(keys: &str) -> Transport {
+    let flow = "transport = \"mine\"\napplication = \"persistent\"\n[transport.mine]\n";
+    let scenario = two_nodes(DELAY, &format!("{flow}{keys}"));
+    scenario.flows[0].transport.clone().unwrap()
+}
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let scenario = two_nodes(DELAY, FILE);
+    assert_eq!((&*scenario.name, &*scenario.description), ("test", ""));
+    assert_eq!((scenario.seed, scenario.limits), (1, Limits::default()));
+    let link = &scenario.links[0].settings;
+    assert_eq!(
+        link.queue,
+        QueueSettings::DropTail {
+            limit: Limit::Packets(1000)
+        }
+    );
+    assert_eq!(link.channel, ChannelSettings::Perfect);
+    assert_eq!(link.framing, Bytes::ZERO);
+    assert_eq!(scenario.links[1].settings, *link);
+    let flow = &scenario.flows[0];
+    assert_eq!((flow.start, flow.stop), (Time::ZERO, None));
+    assert_eq!(flow.handshake, Handshake::Counted);
+}
+
+#[test]
+fn limits_and_the_largest_seed() {
+    let text = "seed = 18446744073709551615\nduration = \"1 s\"\n[limits]\nevents = 5\npackets = 7\n\
+                [node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\n\
+                one_way_delay = \"0 s\"\n[flow.f]\nfrom = \"a\"\nto = \"b\"\ntransport = \"sack\"\n\
+                application = \"persistent\"\n";
+    let scenario = read(text);
+    assert_eq!(scenario.seed, u64::MAX);
+    assert_eq!(
+        scenario.limits,
+        Limits {
+            events: 5,
+            packets: 7
+        }
+    );
+}
+
+#[test]
+fn queues_in_packets_bytes_and_bdp() {
+    let limit = |link: &str| match two_nodes(&format!("{DELAY}\n{link}"), FILE).links[0].settings {
+        bentpipe_link::LinkSettings {
+            queue: QueueSettings::DropTail { limit },
+            ..
+        } => limit,
+    };
+    assert_eq!(limit("queue = \"100 packets\""), Limit::Packets(100));
+    assert_eq!(limit("queue = \"1 packet\""), Limit::Packets(1));
+    assert_eq!(limit("queue = \"60 kB\""), Limit::Bytes(Bytes::new(60_000)));
+    // 8 Mbit/s x 20 ms.
+    assert_eq!(limit("queue = \"1 BDP\""), Limit::Bytes(Bytes::new(20_000)));
+    assert_eq!(
+        limit("queue = \"0.5BDP\""),
+        Limit::Bytes(Bytes::new(10_000))
+    );
+    let table = "queue = { kind = \"drop-tail\", limit = \"2 BDP\" }\nbdp_round_trip = \"1 s\"";
+    assert_eq!(limit(table), Limit::Bytes(Bytes::new(2_000_000)));
+}
+
+#[test]
+fn each_direction_has_its_own_bdp() {
+    let link = format!("{DELAY}\nqueue = \"1 BDP\"\n[link.l.reverse]\nrate = \"4 Mbit/s\"");
+    let scenario = two_nodes(&link, FILE);
+    let limit = |n: usize| scenario.links[n].settings.queue.clone();
+    let bytes = |n: u64| QueueSettings::DropTail {
+        limit: Limit::Bytes(Bytes::new(n)),
+    };
+    assert_eq!((limit(0), limit(1)), (bytes(20_000), bytes(10_000)));
+}
+
+#[test]
+fn a_round_trip_is_split_evenly() {
+    let scenario = two_nodes("round_trip_delay = \"511 ms\"", FILE);
+    let delays: Vec<u64> = scenario
+        .links
+        .iter()
+        .map(|l| l.settings.one_way_delay.as_nanos())
+        .collect();
+    assert_eq!(delays, [255_500_000, 255_500_000]);
+    let scenario = two_nodes("round_trip_delay = \"3 ns\"", FILE);
+    let delays: Vec<u64> = scenario
+        .links
+        .iter()
+        .map(|l| l.settings.one_way_delay.as_nanos())
+        .collect();
+    assert_eq!(delays, [1, 2], "nothing is lost");
+    let link = format!("{DELAY}\n[link.l.reverse]\none_way_delay = \"30 ms\"");
+    let scenario = two_nodes(&link, FILE);
+    assert_eq!(
+        scenario.links[1].settings.one_way_delay,
+        Duration::from_millis(30)
+    );
+}
+
+#[test]
+fn the_four_applications() {
+    let application = |text: &str| {
+        let rest = format!("transport = \"sack\"\napplication = {text}");
+        two_nodes(DELAY, &rest).flows[0].application.clone()
+    };
+    assert_eq!(application("\"persistent\""), Application::Persistent);
+    assert_eq!(
+        application("{ kind = \"persistent\" }"),
+        Application::Persistent
+    );
+    let size = Bytes::new(3_000_000);
+    let transfer = application("{ kind = \"transfer\", size = \"3 MB\" }");
+    assert_eq!(transfer, Application::Transfer { size });
+    let text = "{ kind = \"request-response\", request = \"1 kB\", response = \"3 MB\" }";
+    let request = Bytes::new(1000);
+    assert_eq!(
+        application(text),
+        Application::RequestResponse {
+            request,
+            response: size,
+            count: 1,
+            think_time: Duration::ZERO
+        }
+    );
+    let rest = "application = { kind = \"constant-rate\", rate = \"1 Mbit/s\" }";
+    let flow = &two_nodes(DELAY, rest).flows[0];
+    assert!(
+        matches!(flow.application, Application::ConstantRate { packet_size, .. }
+        if packet_size == Bytes::new(1500))
+    );
+    assert_eq!(flow.transport, None);
+}
+
+/// `count` nodes in two groups, a router between them, and this flow.
+fn counted(left: &str, right: &str, flow: &str) -> Scenario {
+    read(&format!(
+        "duration = \"10 s\"\n[node.l]\n{left}\n[node.m]\n[node.r]\n{right}\n\
+         [link.x]\nbetween = [\"l\", \"m\"]\nrate = \"1 Mbit/s\"\none_way_delay = \"1 ms\"\n\
+         [link.y]\nbetween = [\"m\", \"r\"]\nrate = \"1 Mbit/s\"\none_way_delay = \"1 ms\"\n\
+         [flow.f]\ntransport = \"sack\"\napplication = \"persistent\"\n{flow}\n"
+    ))
+}
+
+/// `name: from > to over links` of each flow.
+fn flows(scenario: &Scenario) -> Vec<String> {
+    let node = |id: bentpipe_scenario::NodeId| scenario.nodes[id.0 as usize].name.clone();
+    let link = |id: &bentpipe_scenario::LinkId| scenario.links[id.0 as usize].name.clone();
+    let path =
+        |links: &[bentpipe_scenario::LinkId]| links.iter().map(link).collect::<Vec<_>>().join(" ");
+    let line = |f: &bentpipe_scenario::Flow| {
+        let (from, to) = (node(f.from), node(f.to));
+        format!(
+            "{}: {from} > {to} over {} | {}",
+            f.name,
+            path(&f.forward),
+            path(&f.reverse)
+        )
+    };
+    scenario.flows.iter().map(line).collect()
+}
+
+#[test]
+fn counted_nodes_pair_up_fan_in_and_fan_out() {
+    let pairs = counted("count = 2", "count = 2", "from = \"l\"\nto = \"r\"");
+    assert_eq!(
+        flows(&pairs),
+        [
+            "f[1]: l[1] > r[1] over x[1] y[1] | y[1].reverse x[1].reverse",
+            "f[2]: l[2] > r[2] over x[2] y[2] | y[2].reverse x[2].reverse",
+        ]
+    );
+    let fan_in = counted("count = 2", "", "from = \"l\"\nto = \"r\"");
+    assert_eq!(
+        flows(&fan_in),
+        [
+            "f[1]: l[1] > r over x[1] y | y.reverse x[1].reverse",
+            "f[2]: l[2] > r over x[2] y | y.reverse x[2].reverse",
+        ]
+    );
+    let one = counted("count = 2", "", "from = \"l[2]\"\nto = \"r\"");
+    assert_eq!(
+        flows(&one),
+        ["f: l[2] > r over x[2] y | y.reverse x[2].reverse"]
+    );
+    let single = counted("count = 1", "", "from = \"l\"\nto = \"r\"");
+    assert_eq!(
+        flows(&single),
+        ["f[1]: l[1] > r over x[1] y | y.reverse x[1].reverse"]
+    );
+}
+
+#[test]
+fn several_flows_for_each_pair_start_one_after_the_other() {
+    let keys = "from = \"l\"\nto = \"r\"\ncount = 2\nspacing = \"10 ms\"\nstart = \"1 s\"";
+    let scenario = counted("count = 2", "", keys);
+    let starts: Vec<u64> = scenario
+        .flows
+        .iter()
+        .map(|f| f.start.as_nanos() / 1_000_000)
+        .collect();
+    assert_eq!(starts, [1000, 1010, 1020, 1030]);
+    let from: Vec<u32> = scenario.flows.iter().map(|f| f.from.0).collect();
+    assert_eq!(from, [0, 0, 1, 1]);
+    assert_eq!(scenario.flows[3].name, "f[4]");
+}
+
+#[test]
+fn the_file_wins_over_the_named_transport_and_it_over_the_profile() {
+    let as_it_is = transport("base = \"mtsi\"");
+    assert_eq!(as_it_is.profile, HostProfile::Rfc);
+    assert_eq!(
+        (as_it_is.initial_window, as_it_is.recovery),
+        (6.0, Recovery::Sack)
+    );
+
+    let on_linux = transport("base = \"mtsi\"\nprofile = \"linux-2.2\"");
+    // Of mtsi itself:
+    assert_eq!(on_linux.initial_window, 6.0);
+    assert_eq!(on_linux.receive_buffer, Bytes::new(320 * 1024));
+    // Of the profile:
+    assert_eq!(on_linux.recovery, Recovery::Fack);
+    assert_eq!(
+        on_linux.delayed_ack,
+        HostProfile::Linux22.rules().delayed_ack
+    );
+    assert!(!on_linux.limited_transmit);
+
+    let by_hand = transport(
+        "base = \"mtsi\"\nprofile = \"linux-2.2\"\ninitial_window = 2\nrecovery = \"reno\"\n\
+         delayed_ack = { count = 1 }\nlimited_transmit = true",
+    );
+    assert_eq!(
+        (by_hand.initial_window, by_hand.recovery),
+        (2.0, Recovery::Reno)
+    );
+    assert!(by_hand.limited_transmit);
+    assert_eq!(by_hand.delayed_ack.count, 1);
+    // The rest of the table is still the profile's.
+    assert_eq!(by_hand.delayed_ack.timer, Duration::from_millis(40));
+    assert_eq!(by_hand.delayed_ack.quick_acks, 1);
+    assert_eq!(by_hand.name, "mine");
+}
+
+#[test]
+fn every_key_of_a_transport() {
+    let all = transport(
+        "base = \"newreno\"\nprofile = \"ns-2\"\nrecovery = \"sack\"\nmss = \"1000 B\"\n\
+         initial_window = 3.5\ninitial_ssthresh = 64\nsend_buffer = \"64 KiB\"\n\
+         receive_buffer = \"1 MB\"\ntimestamps = true\nlimited_transmit = false\n\
+         recovery_fix = true\nundo = true\necn = true\nminimum_rto = \"200 ms\"\n\
+         pacing = { kind = \"window\", gain = 1.25, initial_burst = 4 }\n\
+         delayed_ack = { count = 3, timer = \"100 ms\", quick_acks = 2 }",
+    );
+    assert_eq!(all.profile, HostProfile::Ns2);
+    assert_eq!(
+        (all.mss, all.initial_window, all.initial_ssthresh),
+        (1000, 3.5, Some(64.0))
+    );
+    assert_eq!(
+        (all.send_buffer, all.receive_buffer),
+        (Bytes::new(65536), Bytes::new(1_000_000))
+    );
+    assert!(all.timestamps && !all.limited_transmit && all.recovery_fix && all.undo && all.ecn);
+    assert_eq!(all.minimum_rto, Some(Duration::from_millis(200)));
+    assert_eq!(
+        all.pacing,
+        Pacing::Window {
+            gain: 1.25,
+            initial_burst: 4
+        }
+    );
+    assert_eq!((all.delayed_ack.count, all.delayed_ack.quick_acks), (3, 2));
+    let again = transport("base = \"hybla\"\npacing = \"off\"\ninitial_ssthresh = \"unlimited\"");
+    assert_eq!((again.pacing, again.initial_ssthresh), (Pacing::Off, None));
+}
+
+#[test]
+fn parameters_stand_beside_the_keys() {
+    let mine = transport("base = \"mtsi\"\nthresholds = [10, 20.5, 30]\nrule = \"B\"");
+    let thresholds = Some(&ParameterValue::Numbers(vec![10.0, 20.5, 30.0]));
+    assert_eq!(mine.parameters.get("thresholds"), thresholds);
+    assert!(mine.controller().is_ok());
+    let hybla = transport("base = \"hybla\"\nrtt0 = \"50 ms\"\ndoubling_limit = false");
+    let rtt0 = Some(&ParameterValue::Duration(Duration::from_millis(50)));
+    assert_eq!(hybla.parameters.get("rtt0"), rtt0);
+    // `count` is a parameter here, as `count` of other tables is a number.
+    let cubic = transport("base = \"cubic\"\ncount = \"segments\"");
+    assert_eq!(
+        cubic.parameters.get("count"),
+        Some(&ParameterValue::Text("segments".into()))
+    );
+}
+
+#[test]
+fn slots_combine_freely() {
+    let slots = |start: &str, avoidance: &str, reaction: &str| CongestionControlChoice::Slots {
+        start: start.into(),
+        avoidance: avoidance.into(),
+        reaction: reaction.into(),
+    };
+    let mixed = transport("start = \"mtsi\"\navoidance = \"hybla\"\nreaction = \"westwood+\"");
+    assert_eq!(
+        mixed.congestion_control,
+        slots("mtsi", "hybla", "westwood+")
+    );
+    let changed = transport("base = \"hybla\"\nreaction = \"westwood+\"\nrtt0 = \"25 ms\"");
+    assert_eq!(
+        changed.congestion_control,
+        slots("hybla", "hybla", "westwood+")
+    );
+    assert_eq!(
+        changed.pacing,
+        Pacing::Window {
+            gain: 1.0,
+            initial_burst: 10
+        }
+    );
+    let replaced = transport("base = \"hybla\"\ncongestion_control = \"cubic\"");
+    assert_eq!(
+        replaced.congestion_control,
+        CongestionControlChoice::Named("cubic".into())
+    );
+    assert_eq!(replaced.recovery, Recovery::Sack);
+}
+
+#[test]
+fn a_transport_may_refine_another_of_the_file_or_its_namesake() {
+    let text = "transport = \"b\"\napplication = \"persistent\"\n\
+                [transport.b]\nbase = \"a\"\nmss = \"500 B\"\n\
+                [transport.a]\nbase = \"mtsi\"\nthresholds = [1, 2, 3]\ninitial_window = 9\n\
+                [transport.mtsi]\ninitial_window = 4\necn = true";
+    let transport = two_nodes(DELAY, text).flows[0].transport.clone().unwrap();
+    assert_eq!(
+        (transport.mss, transport.initial_window, transport.ecn),
+        (500, 9.0, true)
+    );
+    assert!(transport.parameters.get("thresholds").is_some());
+}
+
+#[test]
+fn no_parameter_is_named_like_a_key_of_a_transport() {
+    let section = schema().find(|s| s.path == "transport.NAME").unwrap();
+    for described in bentpipe_cc::list() {
+        for parameter in described.parameters {
+            assert!(section.key(parameter.name).is_none(), "{}", parameter.name);
+        }
+    }
+}
+
+#[test]
+fn the_schema_describes_every_key_once() {
+    for section in schema() {
+        for (i, key) in section.keys.iter().enumerate() {
+            assert!(!key.meaning.is_empty() && !key.kind.to_string().is_empty());
+            let again = section.keys[i + 1..].iter().any(|k| k.name == key.name);
+            assert!(!again, "{} of {}", key.name, section.path);
+        }
+    }
+    assert!(schema().any(|s| s.kind == Some("gilbert-elliott")));
+}

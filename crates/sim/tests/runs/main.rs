@@ -1,0 +1,9 @@
+//! Whole runs: bounds, determinism, conservation, applications.
+
+mod applications;
+mod bounds;
+mod determinism;
+mod ideal;
+mod line;
+mod own_controller;
+mod table;

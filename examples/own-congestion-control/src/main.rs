@@ -1,0 +1,68 @@
+//! A congestion control of one's own in the simulator, without a fork.
+//!
+//! `Remembered` starts where the last connection over this path left off: it
+//! knows the path's bandwidth-delay product and paces half of it out in the
+//! first round trip. The example runs it against SACK over the same scenario
+//! file.
+//!
+//! ```text
+//! cargo run --release -p own-congestion-control [SCENARIO.toml]
+//! ```
+
+#![allow(clippy::print_stdout, reason = "an example prints its result")]
+
+use bentpipe_cc::{Ack, CongestionControl, Controller, Window};
+use bentpipe_scenario::Document;
+use bentpipe_sim::{Options, Simulation, Unobserved, run};
+use bentpipe_units::{Duration, Rate};
+
+/// Starts at half of a remembered bandwidth-delay product; everything else is
+/// the default of the trait, which is NewReno's.
+#[derive(Debug)]
+struct Remembered {
+    rate: Rate,
+    rtt: Duration,
+}
+
+impl CongestionControl for Remembered {
+    fn name(&self) -> &str {
+        "remembered"
+    }
+
+    fn on_established(&mut self, _: Option<Duration>, window: &mut Window) {
+        let segments = self.rate.bytes_in(self.rtt).as_f64() / 1500.0;
+        window.cwnd = (segments / 2.0).max(window.cwnd);
+        window.ssthresh = segments;
+        window.pacing_rate = Some(self.rate);
+    }
+
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        if !ack.cwnd_limited {
+            return;
+        }
+        window.cwnd += if window.in_slow_start() { ack.acked } else { ack.acked / window.cwnd };
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let file = std::env::args().nth(1).unwrap_or_else(|| "scenarios/geo.toml".into());
+    let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
+    let scenario = Document::parse(&file, &text)?.validate()?;
+    let options = Options::default();
+
+    let named = run(&scenario, &options)?;
+    let own = Simulation::with(&scenario, &options, |flow| {
+        let rate = bentpipe_sim::ideal::payload_rate(&scenario, flow);
+        let rtt = bentpipe_sim::ideal::round_trip(&scenario, flow);
+        let rate = Rate::from_bps_f64(rate);
+        Some(Controller::Custom(Box::new(Remembered { rate, rtt })))
+    })?
+    .run(&mut Unobserved)?;
+
+    for (outcome, label) in [(&named, None), (&own, Some("remembered"))] {
+        let flow = &outcome.flows[0];
+        let time = flow.transfer_time.map_or_else(|| "did not finish".into(), |t| t.to_string());
+        println!("{:12} {time}", label.unwrap_or(&flow.transport));
+    }
+    Ok(())
+}
