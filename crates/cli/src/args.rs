@@ -1,0 +1,338 @@
+//! What the command line takes. Names, help and defaults only; the work is in
+//! the module of each subcommand.
+
+use bentpipe_units::{Bytes, Duration, ParseError, Rate, Ratio};
+use clap::{Args, Parser, Subcommand};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// TCP over satellite links: which transport to run, and what it will do
+/// there.
+#[derive(Debug, Parser)]
+#[command(
+    name = "bentpipe",
+    bin_name = "bentpipe",
+    version,
+    max_term_width = 100,
+    after_help = "Begin with `bentpipe compare`. Data goes to stdout, talk to stderr. \
+                  Exit status: 0 done, 1 ran but a check changed for the worse, 2 could not run."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Compare(Compare),
+    Run(Run),
+    Check(Check),
+    Study(Study),
+    Reproduce(Reproduce),
+    Transports(Transports),
+    New(New),
+    Doctor(Doctor),
+    Completions(Completions),
+    Man(Man),
+}
+
+/// Which transport for this link? Simulates a download with each of them.
+///
+/// Simulates one download over the link with each transport, recommends one in
+/// plain words, and prints what every one did. Defaults describe a broadband
+/// terminal under a geostationary satellite.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe compare
+  bentpipe compare --rate 2Mbit/s --rtt 511ms --size 3MB --loss 0 --queue '100 packets'
+  bentpipe compare --loss 1% --transport cubic,hybla,mtsi --runs 50 --plot lossy.svg
+  bentpipe compare --json | jq '.results[] | {transport, transfer_time_s}'
+
+`bentpipe transports` lists the names that --transport takes.")]
+pub(crate) struct Compare {
+    /// Rate of the satellite link towards the receiver
+    #[arg(long, value_name = "RATE", default_value = "10 Mbit/s")]
+    pub(crate) rate: Rate,
+    /// Round-trip propagation time, without queueing
+    #[arg(long, value_name = "TIME", default_value = "600 ms")]
+    pub(crate) rtt: Duration,
+    /// Size of the download
+    #[arg(long, value_name = "SIZE", default_value = "10 MB")]
+    pub(crate) size: Bytes,
+    /// Share of packets that the channel loses, each independently
+    #[arg(long, value_name = "SHARE", default_value = "0.1%")]
+    pub(crate) loss: Ratio,
+    /// Queue before the link: `1 BDP`, `100 packets` or `64 kB`
+    #[arg(long, value_name = "LENGTH", default_value = "1 BDP")]
+    pub(crate) queue: QueueLength,
+    /// Rate of the way back, for acknowledgements [default: a fifth of --rate]
+    #[arg(long, value_name = "RATE")]
+    pub(crate) return_rate: Option<Rate>,
+    /// Transports to compare, by name; `all` for everything [default: a
+    /// selection]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) transport: Vec<String>,
+    /// Simulated downloads per transport, each with other losses [default: 50,
+    /// or 1 without losses]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: Option<u32>,
+    /// Seed of the first run; the same seed gives the same output
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+    /// Draw window, rate and received bytes against time (.svg or .png)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Threads {
+    /// Runs at the same time; does not change results [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+/// Simulates a scenario file once.
+///
+/// Prints what each flow and each link did. The same file and seed give the
+/// same output.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe run geo.toml
+  bentpipe run geo.toml --seed 7 --plot geo.svg --pcap geo.pcapng
+  bentpipe run geo.toml --set link.satellite.rate='5 Mbit/s'
+  bentpipe run geo.toml --out results/geo --series")]
+pub(crate) struct Run {
+    /// The scenario, a TOML file (see `bentpipe new`)
+    pub(crate) scenario: PathBuf,
+    /// Set a value of the file, such as link.satellite.rate='5 Mbit/s'; repeatable
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Seed of the run [default: the scenario's]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Capture the packets at the flows' ends as pcapng, for Wireshark
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pcap: Option<PathBuf>,
+    /// Write the tables as CSV and Parquet into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Record time series: into --out, and into the JSON
+    #[arg(long)]
+    pub(crate) series: bool,
+    /// Draw window, rate and received bytes against time (.svg or .png)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Print the outcome as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Says what a scenario or study file would run, or what is wrong with it.
+///
+/// Runs nothing. Mistakes are shown with their line.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// A scenario or a study, a TOML file
+    pub(crate) file: PathBuf,
+    /// Set a value of a scenario, as in `bentpipe run`; repeatable
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Runs a study: sweeps, tables, figures, claims.
+///
+/// What was run before is not run again: a study that was stopped goes on.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe check study.toml
+  bentpipe study study.toml --runs 2 --out quick")]
+pub(crate) struct Study {
+    /// The study, a TOML file
+    pub(crate) study: PathBuf,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+    /// Folder that gets a folder of results, tables and figures [default: results]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Replications of each cell, at most [default: the study's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: Option<u32>,
+    /// Forget earlier results and run everything
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Holds published results against ours, paper by paper.
+///
+/// Runs the studies under papers/, prints published and simulated values side
+/// by side and judges the papers' claims. Exit status 1 if a value left its
+/// bar or a claim's verdict changed for the worse.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe reproduce --list
+  bentpipe reproduce marchese-2006 table-3
+  bentpipe reproduce --runs 5 --json > verdicts.json")]
+pub(crate) struct Reproduce {
+    /// The paper, such as `marchese-2006` [default: all]
+    pub(crate) paper: Option<String>,
+    /// One table, figure, claim or study of it [default: all]
+    pub(crate) item: Option<String>,
+    /// List papers, items and claims; run nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Replications of each cell, at most [default: the study's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: Option<u32>,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+    /// Keep results here, draw figures, and go on where an earlier run stopped
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Forget earlier results in --out
+    #[arg(long, requires = "out")]
+    pub(crate) fresh: bool,
+    /// Print one JSON array: an object per value and per claim
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Lists the transports, or explains one.
+#[derive(Debug, Args)]
+pub(crate) struct Transports {
+    /// The transport or congestion control to explain
+    pub(crate) name: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Writes a commented scenario file to begin with.
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// Where to write it
+    #[arg(default_value = "scenario.toml")]
+    pub(crate) file: PathBuf,
+    /// Replace the file if there is one
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Says what this machine can do.
+///
+/// Never fails: what is missing is said, with what it would enable.
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Writes a completion script for a shell to stdout.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe completions bash > ~/.local/share/bash-completion/completions/bentpipe
+  bentpipe completions zsh > ~/.zfunc/_bentpipe")]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Writes the manual pages.
+///
+/// With a folder, one page per command; without, bentpipe(1) to stdout.
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// Folder for the pages
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// How much may wait before a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum QueueLength {
+    /// Multiples of the bandwidth-delay product.
+    Bdp(f64),
+    /// Packets.
+    Packets(u32),
+    /// Bytes.
+    Bytes(Bytes),
+}
+
+const QUEUE: &str = "a length with its unit, such as `1 BDP`, `100 packets` or `64 kB`";
+
+impl FromStr for QueueLength {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<QueueLength, ParseError> {
+        let text = text.trim();
+        let wrong = |found: String| ParseError { found, expected: QUEUE };
+        let end = text
+            .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
+            .unwrap_or(text.len());
+        let (number, unit) = (text[..end].replace('_', ""), text[end..].trim());
+        match unit.to_lowercase().as_str() {
+            "bdp" => match number.parse::<f64>() {
+                Ok(x) if x > 0.0 && x <= 1000.0 => Ok(QueueLength::Bdp(x)),
+                _ => Err(wrong(format!("`{text}` is not a BDP multiple above 0 and up to 1000"))),
+            },
+            "packet" | "packets" | "pkt" | "pkts" | "p" => match number.parse::<u32>() {
+                Ok(n) if n > 0 => Ok(QueueLength::Packets(n)),
+                _ => Err(wrong(format!("`{text}` is not a whole number of packets"))),
+            },
+            "" => Err(wrong(format!("`{text}` has no unit"))),
+            _ => text
+                .parse()
+                .map(QueueLength::Bytes)
+                .map_err(|e: ParseError| wrong(e.found)),
+        }
+    }
+}
+
+impl fmt::Display for QueueLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QueueLength::Bdp(x) => write!(f, "{x} BDP"),
+            QueueLength::Packets(1) => f.write_str("1 packet"),
+            QueueLength::Packets(n) => write!(f, "{n} packets"),
+            QueueLength::Bytes(n) => write!(f, "{n}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn queues_are_read_in_three_units() {
+        let read = |text: &str| text.parse::<QueueLength>();
+        assert_eq!(read("1 BDP"), Ok(QueueLength::Bdp(1.0)));
+        assert_eq!(read("0.5bdp"), Ok(QueueLength::Bdp(0.5)));
+        assert_eq!(read("100 packets"), Ok(QueueLength::Packets(100)));
+        assert_eq!(read("64 kB"), Ok(QueueLength::Bytes(Bytes::new(64_000))));
+        for wrong in ["", "100", "-1 BDP", "0 BDP", "1.5 packets", "3 fish", "1e9 BDP", "é BDP"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

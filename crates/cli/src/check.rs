@@ -1,0 +1,237 @@
+//! `bentpipe check`: what a file would run, or what is wrong with it.
+
+use crate::args;
+use crate::exit::{Failure, Status};
+use crate::load;
+use crate::output::{Output, digits3, seconds};
+use bentpipe_link::{ChannelSettings, Limit, QueueSettings};
+use bentpipe_report::table::{Column, Table};
+use bentpipe_scenario::{Flow, LinkId, Scenario};
+use bentpipe_sim::ideal;
+use bentpipe_traffic::Application;
+use bentpipe_units::Rate;
+use serde_json::{Value, json};
+
+/// More rows than this are counted, not shown.
+const ROWS: usize = 40;
+
+/// Checks and describes.
+pub(crate) fn main(args: &args::Check, out: &mut Output) -> Result<Status, Failure> {
+    if crate::study::is_study(&load::bytes(&args.file)?) {
+        crate::study::check(&args.file, args.json, out)?;
+        return Ok(Status::Done);
+    }
+    let scenario = load::scenario(&args.file, &args.set)?;
+    if args.json {
+        out.json(&document(&scenario))?;
+    } else {
+        describe(&scenario, out)?;
+    }
+    Ok(Status::Done)
+}
+
+fn describe(scenario: &Scenario, out: &mut Output) -> Result<(), Failure> {
+    out.strong(format_args!("{}: this scenario is valid", scenario.name))?;
+    if !scenario.description.is_empty() {
+        out.paragraph(0, &scenario.description)?;
+    }
+    out.line(format_args!(
+        "{} nodes, {} links, {} flows, up to {} simulated, seed {}",
+        scenario.nodes.len(),
+        scenario.links.len(),
+        scenario.flows.len(),
+        scenario.duration,
+        scenario.seed,
+    ))?;
+    out.line("")?;
+    out.table(&links(scenario))?;
+    more(scenario.links.len(), "links", out)?;
+    out.line("")?;
+    out.table(&flows(scenario))?;
+    more(scenario.flows.len(), "flows", out)
+}
+
+fn more(count: usize, what: &str, out: &mut Output) -> Result<(), Failure> {
+    if count > ROWS {
+        out.line(format_args!("... and {} {what} more", count - ROWS))?;
+    }
+    Ok(())
+}
+
+fn links(scenario: &Scenario) -> Table {
+    let mut table = Table::new([
+        Column::text("link"),
+        Column::text("from > to"),
+        Column::number("rate"),
+        Column::number("one way"),
+        Column::text("queue"),
+        Column::text("channel"),
+    ]);
+    for link in scenario.links.iter().take(ROWS) {
+        let s = &link.settings;
+        let node = |id: bentpipe_scenario::NodeId| {
+            scenario.nodes.get(id.0 as usize).map_or("?", |n| n.name.as_str())
+        };
+        table.row([
+            link.name.clone(),
+            format!("{} > {}", node(link.from), node(link.to)),
+            s.rate.to_string(),
+            s.one_way_delay.to_string(),
+            queue(&s.queue),
+            channel(&s.channel),
+        ]);
+    }
+    table
+}
+
+fn queue(queue: &QueueSettings) -> String {
+    match queue {
+        QueueSettings::DropTail { limit: Limit::Packets(n) } => format!("drop-tail, {n} packets"),
+        QueueSettings::DropTail { limit: Limit::Bytes(n) } => format!("drop-tail, {n}"),
+        #[allow(unreachable_patterns, reason = "more disciplines are to come")]
+        other => format!("{other:?}"),
+    }
+}
+
+fn channel(channel: &ChannelSettings) -> String {
+    match channel {
+        ChannelSettings::Perfect => "no loss".to_owned(),
+        ChannelSettings::Uniform { packet_error_rate } => format!("loses {packet_error_rate}"),
+        ChannelSettings::BitErrors { bit_error_rate } => {
+            format!("bit error rate {:e}", bit_error_rate.get())
+        }
+        ChannelSettings::GilbertElliott { packet_error_rate, mean_burst } => {
+            format!("loses {packet_error_rate} in bursts of {mean_burst}")
+        }
+        #[allow(unreachable_patterns, reason = "more channels are to come")]
+        other => format!("{other:?}"),
+    }
+}
+
+/// What a flow's way gives it.
+struct Way {
+    /// Rate of its slowest link.
+    rate: Rate,
+    /// Two-way propagation, seconds.
+    round_trip: f64,
+    /// Bandwidth-delay product, bytes.
+    bdp: f64,
+    /// Ideal transfer time alone, seconds.
+    ideal: Option<f64>,
+}
+
+fn way(scenario: &Scenario, flow: &Flow) -> Way {
+    let link = |id: &LinkId| scenario.links.get(id.0 as usize);
+    let rates = flow.forward.iter().filter_map(link).map(|l| l.settings.rate);
+    let rate = rates.min().unwrap_or_default();
+    let round_trip = ideal::round_trip(scenario, flow);
+    let ideal = match flow.application {
+        Application::Transfer { size } => {
+            Some(ideal::transfer_time(scenario, flow, size, 1).as_secs())
+        }
+        _ => None,
+    };
+    Way {
+        rate,
+        round_trip: round_trip.as_secs(),
+        bdp: rate.bytes_in(round_trip).as_f64(),
+        ideal,
+    }
+}
+
+fn flows(scenario: &Scenario) -> Table {
+    let mut table = Table::new([
+        Column::text("flow"),
+        Column::text("transport"),
+        Column::text("carries"),
+        Column::number("RTT"),
+        Column::number("BDP"),
+        Column::number("ideal"),
+        Column::text("way"),
+    ]);
+    for flow in scenario.flows.iter().take(ROWS) {
+        let way = way(scenario, flow);
+        let names: Vec<&str> = flow
+            .forward
+            .iter()
+            .filter_map(|id| scenario.links.get(id.0 as usize))
+            .map(|l| l.name.as_str())
+            .collect();
+        table.row([
+            flow.name.clone(),
+            flow.transport.as_ref().map_or("udp", |t| t.name.as_str()).to_owned(),
+            application(&flow.application),
+            seconds(way.round_trip),
+            format!("{} kB", digits3(way.bdp / 1e3)),
+            way.ideal.map_or_else(String::new, seconds),
+            names.join(" "),
+        ]);
+    }
+    table.note("RTT: propagation both ways. BDP: slowest link x RTT. ideal: the bound, alone.")
+}
+
+fn application(application: &Application) -> String {
+    match application {
+        Application::Transfer { size } => size.to_string(),
+        Application::Persistent => "data without end".to_owned(),
+        Application::RequestResponse { response, count, .. } => {
+            format!("{count} responses of {response}")
+        }
+        Application::ConstantRate { rate, packet_size } => {
+            format!("{rate} in packets of {packet_size}")
+        }
+        #[allow(unreachable_patterns, reason = "more applications are to come")]
+        other => format!("{other:?}"),
+    }
+}
+
+fn document(scenario: &Scenario) -> Value {
+    let link_names = |ids: &[LinkId]| -> Vec<&str> {
+        ids.iter()
+            .filter_map(|id| scenario.links.get(id.0 as usize))
+            .map(|l| l.name.as_str())
+            .collect()
+    };
+    let flows: Vec<Value> = scenario
+        .flows
+        .iter()
+        .map(|flow| {
+            let way = way(scenario, flow);
+            json!({
+                "name": flow.name,
+                "transport": flow.transport.as_ref().map(|t| t.name.as_str()),
+                "application": application(&flow.application),
+                "bottleneck_bps": way.rate.bps(),
+                "round_trip_s": way.round_trip,
+                "bdp_bytes": way.bdp,
+                "ideal_transfer_time_s": way.ideal,
+                "forward": link_names(&flow.forward),
+                "reverse": link_names(&flow.reverse),
+            })
+        })
+        .collect();
+    let links: Vec<Value> = scenario
+        .links
+        .iter()
+        .map(|l| {
+            json!({
+                "name": l.name,
+                "rate_bps": l.settings.rate.bps(),
+                "one_way_delay_ns": l.settings.one_way_delay.as_nanos(),
+                "queue": queue(&l.settings.queue),
+                "channel": channel(&l.settings.channel),
+            })
+        })
+        .collect();
+    json!({
+        "kind": "scenario",
+        "name": scenario.name,
+        "description": scenario.description,
+        "hash": scenario.hash().to_string(),
+        "duration_ns": scenario.duration.as_nanos(),
+        "seed": scenario.seed,
+        "nodes": scenario.nodes.iter().map(|n| n.name.as_str()).collect::<Vec<_>>(),
+        "links": links,
+        "flows": flows,
+    })
+}

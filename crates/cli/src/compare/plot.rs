@@ -1,0 +1,65 @@
+//! `--plot`: window, rate and received bytes against time, a curve per
+//! transport.
+
+use super::Comparison;
+use super::lineup::Candidate;
+use crate::curves::{self, Curve};
+use crate::exit::Failure;
+use bentpipe_sim::{Options, run};
+use bentpipe_units::Duration;
+use rayon::prelude::*;
+
+/// Draws the first run of every transport, the fastest first, into `file`.
+pub(super) fn draw(
+    comparison: &Comparison,
+    candidates: &[Candidate],
+    file: &std::path::Path,
+) -> Result<(), Failure> {
+    let path = &comparison.path;
+    let seed = comparison.seeds.first().copied().unwrap_or(1);
+    let end = cut(comparison);
+    // A sample per pixel or so, and no more than ten a round trip.
+    let span = Duration::from_secs_f64(end.unwrap_or_else(|| longest(comparison)));
+    let interval = (span / 1000).max(path.rtt / 10);
+    let options =
+        Options { seed, series: Some(interval), queueing_delays: false, ..Options::default() };
+    let order: Vec<&Candidate> = comparison
+        .results
+        .iter()
+        .filter_map(|m| candidates.iter().find(|c| c.name == m.name))
+        .collect();
+    let drawn: Vec<Curve> = order
+        .par_iter()
+        .map(|candidate| {
+            let outcome = run(&path.scenario(&[&candidate.transport]), &options)
+                .map_err(|e| Failure::new(format!("{}: {e}", candidate.name)))?;
+            let series = outcome.series.into_iter().next().unwrap_or_default();
+            Ok(Curve { name: candidate.name.clone(), series })
+        })
+        .collect::<Result<_, Failure>>()?;
+    let title = format!("{} over {}, RTT {}, loss {}", path.size, path.rate, path.rtt, path.loss);
+    // Readable for those that matter: the slowest would press them together,
+    // and what a repaired hole lets through at once would dwarf the rest.
+    let note = match end {
+        Some(end) => format!("seed {seed}; the slowest transfers go on after {end:.0} s"),
+        None => format!("seed {seed}"),
+    };
+    let ends = curves::Ends { time: end, rate: Some(1.5e-6 * path.rate.bps_f64()) };
+    curves::draw(&title, &note, &drawn, path.rtt * 2, ends, file)
+}
+
+/// Where the time axis ends, if it ends before the slowest transfer.
+fn cut(comparison: &Comparison) -> Option<f64> {
+    let advice = comparison.advice.as_ref()?;
+    let mean = |i: usize| comparison.results[i].times.map(|t| t.mean);
+    let pick = mean(advice.pick)?;
+    let default = advice.default.and_then(mean).unwrap_or(pick);
+    let end = (2.0 * pick).max(1.3 * default).ceil();
+    (longest(comparison) > end).then_some(end)
+}
+
+/// The time of the slowest transfer, seconds.
+fn longest(comparison: &Comparison) -> f64 {
+    let times = comparison.results.iter().filter_map(|m| m.times.map(|t| t.max));
+    times.fold(comparison.ideal, f64::max)
+}

@@ -1,0 +1,325 @@
+//! The comparison as text: recommendation, table, what the numbers rest on.
+
+use super::lineup::{Candidate, DEFAULT};
+use super::measure::Measured;
+use super::words::{self, percent};
+use super::{Comparison, setup};
+use crate::exit::Failure;
+use crate::output::{Output, digits3, seconds};
+use bentpipe_cc::{DefaultValue, find};
+use bentpipe_report::table::{BarStyle, Cell, Column, Table, Tone, bar};
+
+/// Width of the bars.
+const BAR: usize = 14;
+
+/// Prints everything.
+pub(super) fn all(
+    comparison: &Comparison,
+    candidates: &[Candidate],
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let path = &comparison.path;
+    out.line(format_args!(
+        "{} over {}, RTT {}, loss {}, queue {} ({} when full); {}",
+        path.size,
+        path.rate,
+        path.rtt,
+        path.loss,
+        path.queue,
+        seconds(path.full_queue_delay().as_secs()),
+        match comparison.seeds.len() {
+            1 => "1 run each".to_owned(),
+            n => format!("{n} runs each"),
+        },
+    ))?;
+    out.line("")?;
+    recommendation(comparison, out)?;
+    out.line("")?;
+    out.table(&table(comparison))?;
+    out.line("")?;
+    legend(comparison, out)?;
+    out.line("")?;
+    basis(comparison, candidates, out)
+}
+
+fn recommendation(comparison: &Comparison, out: &mut Output) -> Result<(), Failure> {
+    out.strong(format_args!("Recommended: {}", words::headline(comparison)))?;
+    let Some(advice) = &comparison.advice else {
+        return out.paragraph(
+            2,
+            &format!(
+                "None of the downloads ended within {:.0} hours of simulated time. Is the loss \
+                 of {} meant?",
+                setup::GIVEN_UP.as_secs() / 3600.0,
+                comparison.path.loss,
+            ),
+        );
+    };
+    for line in words::reasons(comparison, advice) {
+        out.paragraph(2, &line)?;
+    }
+    let pick = &comparison.results[advice.pick];
+    let (text, commands) = words::how(pick);
+    out.paragraph(2, &text)?;
+    for command in commands {
+        out.line(format_args!("      {command}"))?;
+    }
+    if let Some(text) = words::today(comparison, advice) {
+        out.paragraph(2, &text)?;
+        for command in advice.today.map_or(&[][..], |t| &comparison.results[t].switch) {
+            out.line(format_args!("      {command}"))?;
+        }
+    }
+    if comparison.risks.is_empty() {
+        out.paragraph(2, &no_risks(comparison, pick))?;
+    } else {
+        out.line("  What it risks:")?;
+        for risk in &comparison.risks {
+            out.point(&words::risk(risk, &pick.name, DEFAULT))?;
+        }
+    }
+    if comparison.path.loss.get() > 0.0 && comparison.seeds.len() < 5 {
+        out.paragraph(2, "Few runs on a lossy link: chance decides much here; use --runs 20.")?;
+    }
+    Ok(())
+}
+
+fn no_risks(comparison: &Comparison, pick: &Measured) -> String {
+    let wait = format!(
+        "others would wait {} at the link (95th percentile), {} of packets are sent again",
+        seconds(pick.others_wait),
+        percent(pick.resent),
+    );
+    match &comparison.sharing {
+        Some(_) => format!(
+            "These runs show no risk against {DEFAULT}: {wait}, and a {DEFAULT} download beside \
+             it is not slowed down more than by its own kind."
+        ),
+        None => format!("These runs show no particular risk: {wait}."),
+    }
+}
+
+fn table(comparison: &Comparison) -> Table {
+    let mut table = Table::new([
+        Column::text("transport"),
+        Column::number("time [s]"),
+        Column::number("±95%"),
+        Column::number("Mbit/s"),
+        Column::number("of ideal"),
+        Column::number("resent"),
+        Column::number("RTOs"),
+        Column::number("wait [ms]"),
+        Column::number("range [s]"),
+        Column::text("time"),
+    ]);
+    let longest = longest_bar(comparison);
+    let scale = Scale { longest, decimals: decimals(comparison.ideal) };
+    let bits = comparison.path.size.as_f64() * 8e-6;
+    if comparison.ideal.is_finite() && comparison.ideal < setup::GIVEN_UP.as_secs() {
+        let ideal = comparison.ideal;
+        let cells = [
+            "(ideal bound)".to_owned(),
+            scale.time(ideal),
+            String::new(),
+            format!("{:.2}", bits / ideal),
+            "100%".to_owned(),
+            String::new(),
+            String::new(),
+            String::new(),
+            String::new(),
+            scale.bar(ideal),
+        ];
+        table.row(cells.map(|c| Cell::new(c).tone(Tone::Faint)));
+    }
+    let pick = comparison.advice.as_ref().map(|a| a.pick);
+    for (i, m) in comparison.results.iter().enumerate() {
+        let tone = if Some(i) == pick { Tone::Strong } else { Tone::Plain };
+        table.row(row(m, Some(i) == pick, &scale).map(|c| Cell::new(c).tone(tone)));
+    }
+    table
+}
+
+/// What all rows share.
+struct Scale {
+    longest: f64,
+    decimals: usize,
+}
+
+impl Scale {
+    fn time(&self, seconds: f64) -> String {
+        format!("{seconds:.*}", self.decimals)
+    }
+
+    fn bar(&self, seconds: f64) -> String {
+        if seconds > self.longest {
+            return format!("{}>", bar(1.0, 1.0, BAR - 1, BarStyle::Unicode));
+        }
+        bar(seconds, self.longest, BAR, BarStyle::Unicode)
+    }
+}
+
+/// The time that fills a bar: the longest, but no outlier that would leave the
+/// others without one.
+fn longest_bar(comparison: &Comparison) -> f64 {
+    let times = comparison.results.iter().filter_map(|m| m.times.map(|t| t.mean));
+    let times: Vec<f64> = times.collect();
+    let longest = times.iter().copied().fold(comparison.ideal, f64::max);
+    // They are sorted by time, but for those that did not end.
+    let median = times.get(times.len() / 2).copied().unwrap_or(longest);
+    longest.min(4.0 * median)
+}
+
+/// Decimals that show differences of a percent.
+fn decimals(seconds: f64) -> usize {
+    match seconds {
+        s if s < 1.0 => 3,
+        s if s < 5.0 => 2,
+        _ => 1,
+    }
+}
+
+fn row(m: &Measured, picked: bool, scale: &Scale) -> [String; 10] {
+    let name = if picked { format!("{} <--", m.name) } else { m.name.clone() };
+    let rest = [
+        percent(m.resent),
+        format!("{:.1}", m.timeouts),
+        format!("{:.0}", 1e3 * m.others_wait),
+    ];
+    let [resent, timeouts, wait] = rest;
+    let Some(times) = m.times else {
+        let none = || "-".to_owned();
+        let time = "no end".to_owned();
+        return [
+            name, time, none(), none(), none(), resent, timeouts, wait, none(), String::new(),
+        ];
+    };
+    let range = if times.n > 1 && times.max > times.min {
+        format!("{}-{}", scale.time(times.min), scale.time(times.max))
+    } else {
+        String::new()
+    };
+    let range = if m.unfinished > 0 {
+        format!("{range} ({} no end)", m.unfinished)
+    } else {
+        range
+    };
+    [
+        name,
+        scale.time(times.mean),
+        times.ci95.map_or_else(String::new, |ci| scale.time(ci)),
+        format!("{:.2}", m.goodput / 1e6),
+        format!("{:.0}%", 100.0 * m.of_ideal),
+        resent,
+        timeouts,
+        wait,
+        range,
+        scale.bar(times.mean),
+    ]
+}
+
+fn legend(comparison: &Comparison, out: &mut Output) -> Result<(), Failure> {
+    out.paragraph(
+        0,
+        "Mean over the runs. of ideal: time of the bound / time. resent: share of packets sent \
+         again. RTOs: timeouts per download. wait: what packets of others would wait at the link \
+         while the download runs, 95th percentile.",
+    )?;
+    out.line("")?;
+    let width = comparison.results.iter().map(|m| m.name.len()).max().unwrap_or(0);
+    let mut rows: Vec<&Measured> = comparison.results.iter().collect();
+    rows.sort_by(|a, b| a.name.cmp(&b.name));
+    for m in rows {
+        let line = format!("{:width$}  {:12}  {}", m.name, m.reach.name(), m.about);
+        out.line(format_args!("  {}", cut(&line, 98)))?;
+    }
+    Ok(())
+}
+
+/// At most `width` characters.
+fn cut(line: &str, width: usize) -> String {
+    if line.chars().count() <= width {
+        return line.to_owned();
+    }
+    let kept: String = line.chars().take(width - 3).collect();
+    format!("{}...", kept.trim_end())
+}
+
+/// The values that make results incomparable if they differ.
+fn basis(
+    comparison: &Comparison,
+    candidates: &[Candidate],
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let path = &comparison.path;
+    out.paragraph(0, "Compare these numbers only with others that share these values:")?;
+    for point in points(comparison, candidates) {
+        out.point(&point)?;
+    }
+    let seed = comparison.seeds.first().copied().unwrap_or(0);
+    out.paragraph(
+        0,
+        &format!(
+            "Simulated: one download alone on the link, seed {seed}, {} on the way back. BBR is \
+             not modelled yet.",
+            path.return_rate,
+        ),
+    )
+}
+
+/// Those values, in words.
+pub(super) fn points(comparison: &Comparison, candidates: &[Candidate]) -> Vec<String> {
+    let path = &comparison.path;
+    let transports = || candidates.iter().map(|c| &c.transport);
+    let bdp = path.bdp();
+    let windows = |t: &bentpipe_tcp::Transport| t.receive_buffer.as_f64() / bdp.as_f64().max(1.0);
+    let mut iw: Vec<u64> = transports().map(|t| t.initial_window as u64).collect();
+    iw.sort_unstable();
+    iw.dedup();
+    let iw: Vec<String> = iw.iter().map(u64::to_string).collect();
+    let (low, high) = transports()
+        .map(windows)
+        .fold((f64::INFINITY, 0.0_f64), |(l, h), w| (l.min(w), h.max(w)));
+    let mut points = vec![
+        format!("initial windows of {} segments (MSS 1448 with timestamps)", iw.join(", ")),
+        format!(
+            "receive windows from {} to {} BDP (one BDP: {bdp}, {} packets); queue {} BDP",
+            digits3(low),
+            digits3(high),
+            path.bdp_segments(),
+            digits3(path.queue_bytes().as_f64() / bdp.as_f64().max(1.0)),
+        ),
+    ];
+    if let Some(t) = candidates.first().map(|c| &c.transport) {
+        points.push(format!(
+            "delayed ACKs: one per {} segments, at the latest after {}; smallest RTO {}; host \
+             profile `{}`",
+            t.delayed_ack.count,
+            t.delayed_ack.timer,
+            t.minimum_rto.unwrap_or(t.profile.rules().minimum_rto),
+            t.profile.name(),
+        ));
+    }
+    points.push(
+        "growth per segment acknowledged for what comes with Linux (but Hybla), per ACK for the \
+         papers' proposals"
+            .to_owned(),
+    );
+    if candidates.iter().any(|c| c.name.starts_with("hybla"))
+        && let Some(rtt0) = reference_rtt()
+    {
+        points.push(format!("RTT0 of Hybla: {rtt0} (ns-3 has 50 ms)"));
+    }
+    points.push(format!(
+        "time runs from the first data segment to the last ACK; opening a connection takes {} more",
+        path.rtt
+    ));
+    points
+}
+
+fn reference_rtt() -> Option<String> {
+    let parameter = find("hybla")?.parameters.iter().find(|p| p.name == "rtt0")?;
+    match parameter.default {
+        DefaultValue::Duration(rtt0) => Some(rtt0.to_string()),
+        _ => None,
+    }
+}

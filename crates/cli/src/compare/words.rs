@@ -1,0 +1,208 @@
+//! The recommendation in plain words.
+
+use super::Comparison;
+use super::advice::{Advice, Risk};
+use super::lineup::Reach;
+use super::measure::Measured;
+use crate::output::{digits3, seconds};
+
+/// The headline: what to do.
+pub(super) fn headline(comparison: &Comparison) -> String {
+    let Some(advice) = &comparison.advice else {
+        return "no transport ended a download".to_owned();
+    };
+    let pick = &comparison.results[advice.pick];
+    if pick.reach == Reach::Default {
+        format!("keep {}, the default of Linux", pick.name)
+    } else if pick.reach == Reach::Absent {
+        format!("{} (not in stock Linux)", pick.name)
+    } else {
+        pick.name.clone()
+    }
+}
+
+/// Why: the gain, and who is as fast.
+pub(super) fn reasons(comparison: &Comparison, advice: &Advice) -> Vec<String> {
+    let results = &comparison.results;
+    let pick = &results[advice.pick];
+    let mut lines = vec![gain(results, advice)];
+    if !advice.as_fast.is_empty() {
+        let names = names(results, &advice.as_fast);
+        let verb = if advice.as_fast.len() == 1 { "is" } else { "are" };
+        let why = match pick.reach {
+            Reach::Default => "it is preferred because there is nothing to change",
+            Reach::Setting => "it is preferred because a setting is enough",
+            Reach::Module => "it is preferred because it comes with Linux",
+            Reach::Absent | Reach::Reference => "it had the shortest mean time",
+        };
+        let runs = comparison.seeds.len();
+        let tell = if runs > 1 {
+            format!("by what {runs} runs can tell (95%, or less than 2% apart)")
+        } else {
+            "(less than 2% apart)".to_owned()
+        };
+        lines.push(format!("{names} {verb} as fast, {tell}; {why}."));
+    }
+    if let Some(wasteful) = advice.wasteful {
+        let other = &results[wasteful];
+        lines.push(format!(
+            "Not recommended: {} ({}), which sends {} of its packets again.",
+            other.name,
+            seconds(mean(other)),
+            percent(other.resent),
+        ));
+    }
+    if let Some(gentler) = advice.gentler {
+        let other = &results[gentler];
+        lines.push(format!(
+            "Gentler: {} takes {} and makes others wait {} instead of {} (95th percentile){}.",
+            other.name,
+            seconds(mean(other)),
+            seconds(other.others_wait),
+            seconds(pick.others_wait),
+            if other.reach == Reach::Absent { "; it is not in stock Linux" } else { "" },
+        ));
+    }
+    lines
+}
+
+fn gain(results: &[Measured], advice: &Advice) -> String {
+    let pick = &results[advice.pick];
+    let time = seconds(mean(pick));
+    let Some(default) = advice.default.filter(|d| *d != advice.pick) else {
+        let slower = results.iter().filter(|m| m.reach != Reach::Reference).count() - 1;
+        return match (pick.reach, slower) {
+            (Reach::Default, 1..) => format!(
+                "A download takes {time}, and none of the {slower} others that could be \
+                 recommended is faster by more than chance."
+            ),
+            _ => format!("A download takes {time}."),
+        };
+    };
+    let usual = &results[default];
+    let with = format!("{} with {}, the default of Linux", seconds(mean(usual)), usual.name);
+    match advice.speedup {
+        Some(factor) if factor >= 1.5 => {
+            format!("{time} instead of {with}: {} times as fast.", digits3(factor))
+        }
+        Some(factor) => {
+            format!("{time} instead of {with}: {:.0}% less time.", 100.0 * (1.0 - 1.0 / factor))
+        }
+        None if usual.times.is_none() => {
+            format!("{time}; with {}, the default of Linux, no download ended.", usual.name)
+        }
+        None => format!("{time}; {with}."),
+    }
+}
+
+/// How it is switched on; commands are lines of their own.
+pub(super) fn how(pick: &Measured) -> (String, &[String]) {
+    let text = match pick.reach {
+        Reach::Default => "Nothing to switch on.".to_owned(),
+        Reach::Setting | Reach::Module => {
+            "Switch it on at the sender of the data; the receiver needs no change:".to_owned()
+        }
+        Reach::Absent | Reach::Reference => format!(
+            "There is nothing to switch on yet: {} is not in stock Linux. bentpipe plans kernel \
+             modules for such transports; until then this is a prediction.",
+            pick.name
+        ),
+    };
+    let only_sender = !pick.switch.iter().any(|line| line.contains("receiver"));
+    let text = if only_sender { text } else { "Switch it on:".to_owned() };
+    (text, &pick.switch)
+}
+
+/// What to do on stock Linux, where the pick is not in it.
+pub(super) fn today(comparison: &Comparison, advice: &Advice) -> Option<String> {
+    let results = &comparison.results;
+    let today = &results[advice.today?];
+    let ratio = mean(today) / mean(&results[advice.pick]);
+    let far = format!("{} times the time of {}", digits3(ratio), results[advice.pick].name);
+    Some(if today.reach == Reach::Default {
+        format!(
+            "With stock Linux, today: keep {} ({}, {far}). None of the other choices that Linux \
+             offers is both faster beyond chance and thrifty.",
+            today.name,
+            seconds(mean(today)),
+        )
+    } else {
+        let gain = advice.default.filter(|d| results[*d].times.is_some()).map_or_else(
+            String::new,
+            |d| {
+                let less = 100.0 * (1.0 - mean(today) / mean(&results[d]));
+                format!(", {less:.0}% less than {}", results[d].name)
+            },
+        );
+        format!(
+            "With stock Linux, today: {} ({}{gain}; {far}):",
+            today.name,
+            seconds(mean(today)),
+        )
+    })
+}
+
+/// A risk as a sentence.
+pub(super) fn risk(risk: &Risk, name: &str, default: &str) -> String {
+    let usual = |x: Option<String>| x.map_or_else(String::new, |x| format!(" ({default}: {x})"));
+    match *risk {
+        Risk::Queueing { wait, default } => format!(
+            "Others wait: packets of other flows would meet a queue of {} at this link (95th \
+             percentile of the download's time){}.",
+            seconds(wait),
+            usual(default.map(seconds)),
+        ),
+        Risk::Resending { share, default } => format!(
+            "It sends {} of its packets again{}.",
+            percent(share),
+            usual(default.map(percent)),
+        ),
+        Risk::Overflow { drops, default } => format!(
+            "It overruns the queue: {} packets dropped per download{}. On a shared link others \
+             lose packets too.",
+            count(drops),
+            usual(default.map(count)),
+        ),
+        Risk::Timeouts { count: n } => {
+            format!("It stalls: {} timeouts per download.", digits3(n))
+        }
+        Risk::Spread { min, max } => format!(
+            "It varies: equal downloads took from {} to {}, by which packets were lost.",
+            seconds(min),
+            seconds(max),
+        ),
+        Risk::Unfinished { count, of } => format!("{count} of {of} downloads did not end."),
+        Risk::Unfair { beside_itself, beside_it } => format!(
+            "It takes more than its share: a {default} download beside it takes {}; beside \
+             another {default} download, {}. Test {name} before you use it on a shared link.",
+            seconds(beside_it),
+            seconds(beside_itself),
+        ),
+    }
+}
+
+/// `1.2%`.
+pub(super) fn percent(share: f64) -> String {
+    match 100.0 * share {
+        0.0 => "0%".to_owned(),
+        p if p < 0.05 => "<0.1%".to_owned(),
+        p => format!("{p:.1}%"),
+    }
+}
+
+fn count(x: f64) -> String {
+    if x >= 10.0 { format!("{x:.0}") } else { digits3(x) }
+}
+
+fn names(results: &[Measured], places: &[usize]) -> String {
+    let names: Vec<&str> = places.iter().map(|i| results[*i].name.as_str()).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+pub(super) fn mean(m: &Measured) -> f64 {
+    m.times.map_or(f64::NAN, |t| t.mean)
+}

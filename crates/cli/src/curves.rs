@@ -1,0 +1,80 @@
+//! The figure of a run: window, rate and received bytes against time.
+
+use crate::exit::Failure;
+use crate::output;
+use bentpipe_outcome::FlowSeries;
+use bentpipe_report::plot::{Axis, Chart, Legend, Panel, Series};
+use bentpipe_units::{Duration, Time};
+use std::path::Path;
+
+/// One flow in the figure.
+pub(crate) struct Curve {
+    /// Its name in the legend.
+    pub(crate) name: String,
+    /// What was recorded.
+    pub(crate) series: FlowSeries,
+}
+
+/// Where the axes end; without, where the data do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ends {
+    /// Of time, seconds.
+    pub(crate) time: Option<f64>,
+    /// Of the rate, Mbit/s.
+    pub(crate) rate: Option<f64>,
+}
+
+/// Draws `curves` into `file`; rates are means over `window`.
+pub(crate) fn draw(
+    title: &str,
+    note: &str,
+    curves: &[Curve],
+    window: Duration,
+    ends: Ends,
+    file: &Path,
+) -> Result<(), Failure> {
+    let panel = |label: &str, max: Option<f64>| {
+        let axis = |label: &str, max| Axis { max, ..Axis::linear(label).zero(true) };
+        Panel::xy(axis("time [s]", ends.time), axis(label, max))
+    };
+    let mut cwnd = panel("cwnd [segments]", None);
+    let mut rate = panel("rate [Mbit/s]", ends.rate);
+    let mut received = panel("received [MB]", None);
+    let shown = |at: &f64| ends.time.is_none_or(|end| *at <= end);
+    for curve in curves {
+        let name = curve.name.as_str();
+        let series = &curve.series;
+        let windows = series.sender.iter().map(|s| (s.at.as_secs(), s.cwnd));
+        let windows = windows.filter(|(at, _)| shown(at));
+        cwnd = cwnd.series(Series::step(name, windows));
+        rate = rate.series(Series::step(name, rates(series, window).into_iter().filter(|(at, _)| shown(at))));
+        let bytes = series.delivered.iter().map(|(at, n)| (at.as_secs(), n.as_f64() / 1e6));
+        let bytes = bytes.filter(|(at, _)| shown(at));
+        received = received.series(Series::line(name, bytes));
+    }
+    let legend = if curves.len() > 8 { Legend::Right } else { Legend::Auto };
+    let chart = Chart::new(title)
+        .subtitle(format!("rate: bytes delivered in order, mean over {window}"))
+        .note(note)
+        .width(960.0)
+        .legend(legend)
+        .panel(cwnd)
+        .panel(rate)
+        .panel(received);
+    output::draw(&chart, file)
+}
+
+/// Delivered bytes per `window`, Mbit/s, from the first delivery to the last.
+fn rates(series: &FlowSeries, window: Duration) -> Vec<(f64, f64)> {
+    let Some(&(end, _)) = series.delivered.last() else { return Vec::new() };
+    let window = window.max(Duration::from_millis(1)).max(end.since(Time::ZERO) / 2000);
+    let mut points = Vec::new();
+    let mut from = Time::ZERO;
+    while from < end {
+        let to = from + window;
+        points.push((from.as_secs(), series.goodput_between(from, to).bps_f64() / 1e6));
+        from = to;
+    }
+    points.push((from.as_secs(), 0.0));
+    points
+}

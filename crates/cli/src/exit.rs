@@ -1,0 +1,96 @@
+//! How a command ends: status, errors for people, broken pipes.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// How a command that ran ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Done.
+    Done,
+    /// Ran, but a check changed for the worse.
+    Worse,
+}
+
+/// Why a command could not run.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// What is wrong, in words; printed after `error: `.
+    Message(String),
+    /// A finished text, such as diagnostics that point at lines.
+    Rendered(String),
+    /// The reader of stdout went away, as `head` does: not an error.
+    ClosedPipe,
+}
+
+impl Failure {
+    pub(crate) fn new(message: impl Into<String>) -> Failure {
+        Failure::Message(message.into())
+    }
+
+    /// `cannot DO PATH: REASON`.
+    pub(crate) fn file(doing: &str, path: &Path, reason: impl Display) -> Failure {
+        Failure::Message(format!("cannot {doing} `{}`: {reason}", path.display()))
+    }
+}
+
+/// From a write to stdout.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Failure::ClosedPipe
+        } else {
+            Failure::Message(format!("cannot write the output: {error}"))
+        }
+    }
+}
+
+/// The process' exit code, after saying on stderr what went wrong.
+pub(crate) fn code(result: Result<Status, Failure>) -> ExitCode {
+    match result {
+        Ok(Status::Done) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Ok(Status::Worse) => ExitCode::from(1),
+        Err(Failure::Message(message)) => {
+            talk(format_args!("error: {message}"));
+            ExitCode::from(2)
+        }
+        Err(Failure::Rendered(text)) => {
+            talk(format_args!("{}", text.trim_end()));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Ends for `--help`, `--version` and mistakes on the command line.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    // Whoever closed the stream does not want the text.
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Says a line on stderr. Whether anybody listens does not matter.
+pub(crate) fn talk(line: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// `; did you mean ...?`, or nothing.
+pub(crate) fn did_you_mean<'a>(
+    name: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> String {
+    bentpipe_cc::nearest(name, names)
+        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_is_success() {
+        let error = io::Error::from(io::ErrorKind::BrokenPipe);
+        assert_eq!(code(Err(error.into())), ExitCode::SUCCESS);
+    }
+}

@@ -1,0 +1,49 @@
+//! `completions` and `man`: generated from the command line's own definition.
+
+use crate::args::{Cli, Completions, Man};
+use crate::exit::{Failure, Status};
+use crate::output::Output;
+use bentpipe_outcome::write_whole;
+use clap::{Command, CommandFactory};
+use std::path::Path;
+
+/// `bentpipe completions SHELL`.
+pub(crate) fn completions(args: &Completions, out: &mut Output) -> Result<Status, Failure> {
+    // The generator panics if it cannot write: it writes to memory.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "bentpipe", &mut script);
+    out.text(&String::from_utf8_lossy(&script))?;
+    Ok(Status::Done)
+}
+
+/// `bentpipe man [DIR]`.
+pub(crate) fn man(args: &Man, out: &mut Output) -> Result<Status, Failure> {
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    let Some(folder) = &args.dir else {
+        clap_mangen::Man::new(command).render(out.writer())?;
+        return Ok(Status::Done);
+    };
+    std::fs::create_dir_all(folder).map_err(|e| Failure::file("create", folder, e))?;
+    page(folder, "bentpipe", &command, out)?;
+    for sub in command.get_subcommands() {
+        page(folder, &format!("bentpipe-{}", sub.get_name()), sub, out)?;
+    }
+    Ok(Status::Done)
+}
+
+fn page(
+    folder: &Path,
+    name: &str,
+    command: &Command,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let mut text = Vec::new();
+    // The name of a command is static text or owned by clap: leaking is how
+    // clap itself renames; here a clone with a display name does.
+    let command = command.clone().display_name(name.to_owned());
+    clap_mangen::Man::new(command).title(name.to_owned()).render(&mut text)?;
+    let path = folder.join(format!("{name}.1"));
+    write_whole(&path, &text).map_err(|e| Failure::new(e.to_string()))?;
+    out.line(path.display())
+}

@@ -1,0 +1,253 @@
+//! Tables, figures and claims of studies, as text and as pictures.
+
+use crate::exit::Failure;
+use crate::output::{self, Output};
+use bentpipe_report::plot::{Axis, BarSeries, Chart, Panel, Series};
+use bentpipe_report::table::{Cell, Column, Table, Tone};
+use bentpipe_study::{
+    CellVerdict, ClaimResult, Curve, ErrorSummary, FigureData, FigureForm, Reproduction,
+    TableCell, TableData, Verdict,
+};
+use std::path::{Path, PathBuf};
+
+/// Prints what came out: tables, claims, and what could not be computed.
+pub(crate) fn print(made: &Reproduction, out: &mut Output) -> Result<(), Failure> {
+    for (_, table) in &made.tables {
+        out.strong(format_args!("{}: {}", table.slug, table.title))?;
+        out.line("")?;
+        let published = table.cells.iter().flatten().any(|cell| cell.published.is_some());
+        out.table(&if published { side_by_side(table) } else { grid(table) })?;
+        for summary in &table.errors {
+            out.line(errors(summary))?;
+        }
+        out.line("")?;
+    }
+    for (_, figure) in &made.figures {
+        for note in &figure.notes {
+            out.line(format_args!("{}: {note}", figure.slug))?;
+        }
+    }
+    if !made.claims.is_empty() {
+        claims(&made.claims, out)?;
+    }
+    let failures: usize = made.results.values().map(bentpipe_study::StudyResults::failures).sum();
+    if failures > 0 {
+        out.line(format_args!("{failures} runs failed; failures.csv beside the results says why"))?;
+    }
+    Ok(())
+}
+
+/// A line per cell: published, ours, error, verdict.
+fn side_by_side(table: &TableData) -> Table {
+    let mut columns = Vec::new();
+    let has_columns = table.cells.iter().flatten().any(|cell| !cell.column.is_empty());
+    columns.push(Column::text(table.row_axes.join(" / ")));
+    if has_columns {
+        columns.push(Column::text(""));
+    }
+    columns.extend([
+        Column::number("published"),
+        Column::number("ours"),
+        Column::number("±95%"),
+        Column::text("unit"),
+        Column::number("error"),
+        Column::text("verdict"),
+        Column::text("note"),
+    ]);
+    let mut text = Table::new(columns);
+    for (i, row) in table.cells.iter().enumerate() {
+        if i > 0 && row.len() > 1 {
+            text.rule();
+        }
+        for cell in row {
+            let number = |x: Option<f64>| decimal(x, cell.decimals);
+            let mut cells = vec![Cell::new(cell.row.clone())];
+            if has_columns {
+                cells.push(Cell::new(cell.column.clone()));
+            }
+            cells.extend([
+                Cell::new(number(cell.published)),
+                Cell::new(number(cell.ours)),
+                Cell::new(number(cell.ci95)),
+                Cell::new(cell.unit.clone()),
+                Cell::new(cell.relative_error.map_or_else(String::new, percent)),
+                Cell::new(cell.verdict.name()).tone(tone(cell.verdict)),
+                Cell::new(cell.note.clone()).tone(Tone::Faint),
+            ]);
+            text.row(cells);
+        }
+    }
+    text
+}
+
+/// Rows and columns as the study has them, our numbers in the cells.
+fn grid(table: &TableData) -> Table {
+    let heading = |labels: &Vec<String>| labels.join(" | ");
+    let units: Vec<&str> = table.cells.iter().flatten().map(|cell| cell.unit.as_str()).collect();
+    let one_unit = units.windows(2).all(|pair| pair[0] == pair[1]);
+    let unit = units.first().copied().unwrap_or("");
+    let mut columns = vec![Column::text(table.row_axes.join(" / "))];
+    columns.extend(table.columns.iter().map(|c| Column::number(heading(c))));
+    let mut text = Table::new(columns);
+    for (labels, row) in table.rows.iter().zip(&table.cells) {
+        let name = labels.join(" / ");
+        let cells = row.iter().map(|cell| ours(cell, !one_unit));
+        text.row(std::iter::once(name).chain(cells));
+    }
+    if one_unit && !unit.is_empty() { text.note(format!("In {unit}; ± 95%.")) } else { text }
+}
+
+fn ours(cell: &TableCell, with_unit: bool) -> String {
+    let Some(value) = cell.ours else { return "-".to_owned() };
+    let mut text = decimal(Some(value), cell.decimals);
+    if let Some(ci95) = cell.ci95.filter(|ci| *ci > 0.0) {
+        text.push_str(&format!(" ± {}", decimal(Some(ci95), cell.decimals)));
+    }
+    if with_unit && !cell.unit.is_empty() {
+        text.push(' ');
+        text.push_str(&cell.unit);
+    }
+    text
+}
+
+fn errors(summary: &ErrorSummary) -> String {
+    let what = summary.column.as_deref().unwrap_or("all columns");
+    let error = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{:.2}%", 100.0 * x));
+    let bar = |x: Option<f64>| {
+        x.map_or_else(String::new, |x| format!(" (bar {:.2}%)", 100.0 * x))
+    };
+    format!(
+        "{what}: {} cells, relative error mean {}{}, median {}, worst {}{}: {}",
+        summary.cells,
+        error(summary.mean),
+        bar(summary.mean_bar),
+        error(summary.median),
+        error(summary.worst),
+        bar(summary.worst_bar),
+        summary.verdict.name(),
+    )
+}
+
+/// Verdicts on claims, with what shows them.
+fn claims(claims: &[ClaimResult], out: &mut Output) -> Result<(), Failure> {
+    out.strong("Claims")?;
+    out.line("")?;
+    let width = claims.iter().map(|c| c.id.chars().count()).max().unwrap_or(0);
+    for claim in claims {
+        let changed = if claim.regression {
+            let recorded = claim.recorded.map_or("", Verdict::name);
+            format!("  CHANGED: recorded as {recorded}")
+        } else {
+            String::new()
+        };
+        out.line(format_args!("{:width$}  {:5}{changed}", claim.id, claim.verdict.name()))?;
+        out.paragraph(width + 2, &claim.claim)?;
+        if !claim.evidence.is_empty() {
+            out.paragraph(width + 2, &format!("Shown by: {}", claim.evidence))?;
+        }
+        if !claim.reason.is_empty() {
+            out.paragraph(width + 2, &format!("Reason: {}", claim.reason))?;
+        }
+    }
+    let count = |verdict| claims.iter().filter(|c| c.verdict == verdict).count();
+    let changed = claims.iter().filter(|c| c.regression).count();
+    out.line("")?;
+    out.line(format_args!(
+        "{} claims: {} hold, {} fail, {} open; {changed} not as recorded",
+        claims.len(),
+        count(Verdict::Holds),
+        count(Verdict::Fails),
+        count(Verdict::Open),
+    ))?;
+    out.line("")
+}
+
+/// Draws the figures under `results` as SVG and PNG; returns the files.
+pub(crate) fn draw(made: &Reproduction, results: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for (study, figure) in &made.figures {
+        let folder = results.join(study).join("figures");
+        std::fs::create_dir_all(&folder).map_err(|e| Failure::file("create", &folder, e))?;
+        let chart = chart(figure);
+        for ending in ["svg", "png"] {
+            let file = folder.join(format!("{}.{ending}", figure.slug));
+            output::draw(&chart, &file)?;
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+fn chart(figure: &FigureData) -> Chart {
+    let y = Axis::linear(&figure.y_label);
+    let panel = if figure.form == FigureForm::Bars || !figure.categories.is_empty() {
+        let panel = Panel::bars(&figure.x_label, y, &figure.categories);
+        figure.curves.iter().fold(panel, |panel, curve| {
+            panel.bar_series(bars(curve, figure.categories.len()))
+        })
+    } else {
+        let panel = Panel::xy(Axis::linear(&figure.x_label), y);
+        figure.curves.iter().fold(panel, |panel, curve| panel.series(series(curve, figure.form)))
+    };
+    let whiskers = figure.curves.iter().flat_map(|c| &c.points).any(|p| p.ci95.is_some());
+    let chart = Chart::new(&figure.title).note(figure.notes.join("; ")).panel(panel);
+    if whiskers { chart.spread_label("95% confidence") } else { chart }
+}
+
+fn series(curve: &Curve, form: FigureForm) -> Series {
+    let points = curve.points.iter().map(|p| (p.x, p.y));
+    if form == FigureForm::Series {
+        return Series::line(&curve.label, points);
+    }
+    let series = Series::line_points(&curve.label, points);
+    let published = curve.points.iter().filter_map(|p| Some((p.x, p.published?)));
+    let series = series.reference(published);
+    if curve.points.iter().all(|p| p.ci95.is_none()) {
+        return series;
+    }
+    series.whiskers(curve.points.iter().map(|p| {
+        let half = p.ci95.unwrap_or(0.0);
+        (p.y - half, p.y + half)
+    }))
+}
+
+fn bars(curve: &Curve, categories: usize) -> BarSeries {
+    let at = |i: usize| curve.points.iter().find(|p| p.x as usize == i);
+    let values = (0..categories).map(|i| at(i).map_or(f64::NAN, |p| p.y));
+    let limits = (0..categories).map(|i| {
+        at(i).map_or((f64::NAN, f64::NAN), |p| {
+            let half = p.ci95.unwrap_or(0.0);
+            (p.y - half, p.y + half)
+        })
+    });
+    let published = (0..categories).map(|i| at(i).and_then(|p| p.published).unwrap_or(f64::NAN));
+    let bars = BarSeries::new(&curve.label, values);
+    let bars = if curve.points.iter().any(|p| p.ci95.is_some()) {
+        bars.whiskers(limits)
+    } else {
+        bars
+    };
+    if curve.points.iter().any(|p| p.published.is_some()) {
+        bars.reference(published)
+    } else {
+        bars
+    }
+}
+
+fn tone(verdict: CellVerdict) -> Tone {
+    match verdict {
+        CellVerdict::Ok => Tone::Good,
+        CellVerdict::Worse => Tone::Bad,
+        CellVerdict::Reported => Tone::Plain,
+        CellVerdict::Missing => Tone::Warn,
+    }
+}
+
+fn decimal(x: Option<f64>, decimals: u32) -> String {
+    x.map_or_else(String::new, |x| format!("{x:.*}", decimals as usize))
+}
+
+/// `+1.2%`.
+fn percent(error: f64) -> String {
+    format!("{:+.1}%", 100.0 * error)
+}

@@ -1,0 +1,58 @@
+//! The bentpipe command.
+//!
+//! One module per subcommand; [`args`](mod@args) says what each one takes,
+//! `output` what they print with, `exit` how they end. stdout is data, stderr
+//! is talk. Only this crate reads clocks and the environment.
+
+mod args;
+mod capture;
+mod check;
+mod compare;
+mod curves;
+mod doctor;
+mod exit;
+mod generate;
+mod items;
+mod load;
+mod new;
+mod output;
+mod progress;
+mod reproduce;
+mod run;
+mod study;
+mod transports;
+
+use args::{Cli, Command};
+use clap::Parser;
+use exit::{Failure, Status};
+use output::Output;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs the command line `arguments`, the program's name first, and says with
+/// which status the process shall end: 0 done, 1 ran but a check changed for
+/// the worse, 2 could not run.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return exit::usage(&error),
+    };
+    let mut out = Output::stdout();
+    let result = dispatch(cli.command, &mut out).and_then(|status| out.flush().map(|()| status));
+    exit::code(result)
+}
+
+fn dispatch(command: Command, out: &mut Output) -> Result<Status, Failure> {
+    match command {
+        Command::Compare(args) => compare::main(&args, out),
+        Command::Run(args) => run::main(&args, out),
+        Command::Check(args) => check::main(&args, out),
+        Command::Study(args) => study::main(&args, out),
+        Command::Reproduce(args) => reproduce::main(&args, out),
+        Command::Transports(args) => transports::main(&args, out),
+        Command::New(args) => new::main(&args, out),
+        Command::Doctor(args) => doctor::main(&args, out),
+        Command::Completions(args) => generate::completions(&args, out),
+        Command::Man(args) => generate::man(&args, out),
+    }
+}

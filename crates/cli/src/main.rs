@@ -1,0 +1,7 @@
+//! The bentpipe command: see [`bentpipe::main`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    bentpipe::main(std::env::args_os())
+}

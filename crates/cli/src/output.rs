@@ -1,0 +1,196 @@
+//! What commands print with: stdout, tables, numbers, JSON, files.
+
+use crate::exit::Failure;
+use bentpipe_outcome::write_whole;
+use bentpipe_report::plot::Chart;
+use bentpipe_report::table::Table;
+use std::fmt;
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::path::Path;
+
+/// stdout, buffered: data, and nothing else.
+pub(crate) struct Output {
+    to: BufWriter<Stdout>,
+    colour: bool,
+}
+
+impl Output {
+    /// The process' stdout; in colour if it is a terminal and `NO_COLOR` is
+    /// not set.
+    pub(crate) fn stdout() -> Output {
+        let stdout = io::stdout();
+        let colour = stdout.is_terminal() && wants_colour();
+        Output { to: BufWriter::new(stdout), colour }
+    }
+
+    /// Writes a line.
+    pub(crate) fn line(&mut self, text: impl fmt::Display) -> Result<(), Failure> {
+        Ok(writeln!(self.to, "{text}")?)
+    }
+
+    /// Writes a line that stands out in a terminal.
+    pub(crate) fn strong(&mut self, text: impl fmt::Display) -> Result<(), Failure> {
+        if self.colour {
+            return self.line(format_args!("\u{1b}[1m{text}\u{1b}[0m"));
+        }
+        self.line(text)
+    }
+
+    /// Writes a text as it is.
+    pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
+        Ok(self.to.write_all(text.as_bytes())?)
+    }
+
+    /// Writes a paragraph, broken at 98 columns, each line after `indent`
+    /// blanks.
+    pub(crate) fn paragraph(&mut self, indent: usize, text: &str) -> Result<(), Failure> {
+        for line in wrap(text, 98_usize.saturating_sub(indent)) {
+            self.line(format_args!("{:indent$}{line}", ""))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a point of a list, broken at 98 columns.
+    pub(crate) fn point(&mut self, text: &str) -> Result<(), Failure> {
+        for (i, line) in wrap(text, 94).into_iter().enumerate() {
+            self.line(format_args!("{} {line}", if i == 0 { "  -" } else { "   " }))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a table.
+    pub(crate) fn table(&mut self, table: &Table) -> Result<(), Failure> {
+        let text = table.to_text(self.colour);
+        self.text(&text)
+    }
+
+    /// Writes a JSON document and a line end.
+    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result<(), Failure> {
+        serde_json::to_writer_pretty(&mut self.to, value).map_err(io::Error::from)?;
+        self.line("")
+    }
+
+    /// The writer itself.
+    pub(crate) fn writer(&mut self) -> &mut impl Write {
+        &mut self.to
+    }
+
+    /// Hands everything over.
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.to.flush()?)
+    }
+}
+
+/// True unless `NO_COLOR` is set to something (no-color.org).
+fn wants_colour() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Whether talk on stderr may be in colour.
+pub(crate) fn stderr_colour() -> bool {
+    io::stderr().is_terminal() && wants_colour()
+}
+
+/// Words of `text` in lines of at most `width` characters; a longer word has
+/// a line of its own.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// `x` with about three digits that count: `0.042`, `3.18`, `47.1`, `1230`.
+pub(crate) fn digits3(x: f64) -> String {
+    match x.abs() {
+        a if !a.is_finite() => "-".to_owned(),
+        a if a >= 99.95 => format!("{x:.0}"),
+        a if a >= 9.995 => format!("{x:.1}"),
+        a if a >= 0.0995 || a == 0.0 => format!("{x:.2}"),
+        _ => format!("{x:.3}"),
+    }
+}
+
+/// `x` seconds as `12.3 s`, `85.0 ms`.
+pub(crate) fn seconds(x: f64) -> String {
+    if x < 1.0 { format!("{} ms", digits3(x * 1e3)) } else { format!("{} s", digits3(x)) }
+}
+
+/// A JSON number, or null for what JSON cannot hold.
+pub(crate) fn number(x: f64) -> serde_json::Value {
+    serde_json::Number::from_f64(x).map_or(serde_json::Value::Null, Into::into)
+}
+
+/// Draws `chart` into `path`, whose ending says how: `.svg` or `.png`.
+pub(crate) fn draw(chart: &Chart, path: &Path) -> Result<(), Failure> {
+    let svg = chart.to_svg();
+    let content = match picture_kind(path)? {
+        Picture::Svg => svg.into_bytes(),
+        Picture::Png => bentpipe_report::png::render(&svg, 2.0)
+            .map_err(|e| Failure::file("draw", path, e))?,
+    };
+    write_whole(path, &content).map_err(|e| Failure::new(e.to_string()))
+}
+
+/// What a picture's name says that it is.
+pub(crate) enum Picture {
+    /// Scalable.
+    Svg,
+    /// Pixels.
+    Png,
+}
+
+/// The kind of picture that `path` asks for; checked before long work begins.
+pub(crate) fn picture_kind(path: &Path) -> Result<Picture, Failure> {
+    let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    match ending.as_deref() {
+        Some("svg") => Ok(Picture::Svg),
+        Some("png") => Ok(Picture::Png),
+        _ => Err(Failure::new(format!(
+            "cannot tell what kind of picture `{}` is: the name must end in .svg or .png",
+            path.display()
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_that_count() {
+        for (x, text) in [
+            (0.0, "0.00"),
+            (0.0421, "0.042"),
+            (0.9999, "1.00"),
+            (9.996, "10.0"),
+            (47.12, "47.1"),
+            (99.96, "100"),
+            (1234.5, "1234"),
+            (f64::INFINITY, "-"),
+        ] {
+            assert_eq!(digits3(x), text);
+        }
+        assert_eq!(seconds(0.085), "85.0 ms");
+        assert_eq!(seconds(12.34), "12.3 s");
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrap("a bb ccc dddddd", 4), ["a bb", "ccc", "dddddd"]);
+        assert!(wrap("", 10).is_empty());
+    }
+
+    #[test]
+    fn a_picture_is_known_by_its_ending() {
+        assert!(matches!(picture_kind(Path::new("a.SVG")), Ok(Picture::Svg)));
+        assert!(picture_kind(Path::new("plot")).is_err());
+    }
+}

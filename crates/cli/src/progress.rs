@@ -1,0 +1,82 @@
+//! Progress of long work, on stderr: a bar in a terminal, else a line every
+//! few seconds.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "progress is paced by the wall clock; no result depends on it"
+)]
+
+use crate::exit::talk;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// A line is printed this often where there is no terminal.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// Counts pieces of work that are done; shared by threads.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    what: String,
+    /// When the next line is due; `None` in a terminal.
+    next_line: Option<Mutex<Instant>>,
+}
+
+impl Progress {
+    /// Progress through `total` pieces of `what`. Nothing appears in the first
+    /// half second (terminal) or the first few (no terminal).
+    pub(crate) fn new(what: &str, total: u64) -> Progress {
+        let terminal = std::io::stderr().is_terminal();
+        let target = if terminal {
+            ProgressDrawTarget::stderr_with_hz(10)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(Some(total), target);
+        if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len}  {eta} left") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.set_message(what.to_owned());
+        let next_line = (!terminal).then(|| Mutex::new(Instant::now() + EVERY));
+        Progress { bar, what: what.to_owned(), next_line }
+    }
+
+    /// `pieces` more are done.
+    pub(crate) fn add(&self, pieces: u64) {
+        self.bar.inc(pieces);
+        self.line();
+    }
+
+    /// `done` of `total` are done.
+    pub(crate) fn set(&self, done: u64, total: u64) {
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+        self.line();
+    }
+
+    fn line(&self) {
+        let Some(next) = &self.next_line else { return };
+        let Ok(mut next) = next.lock() else { return };
+        let now = Instant::now();
+        if now >= *next {
+            *next = now + EVERY;
+            let (done, total) = (self.bar.position(), self.bar.length().unwrap_or(0));
+            talk(format_args!("{}: {done} of {total}", self.what));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A pool of `threads` threads, or one per core.
+pub(crate) fn pool(threads: Option<u16>) -> Result<rayon::ThreadPool, crate::exit::Failure> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.map_or(0, usize::from))
+        .build()
+        .map_err(|e| crate::exit::Failure::new(format!("cannot start threads: {e}")))
+}

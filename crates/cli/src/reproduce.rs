@@ -1,0 +1,183 @@
+//! `bentpipe reproduce`: published results against ours.
+
+use crate::args;
+use crate::exit::{Failure, Status, did_you_mean, talk};
+use crate::items;
+use crate::output::Output;
+use crate::study::{How, execute, not_loaded};
+use bentpipe_study::{ItemKind, Paper, ReportRow, Selection, papers};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Runs the papers' studies and judges them.
+pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, Failure> {
+    let folder = folder()?;
+    let chosen = chosen(&folder, args.paper.as_deref())?;
+    if args.list {
+        list(&chosen, args.json, out)?;
+        return Ok(Status::Done);
+    }
+    let mut rows: Vec<ReportRow> = Vec::new();
+    let mut worse = false;
+    for paper in &chosen {
+        let selection = selection(paper, args.item.as_deref())?;
+        let results = args.out.as_ref().map(|out| out.join(&paper.slug));
+        let how = How {
+            threads: args.threads.threads,
+            runs: args.runs,
+            results: results.clone(),
+            fresh: args.fresh,
+        };
+        let made = execute(&paper.studies, &paper.slug, &selection, how)?;
+        worse |= made.report.regression;
+        if !args.json {
+            out.strong(format_args!("{}: {}", paper.slug, paper.title))?;
+            out.paragraph(0, &paper.citation)?;
+            out.line("")?;
+            items::print(&made, out)?;
+        }
+        if let Some(results) = &results {
+            let figures = items::draw(&made, results)?;
+            talk(format_args!("{} pictures and all results are in {}", figures.len(), results.display()));
+        } else if !made.figures.is_empty() && !args.json {
+            let names: Vec<&str> = made.figures.iter().map(|(_, f)| f.slug.as_str()).collect();
+            out.paragraph(0, &format!("Figures {}: --out DIR draws them.", names.join(", ")))?;
+            out.line("")?;
+        }
+        rows.extend(made.report.rows);
+    }
+    if args.json {
+        out.json(&rows)?;
+    }
+    if worse {
+        talk("something is worse than recorded: a value outside its bar, or a changed verdict");
+    }
+    Ok(if worse { Status::Worse } else { Status::Done })
+}
+
+/// The folder of papers: in the current folder or one above it, or where this
+/// program was built.
+fn folder() -> Result<PathBuf, Failure> {
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
+    let here = std::env::current_dir().unwrap_or_default();
+    let candidates = here.ancestors().map(|dir| dir.join("papers")).chain([built]);
+    candidates.into_iter().find(|dir| holds_papers(dir)).ok_or_else(|| {
+        Failure::new(
+            "there is no folder `papers` with papers in it, here or above\n  \
+             Run this in a checkout of bentpipe: the papers' studies are part of it.",
+        )
+    })
+}
+
+fn holds_papers(dir: &Path) -> bool {
+    std::fs::read_dir(dir).is_ok_and(|entries| {
+        entries.filter_map(Result::ok).any(|entry| entry.path().join("paper.toml").is_file())
+    })
+}
+
+/// The paper of that name, or all.
+fn chosen(folder: &Path, name: Option<&str>) -> Result<Vec<Paper>, Failure> {
+    let found = papers(folder).map_err(|e| not_loaded(&e))?;
+    let mut chosen = Vec::new();
+    let names: Vec<String> = found.iter().map(|(slug, _)| slug.clone()).collect();
+    for (slug, paper) in found {
+        if name.is_none_or(|name| name == slug) {
+            chosen.push(paper.map_err(|e| not_loaded(&e))?);
+        }
+    }
+    match name {
+        Some(name) if chosen.is_empty() => {
+            let hint = did_you_mean(name, names.iter().map(String::as_str));
+            Err(Failure::new(format!(
+                "there is no paper `{name}`{hint}\n  known: {}",
+                names.join(", ")
+            )))
+        }
+        _ => Ok(chosen),
+    }
+}
+
+/// What `item` names: a table or figure, a claim, or a study.
+fn selection(paper: &Paper, item: Option<&str>) -> Result<Selection, Failure> {
+    let Some(name) = item else { return Ok(Selection::All) };
+    let items = paper.items();
+    let claims = paper.claims();
+    if items.iter().any(|i| i.slug == name) {
+        return Ok(Selection::Item(name.to_owned()));
+    }
+    if claims.iter().any(|(id, _)| *id == name) {
+        return Ok(Selection::Claim(name.to_owned()));
+    }
+    if paper.studies.get(name).is_some() {
+        return Ok(Selection::Study(name.to_owned()));
+    }
+    let known = items
+        .iter()
+        .map(|i| i.slug.as_str())
+        .chain(claims.iter().map(|(id, _)| *id))
+        .chain(paper.studies.iter().map(|s| s.study.name.as_str()));
+    let hint = did_you_mean(name, known);
+    Err(Failure::new(format!(
+        "{} has no table, figure, claim or study `{name}`{hint}\n  \
+         `bentpipe reproduce {0} --list` lists them",
+        paper.slug
+    )))
+}
+
+fn list(papers: &[Paper], as_json: bool, out: &mut Output) -> Result<(), Failure> {
+    if as_json {
+        return out.json(&papers.iter().map(listed).collect::<Vec<_>>());
+    }
+    for (i, paper) in papers.iter().enumerate() {
+        if i > 0 {
+            out.line("")?;
+        }
+        out.strong(format_args!("{}: {}", paper.slug, paper.title))?;
+        out.paragraph(2, &paper.citation)?;
+        let items = paper.items();
+        let width = items.iter().map(|i| i.slug.len()).max().unwrap_or(0);
+        for item in &items {
+            let published = if item.has_reference { "" } else { " (no published numbers)" };
+            out.line(format_args!("  {:width$}  {}{published}", item.slug, item.title))?;
+        }
+        let claims = paper.claims();
+        let width = claims.iter().map(|(id, _)| id.len()).max().unwrap_or(0);
+        for (id, statement) in &claims {
+            out.line(format_args!("  {id:width$}  claim: {statement}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn listed(paper: &Paper) -> Value {
+    let items: Vec<Value> = paper
+        .items()
+        .iter()
+        .map(|item| {
+            json!({
+                "item": item.slug,
+                "title": item.title,
+                "kind": match item.kind {
+                    ItemKind::Table => "table",
+                    ItemKind::Figure => "figure",
+                },
+                "study": item.study,
+                "has_published_numbers": item.has_reference,
+            })
+        })
+        .collect();
+    let claims: Vec<Value> = paper
+        .claims()
+        .iter()
+        .map(|(id, claim)| json!({ "id": id, "claim": claim }))
+        .collect();
+    json!({
+        "paper": paper.slug,
+        "title": paper.title,
+        "authors": paper.authors,
+        "year": paper.year,
+        "citation": paper.citation,
+        "items": items,
+        "claims": claims,
+    })
+}

@@ -1,0 +1,219 @@
+//! `bentpipe run`: one scenario, once.
+
+use crate::args;
+use crate::capture::Tap;
+use crate::curves::{self, Curve};
+use crate::exit::{Failure, Status, talk};
+use crate::load;
+use crate::output::{Output, digits3, picture_kind, seconds};
+use bentpipe_outcome::{Outcome, Provenance, TableKind, TableWriter, write_whole};
+use bentpipe_report::table::{Column, Table};
+use bentpipe_scenario::Scenario;
+use bentpipe_sim::{Options, Simulation, Unobserved, ideal};
+use bentpipe_units::Duration;
+use std::path::Path;
+
+/// Samples of a flow's time series at most, roughly.
+const SAMPLES: u64 = 5000;
+
+/// Runs and says what came out.
+pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure> {
+    if let Some(file) = &args.plot {
+        picture_kind(file)?;
+    }
+    let scenario = &load::scenario(&args.scenario, &args.set)?;
+    let seed = args.seed.unwrap_or(scenario.seed);
+    let series = args.series || args.plot.is_some();
+    let options = Options {
+        seed,
+        series: series.then(|| scenario.duration / SAMPLES),
+        ..Options::default()
+    };
+    let outcome = execute(args, scenario, &options)?;
+    if let Some(file) = &args.plot {
+        draw(&outcome, scenario, file)?;
+    }
+    let kept = if args.series { outcome } else { outcome.without_series() };
+    if let Some(folder) = &args.out {
+        write(&kept, &scenario.hash().to_string(), folder)?;
+    }
+    if args.json {
+        out.json(&kept)?;
+    } else {
+        print(&kept, scenario, out)?;
+    }
+    Ok(Status::Done)
+}
+
+fn execute(
+    args: &args::Run,
+    scenario: &Scenario,
+    options: &Options,
+) -> Result<Outcome, Failure> {
+    let failed = |e: bentpipe_sim::RunError| {
+        Failure::new(format!("{}: {e}", args.scenario.display()))
+    };
+    let simulation = Simulation::new(scenario, options).map_err(failed)?;
+    let Some(file) = &args.pcap else {
+        return simulation.run(&mut Unobserved).map_err(failed);
+    };
+    let mut tap = Tap::create(file, scenario, options.seed)?;
+    let outcome = simulation.run(&mut tap).map_err(failed)?;
+    tap.finish()?;
+    talk(format_args!("captured {}", file.display()));
+    Ok(outcome)
+}
+
+fn draw(outcome: &Outcome, scenario: &Scenario, file: &Path) -> Result<(), Failure> {
+    let curves: Vec<Curve> = outcome
+        .series
+        .iter()
+        .map(|series| Curve { name: series.flow.clone(), series: series.clone() })
+        .collect();
+    // Rates are means over about a round trip of the longest path.
+    let round_trip = scenario
+        .flows
+        .iter()
+        .map(|flow| ideal::round_trip(scenario, flow))
+        .max()
+        .unwrap_or(Duration::from_millis(100));
+    let note = format!("seed {}", outcome.seed);
+    curves::draw(&outcome.scenario, &note, &curves, round_trip, curves::Ends::default(), file)?;
+    talk(format_args!("drew {}", file.display()));
+    Ok(())
+}
+
+/// The tables as CSV and Parquet, and the outcome as JSON.
+fn write(outcome: &Outcome, hash: &str, folder: &Path) -> Result<(), Failure> {
+    let failed = |e: bentpipe_outcome::Error| Failure::new(e.to_string());
+    std::fs::create_dir_all(folder).map_err(|e| Failure::file("create", folder, e))?;
+    let provenance = Provenance::new(&outcome.scenario, hash, &[outcome.seed]);
+    let mut tables = vec![(TableKind::Runs, "runs"), (TableKind::Links, "links")];
+    if !outcome.series.is_empty() {
+        tables.push((TableKind::Series, "series"));
+    }
+    const NO_AXES: [&str; 0] = [];
+    for (kind, name) in tables {
+        for ending in ["csv", "parquet"] {
+            let path = folder.join(format!("{name}.{ending}"));
+            let mut table =
+                TableWriter::create(&path, kind, &NO_AXES, &provenance).map_err(failed)?;
+            table.push(outcome, &NO_AXES).map_err(failed)?;
+            table.finish().map_err(failed)?;
+        }
+    }
+    let mut json = serde_json::to_vec_pretty(outcome)
+        .map_err(|e| Failure::new(format!("cannot write the outcome: {e}")))?;
+    json.push(b'\n');
+    write_whole(&folder.join("outcome.json"), &json).map_err(failed)?;
+    talk(format_args!("wrote {}", folder.display()));
+    Ok(())
+}
+
+fn print(outcome: &Outcome, scenario: &Scenario, out: &mut Output) -> Result<(), Failure> {
+    let ended = outcome.ended_at.as_secs();
+    out.line(format_args!(
+        "{}, seed {}: {} simulated, {} events",
+        outcome.scenario,
+        outcome.seed,
+        seconds(ended),
+        outcome.events
+    ))?;
+    if !scenario.description.is_empty() {
+        out.paragraph(0, &scenario.description)?;
+    }
+    out.line("")?;
+    out.table(&flows(outcome))?;
+    out.line("")?;
+    out.table(&links(outcome))?;
+    let unfinished =
+        outcome.flows.iter().filter(|f| f.offered.is_some() && !f.is_finished()).count();
+    if unfinished > 0 {
+        out.line("")?;
+        out.paragraph(
+            0,
+            &format!(
+                "{unfinished} of {} flows did not end within the duration of {}.",
+                outcome.flows.len(),
+                scenario.duration
+            ),
+        )?;
+    }
+    Ok(())
+}
+
+fn flows(outcome: &Outcome) -> Table {
+    let mut table = Table::new([
+        Column::text("flow"),
+        Column::text("transport"),
+        Column::number("time [s]"),
+        Column::number("delivered"),
+        Column::number("Mbit/s"),
+        Column::number("packets"),
+        Column::number("resent"),
+        Column::number("RTOs"),
+        Column::number("RTT [ms]"),
+        Column::number("lost q+ch"),
+    ]);
+    for f in &outcome.flows {
+        let rtt = match (f.min_rtt, f.mean_rtt) {
+            (Some(min), Some(mean)) => {
+                format!("{:.0}-{:.0}", min.as_secs() * 1e3, mean.as_secs() * 1e3)
+            }
+            _ => String::new(),
+        };
+        table.row([
+            f.name.clone(),
+            f.transport.clone(),
+            f.transfer_time.map_or_else(|| "-".to_owned(), |t| format!("{:.3}", t.as_secs())),
+            bytes(f.delivered.get()),
+            format!("{:.3}", outcome.goodput(f).bps_f64() / 1e6),
+            f.packets_sent.to_string(),
+            f.retransmissions.to_string(),
+            f.timeouts.to_string(),
+            rtt,
+            format!("{}+{}", f.queue_drops, f.channel_losses),
+        ]);
+    }
+    table.note("RTT: smallest and mean. lost q+ch: packets that a full queue dropped + lost on a channel.")
+}
+
+fn links(outcome: &Outcome) -> Table {
+    let mut table = Table::new([
+        Column::text("link"),
+        Column::number("delivered"),
+        Column::number("used"),
+        Column::number("drops"),
+        Column::number("lost"),
+        Column::number("queue max"),
+        Column::number("wait mean [ms]"),
+        Column::number("p95 [ms]"),
+    ]);
+    for l in &outcome.links {
+        let ms = |d: Duration| digits3(d.as_secs() * 1e3);
+        table.row([
+            l.name.clone(),
+            bytes(l.delivered_bytes.get()),
+            format!("{:.1}%", 100.0 * l.utilisation),
+            l.queue_drops.to_string(),
+            l.channel_losses.to_string(),
+            l.max_queue_packets.to_string(),
+            ms(l.mean_queueing_delay),
+            ms(l.p95_queueing_delay),
+        ]);
+    }
+    table.note(
+        "queue max: packets. wait: mean of the packets; p95: of what a packet at a random \
+         instant would wait.",
+    )
+}
+
+/// `12.3 MB`.
+fn bytes(n: u64) -> String {
+    match n {
+        0..10_000 => format!("{n} B"),
+        10_000..1_000_000 => format!("{:.1} kB", n as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.2} MB", n as f64 / 1e6),
+        _ => format!("{:.2} GB", n as f64 / 1e9),
+    }
+}

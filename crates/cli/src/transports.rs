@@ -1,0 +1,228 @@
+//! `bentpipe transports`: what exists, and what each one is.
+
+use crate::args;
+use crate::exit::{Failure, Status, did_you_mean};
+use crate::output::Output;
+use bentpipe_cc::{Described, Parameter, find, list};
+use bentpipe_report::table::{Column, Table};
+use bentpipe_tcp::{
+    CongestionControlChoice, NamedTransport, Pacing, Recovery, Transport, find_transport,
+    transports,
+};
+use bentpipe_units::Bytes;
+use serde_json::{Value, json};
+
+/// Lists or explains.
+pub(crate) fn main(args: &args::Transports, out: &mut Output) -> Result<Status, Failure> {
+    match &args.name {
+        None if args.json => {
+            let all: Vec<Value> = transports().iter().map(document).collect();
+            out.json(&json!({ "transports": all, "congestion_controls": controls() }))?;
+        }
+        None => overview(out)?,
+        Some(name) => one(name, args.json, out)?,
+    }
+    Ok(Status::Done)
+}
+
+fn overview(out: &mut Output) -> Result<(), Failure> {
+    let mut table = Table::new([
+        Column::text("transport"),
+        Column::text("congestion control"),
+        Column::number("IW"),
+        Column::text("recovery"),
+        Column::text("source"),
+    ]);
+    for named in transports() {
+        let t = named.transport();
+        table.row([
+            named.name.to_owned(),
+            control_name(&t).to_owned(),
+            t.initial_window.to_string(),
+            recovery(t.recovery).to_owned(),
+            named.source.to_owned(),
+        ]);
+    }
+    out.table(&table)?;
+    out.line("")?;
+    out.paragraph(
+        0,
+        "`bentpipe transports NAME` explains one, with its parameters. A scenario refines a \
+         transport in its own table: congestion control, profile, windows, buffers, options. \
+         `bentpipe compare --transport NAME` also knows settings such as cubic-iw32.",
+    )
+}
+
+fn one(name: &str, as_json: bool, out: &mut Output) -> Result<(), Failure> {
+    let named = find_transport(name);
+    let control = match named {
+        Some(named) => find(control_name(&named.transport())),
+        None => find(name),
+    };
+    if named.is_none() && control.is_none() {
+        let names = transports().iter().map(|t| t.name).chain(list().iter().map(|d| d.name));
+        let hint = did_you_mean(name, names);
+        return Err(Failure::new(format!(
+            "there is no transport `{name}`{hint}\n  `bentpipe transports` lists them"
+        )));
+    }
+    if as_json {
+        let document = named.map_or_else(
+            || control.map_or(Value::Null, described),
+            document,
+        );
+        return out.json(&document);
+    }
+    if let Some(named) = named {
+        out.strong(format_args!("{}: {}", named.name, named.summary))?;
+        out.line("")?;
+        out.line(format_args!("  source              {}", named.source))?;
+        for (what, value) in settings(&named.transport()) {
+            out.line(format_args!("  {what:18}  {value}"))?;
+        }
+    }
+    if let Some(control) = control {
+        explain(control, named.is_none(), out)?;
+    }
+    Ok(())
+}
+
+fn explain(control: &Described, alone: bool, out: &mut Output) -> Result<(), Failure> {
+    if !alone {
+        out.line("")?;
+    }
+    out.strong(format_args!("congestion control {}: {}", control.name, control.summary))?;
+    out.line("")?;
+    out.line(format_args!("  source              {}", control.source))?;
+    out.line(format_args!(
+        "  slots               {} (start), {} (avoidance), {} (reaction)",
+        control.start, control.avoidance, control.reaction
+    ))?;
+    out.line("")?;
+    out.line("What the source leaves open, and the reading chosen:")?;
+    out.paragraph(2, control.open)?;
+    if control.parameters.is_empty() {
+        return Ok(());
+    }
+    out.line("")?;
+    out.line("Parameters, with their defaults:")?;
+    for parameter in control.parameters {
+        let default = default_with_unit(parameter);
+        out.line(format_args!("  {:18}  {default}", parameter.name))?;
+        out.paragraph(22, parameter.meaning)?;
+        out.paragraph(22, &parameter.range.to_string())?;
+    }
+    Ok(())
+}
+
+/// `4 segments`; times print their own unit.
+fn default_with_unit(parameter: &Parameter) -> String {
+    match parameter.unit {
+        "" | "time" => parameter.default.to_string(),
+        unit => format!("{} {unit}", parameter.default),
+    }
+}
+
+fn settings(t: &Transport) -> Vec<(&'static str, String)> {
+    let on = |yes: bool| if yes { "on" } else { "off" }.to_owned();
+    let bytes = |b: Bytes| b.to_string();
+    let d = &t.delayed_ack;
+    vec![
+        ("congestion control", control_name(t).to_owned()),
+        ("host profile", t.profile.name().to_owned()),
+        ("recovery", recovery(t.recovery).to_owned()),
+        ("initial window", format!("{} segments", t.initial_window)),
+        ("MSS", format!("{} B", t.mss)),
+        ("send buffer", bytes(t.send_buffer)),
+        ("receive buffer", bytes(t.receive_buffer)),
+        ("delayed ACK", format!("one per {} segments, after {} at the latest", d.count, d.timer)),
+        ("timestamps", on(t.timestamps)),
+        ("limited transmit", on(t.limited_transmit)),
+        ("recovery fix", on(t.recovery_fix)),
+        ("undo", on(t.undo)),
+        ("pacing", match t.pacing {
+            Pacing::Off => "off".to_owned(),
+            Pacing::Window { gain, initial_burst } => {
+                format!("{gain} x cwnd / RTT, first {initial_burst} segments at once")
+            }
+        }),
+        ("ECN", on(t.ecn)),
+        (
+            "smallest RTO",
+            t.minimum_rto.unwrap_or(t.profile.rules().minimum_rto).to_string(),
+        ),
+    ]
+}
+
+fn control_name(t: &Transport) -> &str {
+    match &t.congestion_control {
+        CongestionControlChoice::Named(name) => name,
+        CongestionControlChoice::Slots { .. } => "slots",
+        CongestionControlChoice::Ideal => "none: a bound",
+    }
+}
+
+fn recovery(recovery: Recovery) -> &'static str {
+    Recovery::ALL.iter().find(|(_, r)| *r == recovery).map_or("", |(name, _)| name)
+}
+
+fn document(named: &NamedTransport) -> Value {
+    let t = named.transport();
+    let (pacing_gain, initial_burst) = match t.pacing {
+        Pacing::Off => (None, None),
+        Pacing::Window { gain, initial_burst } => (Some(gain), Some(initial_burst)),
+    };
+    json!({
+        "name": named.name,
+        "summary": named.summary,
+        "source": named.source,
+        "congestion_control": find(control_name(&t)).map(described),
+        "host_profile": t.profile.name(),
+        "recovery": recovery(t.recovery),
+        "initial_window_segments": t.initial_window,
+        "mss_bytes": t.mss,
+        "send_buffer_bytes": t.send_buffer.get(),
+        "receive_buffer_bytes": t.receive_buffer.get(),
+        "ack_count_segments": t.delayed_ack.count,
+        "ack_timer_ns": t.delayed_ack.timer.as_nanos(),
+        "quick_acks_segments": t.delayed_ack.quick_acks,
+        "timestamps": t.timestamps,
+        "limited_transmit": t.limited_transmit,
+        "recovery_fix": t.recovery_fix,
+        "undo": t.undo,
+        "pacing_gain": pacing_gain,
+        "pacing_initial_burst_segments": initial_burst,
+        "ecn": t.ecn,
+        "minimum_rto_ns": t.minimum_rto.unwrap_or(t.profile.rules().minimum_rto).as_nanos(),
+    })
+}
+
+fn controls() -> Vec<Value> {
+    list().iter().map(described).collect()
+}
+
+fn described(control: &Described) -> Value {
+    let parameters: Vec<Value> = control
+        .parameters
+        .iter()
+        .map(|p| {
+            json!({
+                "name": p.name,
+                "default": p.default.to_string(),
+                "unit": p.unit,
+                "range": p.range.to_string(),
+                "meaning": p.meaning,
+            })
+        })
+        .collect();
+    json!({
+        "name": control.name,
+        "summary": control.summary,
+        "source": control.source,
+        "left_open": control.open,
+        "start": control.start,
+        "avoidance": control.avoidance,
+        "reaction": control.reaction,
+        "parameters": parameters,
+    })
+}

@@ -1,0 +1,48 @@
+//! Runs the built binary.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// How a command ended and what it said.
+pub(crate) struct Ended {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs `bentpipe ARGUMENTS` in a folder, without colour and terminal.
+pub(crate) fn bentpipe_in(folder: &Path, arguments: &[&str]) -> Ended {
+    let output = Command::new(env!("CARGO_BIN_EXE_bentpipe"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
+    Ended {
+        status: output.status.code().expect("no signal ended it"),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
+}
+
+/// Runs `bentpipe ARGUMENTS` where it does not matter.
+pub(crate) fn bentpipe(arguments: &[&str]) -> Ended {
+    bentpipe_in(Path::new(env!("CARGO_MANIFEST_DIR")), arguments)
+}
+
+impl Ended {
+    /// stdout of a command that must have succeeded.
+    pub(crate) fn ok(self) -> String {
+        assert_eq!(self.status, 0, "{}", self.stderr);
+        self.stdout
+    }
+
+    /// stderr of a command that must not have been able to run.
+    pub(crate) fn refused(self) -> String {
+        assert_eq!(self.status, 2, "{}{}", self.stdout, self.stderr);
+        assert_eq!(self.stdout, "", "what is not data belongs on stderr");
+        self.stderr
+    }
+}

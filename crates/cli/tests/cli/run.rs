@@ -1,0 +1,199 @@
+//! `bentpipe new`, `check` and `run`, as a user runs them.
+
+use crate::common::{bentpipe_in, bentpipe};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// A folder with the scenario of `bentpipe new` in `geo.toml`.
+fn fresh() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    bentpipe_in(folder.path(), &["new", "geo.toml"]).ok();
+    folder
+}
+
+fn text(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+#[test]
+fn a_new_scenario_is_valid_and_runs() {
+    let folder = fresh();
+    let check = bentpipe_in(folder.path(), &["check", "geo.toml"]).ok();
+    assert!(check.starts_with("geo: this scenario is valid\n"), "{check}");
+    let run = bentpipe_in(folder.path(), &["run", "geo.toml"]).ok();
+    assert!(run.contains("download  mine"), "{run}");
+    for line in check.lines().chain(run.lines()) {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+#[test]
+fn new_overwrites_nothing() {
+    let folder = fresh();
+    std::fs::write(folder.path().join("geo.toml"), "mine").unwrap();
+    let error = bentpipe_in(folder.path(), &["new", "geo.toml"]).refused();
+    insta::assert_snapshot!(error, @"error: `geo.toml` exists; --force replaces it");
+    assert_eq!(text(folder.path(), "geo.toml"), "mine");
+    bentpipe_in(folder.path(), &["new", "geo.toml", "--force"]).ok();
+    assert!(text(folder.path(), "geo.toml").contains("[link.satellite]"));
+}
+
+#[test]
+fn check_says_what_would_run() {
+    let folder = fresh();
+    let json: Value =
+        serde_json::from_str(&bentpipe_in(folder.path(), &["check", "geo.toml", "--json"]).ok())
+            .unwrap();
+    assert_eq!(json["kind"], "scenario");
+    let flow = &json["flows"][0];
+    assert_eq!(flow["bottleneck_bps"], 2_000_000);
+    assert_eq!(flow["bdp_bytes"], 127_750.0);
+    assert_eq!(flow["forward"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_outcome_and_another_another() {
+    let folder = fresh();
+    let run = |seed: &str| {
+        bentpipe_in(folder.path(), &["run", "geo.toml", "--json", "--seed", seed]).ok()
+    };
+    let once = run("7");
+    assert_eq!(once, run("7"));
+    assert_ne!(once, run("8"));
+    let json: Value = serde_json::from_str(&once).unwrap();
+    assert_eq!(json["seed"], 7);
+    assert_eq!(json["flows"][0]["delivered_bytes"], 3_000_000);
+    assert!(json.get("series").is_none());
+}
+
+#[test]
+fn values_are_set_from_the_command_line() {
+    let folder = fresh();
+    let set = ["--set", "link.satellite.channel=perfect", "--set", "link.satellite.rate=10 Mbit/s"];
+    let json: Value = serde_json::from_str(
+        &bentpipe_in(folder.path(), &[&["run", "geo.toml", "--json"][..], &set].concat()).ok(),
+    )
+    .unwrap();
+    assert_eq!(json["flows"][0]["channel_losses"], 0);
+    let wrong = ["run", "geo.toml", "--set", "link.satelite.rate=1 Mbit/s"];
+    let error = bentpipe_in(folder.path(), &wrong).refused();
+    assert!(error.contains("did you mean `satellite`?"), "{error}");
+    let error = bentpipe_in(folder.path(), &["run", "geo.toml", "--set", "rate"]).refused();
+    assert!(error.contains("has no `=`"), "{error}");
+}
+
+#[test]
+fn mistakes_point_at_their_line() {
+    let folder = fresh();
+    let wrong = text(folder.path(), "geo.toml").replace("\"2 Mbit/s\"", "\"2 Mbits\"");
+    std::fs::write(folder.path().join("geo.toml"), wrong).unwrap();
+    for command in ["run", "check"] {
+        let error = bentpipe_in(folder.path(), &[command, "geo.toml"]).refused();
+        assert!(error.contains("--> geo.toml:"), "{error}");
+        assert!(error.contains("did you mean `2 Mbit/s`?"), "{error}");
+    }
+    insta::assert_snapshot!(bentpipe(&["run", "no-such-file.toml"]).refused(), @"error: cannot read `no-such-file.toml`: No such file or directory (os error 2)");
+    std::fs::write(folder.path().join("noise.toml"), [0xff, 0xfe, 0x00]).unwrap();
+    bentpipe_in(folder.path(), &["run", "noise.toml"]).refused();
+    bentpipe_in(folder.path(), &["run", "."]).refused();
+}
+
+#[test]
+fn results_are_written_whole() {
+    let folder = fresh();
+    let arguments = ["run", "geo.toml", "--out", "out/a", "--series", "--plot", "geo.svg"];
+    bentpipe_in(folder.path(), &arguments).ok();
+    let mut names: Vec<String> = std::fs::read_dir(folder.path().join("out/a"))
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, [
+        "links.csv",
+        "links.csv.json",
+        "links.parquet",
+        "outcome.json",
+        "runs.csv",
+        "runs.csv.json",
+        "runs.parquet",
+        "series.csv",
+        "series.csv.json",
+        "series.parquet",
+    ]);
+    let outcome: Value = serde_json::from_str(&text(folder.path(), "out/a/outcome.json")).unwrap();
+    assert!(!outcome["series"][0]["sender"].as_array().unwrap().is_empty());
+    assert!(text(folder.path(), "geo.svg").starts_with("<svg"));
+}
+
+/// Fields of the packets that tap 0 (the sender) saw; `None` without tshark.
+fn dissect(file: &Path, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
+    let mut tshark = Command::new("tshark");
+    tshark.args(["-r", file.to_str()?, "-Tfields", "-E", "separator=;"]);
+    tshark.args(["-o", "tcp.relative_sequence_numbers:FALSE", "-Y", filter]);
+    for field in fields {
+        tshark.args(["-e", field]);
+    }
+    let output = tshark.output().ok()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    Some(lines.lines().map(|l| l.split(';').map(str::to_owned).collect()).collect())
+}
+
+#[test]
+fn a_capture_reads_back_in_tshark() {
+    let folder = fresh();
+    let json = bentpipe_in(folder.path(), &["run", "geo.toml", "--pcap", "a.pcapng", "--json"]);
+    let outcome: Value = serde_json::from_str(&json.ok()).unwrap();
+    let file = folder.path().join("a.pcapng");
+    let Some(syn) = dissect(&file, "tcp.flags.syn==1 && frame.interface_id==0", &[
+        "tcp.seq",
+        "tcp.options.mss_val",
+        "tcp.options.wscale.shift",
+        "tcp.options.sack_perm",
+        "tcp.options.timestamp.tsval",
+    ]) else {
+        println!("skipped: tshark is not installed");
+        return;
+    };
+    assert_eq!(syn.len(), 2, "a SYN and a SYN-ACK");
+    let isn: Vec<u32> = syn.iter().map(|p| p[0].parse().unwrap()).collect();
+    assert_ne!(isn[0], isn[1]);
+    for packet in &syn {
+        assert_eq!(packet[1], "1448");
+        assert!(packet[2..].iter().all(|f| !f.is_empty()), "{packet:?}");
+    }
+    let data = dissect(&file, "tcp.len>0 && frame.interface_id==0", &[
+        "tcp.seq",
+        "tcp.len",
+        "tcp.checksum.status",
+    ])
+    .unwrap();
+    assert_eq!(outcome["flows"][0]["packets_sent"], data.len());
+    assert_eq!(data[0][0].parse::<u32>().unwrap(), isn[0].wrapping_add(1));
+    let highest = data
+        .iter()
+        .map(|p| {
+            let sequence: u32 = p[0].parse().unwrap();
+            sequence.wrapping_sub(isn[0]).wrapping_sub(1) + p[1].parse::<u32>().unwrap()
+        })
+        .max();
+    assert_eq!(highest, Some(3_000_000));
+    // SACK blocks are absolute and lie above the acknowledgement, but for
+    // reports of duplicates.
+    let sacks = dissect(&file, "tcp.options.sack_le && frame.interface_id==0", &[
+        "tcp.ack",
+        "tcp.options.sack_le",
+        "tcp.options.sack_re",
+    ])
+    .unwrap();
+    assert!(!sacks.is_empty(), "the channel loses packets");
+    for packet in sacks {
+        let ack: u32 = packet[0].parse().unwrap();
+        let edges = |text: &str| text.split(',').map(|e| e.parse().unwrap()).collect::<Vec<u32>>();
+        for (left, right) in edges(&packet[1]).into_iter().zip(edges(&packet[2])) {
+            assert!(right.wrapping_sub(left) <= 3_000_000);
+            assert!(left.wrapping_sub(ack) < 3_000_000 || ack.wrapping_sub(left) < 3_000_000);
+        }
+    }
+}

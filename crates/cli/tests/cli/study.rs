@@ -1,0 +1,138 @@
+//! `bentpipe study`, `check` of studies, and `reproduce`.
+
+use crate::common::{bentpipe, bentpipe_in};
+use serde_json::Value;
+use std::path::Path;
+
+const STUDY: &str = r#"
+name = "sizes"
+title = "Two transports and two sizes"
+scenario = "geo.toml"
+replications = 3
+
+[[axis]]
+name = "transport"
+path = "flow.download.transport"
+values = ["cubic", "newreno"]
+
+[[axis]]
+name = "size"
+path = "flow.download.application.size"
+values = ["100 kB", "300 kB"]
+
+[[table]]
+slug = "times"
+title = "Transfer times"
+rows = ["transport"]
+columns = ["size"]
+value = "time"
+unit = "s"
+decimals = 2
+
+[[figure]]
+slug = "times"
+title = "Transfer times"
+kind = "line"
+x = "size"
+y = "time"
+series = "transport"
+
+[[claim]]
+id = "larger-takes-longer"
+claim = "The larger file takes longer."
+check = "for all transport: time(size = '100 kB') < time(size = '300 kB')"
+recorded = "VERDICT"
+"#;
+
+/// A folder with a scenario and a study of it.
+fn fresh(recorded: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    bentpipe_in(folder.path(), &["new", "geo.toml"]).ok();
+    let study = STUDY.replace("VERDICT", recorded);
+    std::fs::write(folder.path().join("sizes.toml"), study).unwrap();
+    folder
+}
+
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.file_name().is_some_and(|n| n != "journal") {
+                let name = path.strip_prefix(folder).unwrap().display().to_string();
+                found.push((name, std::fs::read(&path).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_study_is_checked_before_it_runs() {
+    let folder = fresh("holds");
+    let json: Value =
+        serde_json::from_str(&bentpipe_in(folder.path(), &["check", "sizes.toml", "--json"]).ok())
+            .unwrap();
+    assert_eq!((&json["kind"], &json["cells"], &json["runs"]), (
+        &Value::from("study"),
+        &Value::from(4),
+        &Value::from(12)
+    ));
+    let text = bentpipe_in(folder.path(), &["check", "sizes.toml"]).ok();
+    assert!(text.contains("12: 4 cells x 3 replications"), "{text}");
+}
+
+#[test]
+fn a_study_draws_judges_and_can_be_repeated() {
+    let folder = fresh("holds");
+    let text = bentpipe_in(folder.path(), &["study", "sizes.toml", "--out", "a"]).ok();
+    assert!(text.contains("larger-takes-longer  holds"), "{text}");
+    for file in ["figures/times.svg", "figures/times.png", "tables/times.csv", "runs.parquet"] {
+        assert!(folder.path().join("a/sizes").join(file).is_file(), "{file}");
+    }
+    // Again, from the journal, and once more on one thread from nothing.
+    let again = bentpipe_in(folder.path(), &["study", "sizes.toml", "--out", "a"]).ok();
+    assert_eq!(text, again);
+    let alone = ["study", "sizes.toml", "--out", "b", "--threads", "1"];
+    bentpipe_in(folder.path(), &alone).ok();
+    assert_eq!(files(&folder.path().join("a")), files(&folder.path().join("b")));
+}
+
+#[test]
+fn a_changed_verdict_is_status_1() {
+    let folder = fresh("fails");
+    let ended = bentpipe_in(folder.path(), &["study", "sizes.toml", "--json"]);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(json["regression"], true);
+    assert_eq!(json["claims"][0]["verdict"], "holds");
+}
+
+#[test]
+fn scenarios_and_studies_are_told_apart() {
+    let folder = fresh("holds");
+    let error = bentpipe_in(folder.path(), &["study", "geo.toml"]).refused();
+    assert!(error.contains("`bentpipe run geo.toml` runs it"), "{error}");
+    let wrong = STUDY.replace("replications", "replicatoins");
+    std::fs::write(folder.path().join("sizes.toml"), wrong).unwrap();
+    let error = bentpipe_in(folder.path(), &["study", "sizes.toml"]).refused();
+    assert!(error.contains("did you mean `replications`?"), "{error}");
+}
+
+#[test]
+fn papers_are_looked_up_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = bentpipe_in(folder.path(), &["reproduce", "--list"]);
+    // The papers belong to the checkout; they may be being written.
+    if list.status != 0 {
+        println!("skipped: {}", list.stderr.lines().next().unwrap_or(""));
+        return;
+    }
+    assert!(list.stdout.contains("table-"), "{}", list.stdout);
+    let error = bentpipe(&["reproduce", "marchese-206"]).refused();
+    assert!(error.contains("did you mean `marchese-2006`?"), "{error}");
+}

@@ -1,0 +1,178 @@
+//! Holds results to published numbers.
+
+use crate::reference::Published;
+use crate::stats;
+use crate::study::{Bar, Limits};
+use crate::table::COLUMN_JOIN;
+use serde::{Deserialize, Serialize};
+
+/// How a result stands beside the published number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CellVerdict {
+    /// Within its bar.
+    Ok,
+    /// Outside its bar.
+    Worse,
+    /// There is no bar or no published number.
+    Reported,
+    /// There is no result.
+    Missing,
+}
+
+impl CellVerdict {
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            CellVerdict::Ok => "ok",
+            CellVerdict::Worse => "worse",
+            CellVerdict::Reported => "reported",
+            CellVerdict::Missing => "missing",
+        }
+    }
+}
+
+/// The errors of a table or a column beside its bar.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ErrorSummary {
+    /// The column; `None` for the table as a whole.
+    pub column: Option<String>,
+    /// Cells that have both a result and a published number.
+    pub cells: usize,
+    /// Mean of the relative errors, without their signs.
+    pub mean: Option<f64>,
+    /// Their median.
+    pub median: Option<f64>,
+    /// The largest.
+    pub worst: Option<f64>,
+    /// The bar for the mean.
+    pub mean_bar: Option<f64>,
+    /// The bar for the largest.
+    pub worst_bar: Option<f64>,
+    /// Whether the mean is within its bar.
+    pub verdict: CellVerdict,
+}
+
+/// (ours - published) / |published|; `None` beside zero, unless equal.
+#[must_use]
+pub fn relative_error(ours: f64, published: f64) -> Option<f64> {
+    if published != 0.0 {
+        return Some((ours - published) / published.abs());
+    }
+    (ours.abs() < 1e-12).then_some(0.0)
+}
+
+impl Bar {
+    /// The limits of a column, by its label or that of a part of it.
+    pub(crate) fn limits_of(&self, column: &str) -> &Limits {
+        let parts = column.split(COLUMN_JOIN);
+        std::iter::once(column)
+            .chain(parts)
+            .find_map(|name| self.per_column.get(name))
+            .unwrap_or(&self.limits)
+    }
+}
+
+/// The verdict on a cell. `ours` and `published` are in the unit of the table,
+/// printed with `decimals` digits.
+pub(crate) fn cell(limits: &Limits, ours: f64, published: &Published, decimals: u32) -> CellVerdict {
+    let verdict = |good: bool| if good { CellVerdict::Ok } else { CellVerdict::Worse };
+    let difference = (ours - published.value).abs();
+    if limits.exact_digits {
+        let unit: f64 = (0..decimals.max(published.decimals)).fold(1.0, |x, _| x / 10.0);
+        // A hair, so that both ways to round a half are the same digits.
+        return verdict(difference <= 0.5 * unit + 1e-9 * published.value.abs().max(1.0));
+    }
+    if let Some(worst) = limits.worst_difference {
+        return verdict(within(difference, worst));
+    }
+    match (limits.worst, relative_error(ours, published.value)) {
+        (Some(worst), Some(error)) => verdict(within(error.abs(), worst)),
+        (Some(_), None) => CellVerdict::Worse,
+        (None, _) => CellVerdict::Reported,
+    }
+}
+
+/// At most a limit, but for rounding.
+fn within(value: f64, limit: f64) -> bool {
+    value <= limit * (1.0 + 1e-9) + 1e-12
+}
+
+/// The summary of errors: relative errors and differences, without signs.
+pub(crate) fn summary(
+    column: Option<String>,
+    limits: &Limits,
+    errors: &[f64],
+    differences: &[f64],
+) -> ErrorSummary {
+    let mean = |xs: &[f64]| (!xs.is_empty()).then(|| stats::mean(xs));
+    let check = |value: Option<f64>, limit: Option<f64>| {
+        value.zip(limit).map(|(value, limit)| within(value, limit))
+    };
+    let checks =
+        [check(mean(errors), limits.mean), check(mean(differences), limits.mean_difference)];
+    let verdict = match checks {
+        [None, None] => CellVerdict::Reported,
+        checks if checks.contains(&Some(false)) => CellVerdict::Worse,
+        _ => CellVerdict::Ok,
+    };
+    ErrorSummary {
+        column,
+        cells: differences.len(),
+        mean: mean(errors),
+        median: stats::median(errors),
+        worst: errors.iter().copied().reduce(f64::max),
+        mean_bar: limits.mean,
+        worst_bar: limits.worst,
+        verdict,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn published(text: &str) -> Published {
+        let decimals = text.split_once('.').map_or(0, |(_, d)| d.len() as u32);
+        Published { value: text.parse().unwrap(), decimals, note: String::new() }
+    }
+
+    #[test]
+    fn exact_digits_are_those_printed() {
+        let exact = Limits { exact_digits: true, ..Limits::default() };
+        assert_eq!(cell(&exact, 13.5435, &published("13.54"), 2), CellVerdict::Ok);
+        assert_eq!(cell(&exact, 13.545, &published("13.54"), 2), CellVerdict::Ok);
+        assert_eq!(cell(&exact, 13.5461, &published("13.54"), 2), CellVerdict::Worse);
+        assert_eq!(cell(&exact, 0.604, &published("0.6"), 2), CellVerdict::Ok);
+        assert_eq!(cell(&exact, 0.62, &published("0.6"), 2), CellVerdict::Worse);
+    }
+
+    #[test]
+    fn bars_are_relative_or_absolute() {
+        let relative = Limits { worst: Some(0.04), ..Limits::default() };
+        assert_eq!(cell(&relative, 10.4, &published("10"), 1), CellVerdict::Ok);
+        assert_eq!(cell(&relative, 10.5, &published("10"), 1), CellVerdict::Worse);
+        assert_eq!(cell(&relative, 0.0, &published("0"), 1), CellVerdict::Ok);
+        assert_eq!(cell(&relative, 0.1, &published("0"), 1), CellVerdict::Worse);
+        let points = Limits { worst_difference: Some(3.0), ..Limits::default() };
+        assert_eq!(cell(&points, 2.5, &published("0"), 1), CellVerdict::Ok);
+        assert_eq!(cell(&Limits::default(), 9.0, &published("1"), 0), CellVerdict::Reported);
+    }
+
+    #[test]
+    fn a_part_of_a_column_has_its_own_bar() {
+        let mut bar = Bar { limits: Limits { worst: Some(0.04), ..Limits::default() }, ..Bar::default() };
+        bar.per_column.insert("loss".into(), Limits { worst: Some(0.2), ..Limits::default() });
+        assert_eq!(bar.limits_of("TCP MTSI | loss").worst, Some(0.2));
+        assert_eq!(bar.limits_of("TCP MTSI | no loss").worst, Some(0.04));
+    }
+
+    #[test]
+    fn summaries_hold_the_mean_to_the_bar() {
+        let limits = Limits { mean: Some(0.015), ..Limits::default() };
+        let s = summary(None, &limits, &[0.01, 0.03], &[1.0, 2.0]);
+        assert_eq!((s.mean, s.worst, s.verdict), (Some(0.02), Some(0.03), CellVerdict::Worse));
+        assert_eq!(summary(None, &limits, &[], &[]).verdict, CellVerdict::Reported);
+    }
+}

@@ -1,0 +1,318 @@
+//! Studies with the files that they name.
+
+use crate::diagnose::Diagnostics;
+use crate::expr::{Argument, Binders, Expr, Filter, Kind};
+use crate::nearest::nearest;
+use crate::paper::Catalogue;
+use crate::reference::Reference;
+use crate::study::{FigureKind, Study, TableSpec};
+use crate::table::labels;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Why studies could not be loaded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// A file cannot be read.
+    #[error("{}: cannot read: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// A study or the description of a paper is wrong.
+    #[error("{0}")]
+    Study(#[from] Diagnostics),
+    /// Published numbers are wrong.
+    #[error("{}: {why}", path.display())]
+    Reference {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// Two studies have the same name.
+    #[error("{}: there is another study `{name}`", path.display())]
+    Duplicate {
+        /// The second file.
+        path: PathBuf,
+        /// The name.
+        name: String,
+    },
+}
+
+impl LoadError {
+    /// The error as text that points at each line, in colour if wanted.
+    #[must_use]
+    pub fn render(&self, color: bool) -> String {
+        match self {
+            LoadError::Study(diagnostics) => diagnostics.render(color),
+            other => format!("error: {other}\n"),
+        }
+    }
+}
+
+/// A study with the text of its scenario and its published numbers.
+#[derive(Clone, Debug)]
+pub struct LoadedStudy {
+    /// The study.
+    pub study: Arc<Study>,
+    /// The file.
+    pub path: PathBuf,
+    /// Path and text of its scenario.
+    pub scenario: Option<(PathBuf, String)>,
+    /// Published numbers of tables and figures, by slug.
+    pub references: BTreeMap<String, Reference>,
+}
+
+impl LoadedStudy {
+    /// Reads a study, its scenario and its published numbers.
+    ///
+    /// # Errors
+    /// If a file cannot be read or is wrong.
+    pub fn load(path: &Path) -> Result<LoadedStudy, LoadError> {
+        let text = read(path)?;
+        let study = Study::parse(&path.to_string_lossy(), &text)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let scenario = match &study.scenario {
+            Some(file) => {
+                let path = folder.join(file);
+                let text = read(&path)?;
+                Some((path, text))
+            }
+            None => None,
+        };
+        let files = study.tables.iter().map(|t| (&t.slug, &t.reference));
+        let files = files.chain(study.figures.iter().map(|f| (&f.slug, &f.reference)));
+        let mut references = BTreeMap::new();
+        for (slug, file) in files {
+            let Some(file) = file else { continue };
+            let path = folder.join(file);
+            let reference = Reference::parse(&read(&path)?)
+                .map_err(|why| LoadError::Reference { path, why })?;
+            references.insert(slug.clone(), reference);
+        }
+        Ok(LoadedStudy { study: Arc::new(study), path: path.to_path_buf(), scenario, references })
+    }
+}
+
+pub(crate) fn read(path: &Path) -> Result<String, LoadError> {
+    std::fs::read_to_string(path)
+        .map_err(|source| LoadError::Io { path: path.to_path_buf(), source })
+}
+
+/// Studies that may name each other.
+#[derive(Clone, Debug, Default)]
+pub struct Collection {
+    studies: BTreeMap<String, LoadedStudy>,
+    order: Vec<String>,
+}
+
+impl Catalogue for Collection {
+    fn study(&self, name: &str) -> Option<&Study> {
+        self.studies.get(name).map(|loaded| &*loaded.study)
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.order.iter().map(String::as_str).collect()
+    }
+
+    fn is_complete(&self) -> bool {
+        true
+    }
+}
+
+impl Collection {
+    /// Loads the studies of these files.
+    ///
+    /// # Errors
+    /// If one is wrong, or names another that is not among them.
+    pub fn load<P: AsRef<Path>>(paths: &[P]) -> Result<Collection, LoadError> {
+        let mut collection = Collection::default();
+        for path in paths {
+            collection.add(path.as_ref())?;
+        }
+        collection.check()?;
+        Ok(collection)
+    }
+
+    /// Loads a study, and the studies in its folder that it names, by the
+    /// names of their files.
+    ///
+    /// # Errors
+    /// If one is wrong or missing.
+    pub fn load_with_siblings(path: &Path) -> Result<Collection, LoadError> {
+        let mut collection = Collection::default();
+        collection.add(path)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        while let Some(missing) = collection.missing() {
+            let sibling = folder.join(format!("{missing}.toml"));
+            let known = collection.order.len();
+            if sibling.is_file() {
+                collection.add(&sibling)?;
+            }
+            // What is still unknown then, the check reports in its place.
+            if collection.order.len() == known || collection.study(&missing).is_none() {
+                break;
+            }
+        }
+        collection.check()?;
+        Ok(collection)
+    }
+
+    fn add(&mut self, path: &Path) -> Result<(), LoadError> {
+        let loaded = LoadedStudy::load(path)?;
+        let name = loaded.study.name.clone();
+        if self.studies.contains_key(&name) {
+            return Err(LoadError::Duplicate { path: path.to_path_buf(), name });
+        }
+        self.order.push(name.clone());
+        self.studies.insert(name, loaded);
+        Ok(())
+    }
+
+    fn missing(&self) -> Option<String> {
+        let named = self.studies.values().flat_map(|s| mentioned(&s.study));
+        let mut missing = named.filter(|name| !self.studies.contains_key(name));
+        missing.next()
+    }
+
+    fn check(&self) -> Result<(), LoadError> {
+        for loaded in self.iter() {
+            loaded.study.check(self)?;
+            for table in &loaded.study.tables {
+                let home = table.from.as_deref().and_then(|name| self.study(name));
+                self.check_reference(loaded, table, home.unwrap_or(&loaded.study))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Published numbers are those of rows and columns that the table has.
+    fn check_reference(
+        &self,
+        loaded: &LoadedStudy,
+        table: &TableSpec,
+        home: &Study,
+    ) -> Result<(), LoadError> {
+        let Some(reference) = loaded.references.get(&table.slug) else { return Ok(()) };
+        let (rows, columns) = labels(table, home);
+        for (row, column) in reference.labels() {
+            for (kind, label, known) in [("row", row, &rows), ("column", column, &columns)] {
+                if known.iter().any(|k| k == label) {
+                    continue;
+                }
+                let near = nearest(label, known.iter().map(String::as_str));
+                let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                let file = table.reference.as_deref().unwrap_or("");
+                let folder = loaded.path.parent().unwrap_or(Path::new(""));
+                return Err(LoadError::Reference {
+                    path: folder.join(file),
+                    why: format!("`{}` has no {kind} `{label}`{near}", table.slug),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The study of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&LoadedStudy> {
+        self.studies.get(name)
+    }
+
+    /// The studies, in the order in which they were named.
+    pub fn iter(&self) -> impl Iterator<Item = &LoadedStudy> {
+        self.order.iter().filter_map(|name| self.studies.get(name))
+    }
+
+    /// Of these studies and those that they lead to, the ones with runs.
+    pub(crate) fn runs_of(&self, names: &BTreeSet<String>) -> Vec<&LoadedStudy> {
+        let mut all: BTreeSet<String> = names.clone();
+        loop {
+            let metrics = all.iter().filter_map(|name| self.study(name)).flat_map(|s| &s.metrics);
+            let more: BTreeSet<String> = metrics
+                .flat_map(|m| studies_of(&m.expression.expr))
+                .filter(|name| !all.contains(name))
+                .collect();
+            if more.is_empty() {
+                break;
+            }
+            all.extend(more);
+        }
+        self.iter().filter(|s| all.contains(&s.study.name) && s.scenario.is_some()).collect()
+    }
+}
+
+/// Every other study that a study names.
+fn mentioned(study: &Study) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for table in &study.tables {
+        names.extend(table.from.clone());
+        names.extend(table.values.iter().flat_map(|v| studies_of(&v.expression.expr)));
+    }
+    for figure in &study.figures {
+        names.extend(figure.from.clone());
+        if let FigureKind::Line { y, .. } | FigureKind::Bars { y, .. } = &figure.kind {
+            names.extend(studies_of(&y.expression.expr));
+        }
+    }
+    for claim in &study.claims {
+        names.extend(claim.from.clone());
+        names.extend(studies_of(&claim.check.expr));
+    }
+    names.extend(study.metrics.iter().flat_map(|m| studies_of(&m.expression.expr)));
+    names
+}
+
+/// The studies that an expression names.
+pub(crate) fn studies_of(expr: &Expr) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    collect(expr, &mut names);
+    names
+}
+
+fn collect(expr: &Expr, names: &mut BTreeSet<String>) {
+    match &expr.kind {
+        Kind::Number(..) | Kind::Label(_) => {}
+        Kind::Use { study, arguments, .. } => {
+            names.extend(study.as_ref().map(|s| s.text.clone()));
+            for Argument { value, over, .. } in arguments.iter().flatten() {
+                collect(value, names);
+                over.iter().for_each(|binders| in_binders(binders, names));
+            }
+        }
+        Kind::Negative(inner) | Kind::Not(inner) => collect(inner, names),
+        Kind::Arithmetic(_, left, right) => {
+            collect(left, names);
+            collect(right, names);
+        }
+        Kind::And(parts) | Kind::Or(parts) => parts.iter().for_each(|p| collect(p, names)),
+        Kind::Chain { first, rest, .. } => {
+            collect(first, names);
+            rest.iter().for_each(|(_, e)| collect(e, names));
+        }
+        Kind::Trend { value: body, binders, .. }
+        | Kind::ForAll(binders, body)
+        | Kind::Exists(binders, body)
+        | Kind::Count { binders, body, .. } => {
+            in_binders(binders, names);
+            collect(body, names);
+        }
+    }
+}
+
+fn in_binders(binders: &Binders, names: &mut BTreeSet<String>) {
+    for binder in &binders.axes {
+        if let Filter::Compare(_, expr) = &binder.filter {
+            collect(expr, names);
+        }
+    }
+    if let Some(condition) = &binders.condition {
+        collect(condition, names);
+    }
+}

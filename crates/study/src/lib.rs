@@ -1,0 +1,76 @@
+//! Studies: sweeps, replications, statistics, references and claims.
+//!
+//! A study is a file: a scenario, the axes to vary, replications, and the
+//! tables, figures and claims to make of the results. [`Collection`] loads
+//! studies with what they name, [`Paper`] those of a paper; [`reproduce`] runs
+//! what a selection needs and computes it as plain data: [`TableData`],
+//! [`FigureData`], [`ClaimResult`] and a [`ReproduceReport`]. Who draws is
+//! above.
+//!
+//! Runs go through a [`Runner`]; [`Simulator`] is the one of virtual time.
+//! Results are journalled as they come, so that a study that was killed goes
+//! on where it stopped, and ends with the same bytes.
+
+mod bar;
+mod claim;
+mod collection;
+mod diagnose;
+mod execute;
+mod expr;
+mod figure;
+mod metric;
+mod nearest;
+mod paper;
+mod plan;
+mod read;
+mod record;
+mod reference;
+mod reproduce;
+mod results;
+mod runner;
+mod simulator;
+pub mod stats;
+mod store;
+mod study;
+mod table;
+mod unit;
+
+#[cfg(test)]
+mod testing;
+
+pub use bar::{CellVerdict, ErrorSummary, relative_error};
+pub use claim::{ClaimResult, Verdict};
+pub use collection::{Collection, LoadError, LoadedStudy};
+pub use diagnose::{Diagnostic, Diagnostics};
+pub use execute::{ExecuteError, ExecuteOptions, Progress, Watch, check_cells, execute};
+pub use figure::{Curve, CurvePoint, FigureData, FigureForm};
+pub use metric::{METRICS, Metric, Of, metric};
+pub use paper::{Item, ItemKind, Paper, papers};
+pub use plan::{Job, Plan, hash, settings};
+pub use record::{RunData, RunResult, StoredSample, StoredSeries};
+pub use reference::{Published, Reference};
+pub use reproduce::{
+    CellRow, ClaimRow, MakeRunner, ReportRow, ReproduceError, ReproduceOptions, ReproduceReport,
+    Reproduction, Selection, reproduce,
+};
+pub use results::StudyResults;
+pub use runner::{Request, Runner};
+pub use simulator::Simulator;
+pub use store::{StoreError, write_claims_file, write_figure_file, write_runs, write_table_file};
+pub use study::{
+    Axis, Bar, ClaimSpec, DerivedMetric, Expression, FigureKind, FigureSpec, Limits, Point,
+    SeriesQuantity, Setting, Study, TableSpec, ValueSpec,
+};
+pub use table::{COLUMN_JOIN, ROW_JOIN, TableCell, TableData};
+pub use unit::{Unit, quantity};
+
+/// Reads any bytes as a study and as an expression: the body of a fuzz target.
+#[doc(hidden)]
+pub fn fuzz_study(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    if let Err(diagnostics) = Study::parse("fuzz.toml", &text) {
+        let _ = diagnostics.render(false);
+    }
+    let _ = expr::parse(&text);
+    let _ = Reference::parse(&text);
+}

@@ -1,0 +1,229 @@
+//! Reads study files: TOML to a checked [`Study`].
+
+mod axis;
+mod claim;
+mod figure;
+mod section;
+mod table;
+
+pub(crate) use section::{Errors, Section, document};
+
+use crate::diagnose::{Diagnostic, Diagnostics, Source};
+use crate::expr::{Scope, formula, number, parse};
+use crate::metric::metric;
+use crate::paper::{Catalogue, Unknown};
+use crate::study::{DerivedMetric, Expression, ExpressionPlace, Setting, Study};
+use bentpipe_units::Duration;
+use std::sync::Arc;
+
+/// Cells of a study, at most.
+const CELLS: usize = 100_000;
+
+/// Replications of a study, at most.
+const REPLICATIONS: u32 = 100_000;
+
+impl Study {
+    /// Reads a study. `file` is its name, for messages.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it. What it says of other studies is
+    /// checked when they are [known](crate::Paper::load).
+    pub fn parse(file: &str, text: &str) -> Result<Study, Diagnostics> {
+        let source = Arc::new(Source { name: file.to_owned(), text: text.to_owned() });
+        let errors = Errors::default();
+        let study = document(file, text, &errors).map(|table| {
+            let top = Section::new(&table, 0..0, text, &errors);
+            read(&top, &source)
+        });
+        if let Some(study) = &study
+            && errors.is_empty()
+        {
+            study.check_with(&Unknown, &errors);
+        }
+        match study {
+            Some(study) if errors.is_empty() => Ok(study),
+            _ => Err(Diagnostics::new(&source, errors.take())),
+        }
+    }
+
+    /// Checks what it says of other studies, now that they are known.
+    pub(crate) fn check(&self, studies: &dyn Catalogue) -> Result<(), Diagnostics> {
+        let errors = Errors::default();
+        self.check_with(studies, &errors);
+        if errors.is_empty() { Ok(()) } else { Err(Diagnostics::new(&self.source, errors.take())) }
+    }
+
+    fn check_with(&self, studies: &dyn Catalogue, errors: &Errors) {
+        for (i, derived) in self.metrics.iter().enumerate() {
+            // Its axes are fixed where it is used.
+            let mut scope = Scope::new(self, studies, &derived.expression.text)
+                .with_bound(self.axes.iter().map(|a| a.name.as_str()));
+            scope.metrics = i;
+            if let Err(fault) = number(&derived.expression.expr, &scope) {
+                errors.push(derived.expression.fault(fault));
+            }
+        }
+        table::check(self, studies, errors);
+        figure::check(self, studies, errors);
+        for claim in &self.claims {
+            let text = &claim.check;
+            if let Some(home) = home(self, claim.from.as_deref(), studies, &text.place.span, errors)
+                && let Err(fault) = formula(&text.expr, &Scope::new(home, studies, &text.text))
+            {
+                errors.push(text.fault(fault));
+            }
+        }
+    }
+}
+
+/// The study that a table, figure or claim is about; `None` if it is not known
+/// yet, or wrong and reported.
+fn home<'a>(
+    study: &'a Study,
+    from: Option<&str>,
+    studies: &'a dyn Catalogue,
+    span: &std::ops::Range<usize>,
+    errors: &Errors,
+) -> Option<&'a Study> {
+    let Some(name) = from else { return Some(study) };
+    if name == study.name {
+        return Some(study);
+    }
+    let found = studies.study(name);
+    if found.is_none() && studies.is_complete() {
+        errors.push(
+            Diagnostic::at(span.clone(), format!("`from` names an unknown study `{name}`"))
+                .suggest(name, studies.names()),
+        );
+    }
+    found
+}
+
+impl Expression {
+    /// An error of the expression at its place in the file.
+    pub(crate) fn fault(&self, fault: crate::expr::Fault) -> Diagnostic {
+        self.place.fault(fault)
+    }
+}
+
+impl ExpressionPlace {
+    fn fault(&self, mut fault: crate::expr::Fault) -> Diagnostic {
+        fault.span = match self.start {
+            Some(start) => start + fault.span.start..start + fault.span.end,
+            None => self.span.clone(),
+        };
+        Diagnostic::from(fault)
+    }
+}
+
+fn read(top: &Section<'_>, source: &Arc<Source>) -> Study {
+    let scenario = top.text("scenario").map(|t| t.value);
+    let axes = axis::read(top);
+    let study = Study {
+        name: top.slug("name"),
+        title: top.text("title").map_or_else(String::new, |t| t.value),
+        description: top.text("description").map_or_else(String::new, |t| t.value),
+        paper: top.text("paper").map(|t| t.value),
+        scenario,
+        settings: settings(top, "set"),
+        seed: top.integer("seed", 0..=u64::MAX / 2).unwrap_or(1),
+        replications: top
+            .integer("replications", 1..=u64::from(REPLICATIONS))
+            .map_or(1, |n| u32::try_from(n).unwrap_or(1)),
+        start_jitter: top.parsed("start_jitter").unwrap_or(Duration::ZERO),
+        series: top.parsed("series"),
+        axes,
+        metrics: top.tables("metric").iter().filter_map(|s| derived(s)).collect(),
+        tables: top.tables("table").iter().filter_map(table::read).collect(),
+        figures: top.tables("figure").iter().filter_map(figure::read).collect(),
+        claims: top.tables("claim").iter().filter_map(claim::read).collect(),
+        source: source.clone(),
+    };
+    top.finish();
+    whole(top, &study);
+    study
+}
+
+/// What needs the study as a whole.
+fn whole(top: &Section<'_>, study: &Study) {
+    if study.scenario.is_none() && !study.axes.is_empty() {
+        top.error(Diagnostic::whole("the study has axes but no `scenario`"));
+    }
+    if study.series.is_some_and(|interval| interval < Duration::from_micros(100)) {
+        top.error(
+            Diagnostic::at(top.span_of("series"), "the interval of time series is too short")
+                .label("expected 100 us at least"),
+        );
+    }
+    let cells = study.axes.iter().try_fold(1usize, |n, a| n.checked_mul(a.points.len()));
+    if cells.is_none_or(|n| n > CELLS) {
+        top.error(Diagnostic::whole(format!("the study has more than {CELLS} cells")));
+    }
+    let items = study.tables.iter().map(|t| (&t.slug, &t.span));
+    let items = items.chain(study.figures.iter().map(|f| (&f.slug, &f.span)));
+    let mut seen: Vec<&String> = Vec::new();
+    for (slug, span) in items {
+        if seen.contains(&slug) {
+            let message = format!("two tables or figures are named `{slug}`");
+            top.error(Diagnostic::at(span.clone(), message));
+        }
+        seen.push(slug);
+    }
+    for (i, claim) in study.claims.iter().enumerate() {
+        if study.claims[..i].iter().any(|other| other.id == claim.id) {
+            let span = claim.check.place.span.clone();
+            top.error(Diagnostic::at(span, format!("two claims are named `{}`", claim.id)));
+        }
+    }
+}
+
+fn derived(section: &Section<'_>) -> Option<DerivedMetric> {
+    let name = section.required_text("name");
+    let expression = expression(section, "expression");
+    let unit = section.text("unit").map_or_else(String::new, |t| t.value);
+    section.finish();
+    let name = name?;
+    if metric(&name.value).is_some() {
+        let message = format!("`{}` is a built-in metric", name.value);
+        section.error(Diagnostic::at(name.span.clone(), message));
+    }
+    if !is_name(&name.value) {
+        section.error(
+            Diagnostic::at(name.span.clone(), "this cannot be the name of a metric")
+                .label("expected letters, digits and `_`"),
+        );
+    }
+    Some(DerivedMetric { name: name.value, expression: expression?, unit })
+}
+
+/// True for what expressions can call by its bare name.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && !text.ends_with('-')
+        && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+}
+
+/// Reads an expression; reports if it is missing or cannot be parsed.
+pub(crate) fn expression(section: &Section<'_>, key: &str) -> Option<Expression> {
+    parsed_expression(section, section.required_text(key)?)
+}
+
+fn parsed_expression(section: &Section<'_>, text: section::Text) -> Option<Expression> {
+    let place = ExpressionPlace { start: section.start_of(&text), span: text.span };
+    match parse(&text.value) {
+        Ok(expr) => Some(Expression { text: text.value, expr, place }),
+        Err(fault) => {
+            section.error(place.fault(fault));
+            None
+        }
+    }
+}
+
+/// A table of paths and values, `{ "link.satellite.rate" = "2 Mbit/s" }`.
+fn settings(section: &Section<'_>, key: &str) -> Vec<Setting> {
+    let Some(table) = section.table(key) else { return Vec::new() };
+    table.entries().map(|(path, value)| Setting { path, value }).collect()
+}
+
+#[cfg(test)]
+mod tests;

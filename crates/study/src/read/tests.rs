@@ -1,0 +1,85 @@
+use crate::study::Study;
+use proptest::prelude::*;
+
+const GOOD: &str = include_str!("../../../../papers/marchese-2006/table-3.toml");
+
+fn rendered(text: &str) -> String {
+    match Study::parse("study.toml", text) {
+        Ok(_) => "no error\n".to_owned(),
+        Err(diagnostics) => diagnostics.render(false),
+    }
+}
+
+/// A study with one line changed.
+fn changed(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from}");
+    GOOD.replacen(from, to, 1)
+}
+
+#[test]
+fn the_papers_study_reads() {
+    let study = Study::parse("table-3.toml", GOOD).unwrap();
+    assert_eq!((study.cells(), study.tables.len(), study.claims.len()), (75, 5, 8));
+    assert_eq!(study.axis("file").unwrap().points[2].value.unwrap().0, 1_048_352.0);
+    assert_eq!(study.axis("transport").unwrap().point("mtsi"), Some(4));
+    let setting = &study.axis("bandwidth").unwrap().points[0].settings[0];
+    assert_eq!(setting.value, "\"500 kbit/s\"");
+}
+
+#[test]
+fn mistakes_are_pointed_at() {
+    let studies = [
+        "name = ",
+        "title = 'x'\nscenario = 'y.toml'\n[[axis]]\nname = 'a'\nvalues = []\npath = 'p'\n",
+        &changed("scenario = \"emulator.toml\"", "scenario = \"emulator.toml\"\nreplications = 0"),
+        &changed("paper = ", "papre = "),
+        &changed("name = \"file\"", "name = \"bandwidth\""),
+        &changed("labels = [\"500 Kbit/s\", ", "labels = ["),
+        &changed("rows = [\"bandwidth\", \"file\"]", "rows = [\"bandwidht\", \"file\"]"),
+        &changed("columns = [\"transport\"]", ""),
+        &changed("metric = \"transfer_time\"", "metric = \"transfer_tmie\""),
+        &changed("unit = \"s\"", "unit = \"kB\""),
+        &changed("mean = \"1.5%\"", "mean = \"1.5 s\""),
+        &changed("\"TCP Westwood+\" = { worst", "\"TCP Westwood\" = { worst"),
+        &changed("alias = \"iw6\"", "alias = \"iw2\""),
+        &changed("< time(westwood) <", "< time(westwod) <"),
+        &changed("metric = \"gain(mtsi, iw2)\"", "metric = \"gain(mtsi, iw22)\""),
+        &changed("recorded = \"holds\"", "recorded = \"true\""),
+        &changed("slug = \"table-4\"", "slug = \"table-3\""),
+        &changed("path = \"link.satellite.rate\"", "path = 5"),
+    ]
+    .map(rendered);
+    insta::assert_snapshot!(studies.join("\n"));
+}
+
+#[test]
+fn figures_are_checked() {
+    let figure = |lines: &str| format!("{GOOD}\n[[figure]]\nslug = \"figure-1\"\n{lines}\n");
+    let bars = "kind = \"bars\"\ngroups = [\"bandwidth\", \"file\"]\nseries = \"transport\"\ny = \"time\"";
+    let line = "kind = \"line\"\nx = \"file\"\nseries = \"transport\"\ny = \"time\"\nat = { bandwidth = \"2 Mbit/s\" }";
+    assert_eq!(rendered(&figure(bars)), "no error\n");
+    assert_eq!(rendered(&figure(line)), "no error\n");
+    let faults = [
+        "kind = \"pie\"",
+        "kind = \"series\"\ny = \"cwn\"",
+        "kind = \"series\"\ny = \"cwnd\"\nseries = \"transport\"\nat = { bandwidth = \"1 Mbit/s\" }",
+        "kind = \"line\"\nx = \"file\"\nseries = \"transport\"\ny = \"time\"",
+    ];
+    let shown: Vec<String> = faults.iter().map(|lines| rendered(&figure(lines))).collect();
+    insta::assert_snapshot!(shown.join("\n"));
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in "\\PC{0,80}") {
+        let _ = rendered(&text);
+    }
+
+    #[test]
+    fn no_damage_panics(at in 0..GOOD.len(), length in 0..40_usize, with in "[a-z0-9\"={}\\[\\],. \n]{0,6}") {
+        let mut text = GOOD.as_bytes().to_vec();
+        let end = (at + length).min(text.len());
+        text.splice(at..end, with.bytes());
+        crate::fuzz_study(&text);
+    }
+}

@@ -1,0 +1,129 @@
+//! What a study keeps of each run, in memory and in its journal.
+
+use bentpipe_outcome::{FlowSeries, Outcome};
+use serde::{Deserialize, Serialize};
+
+/// The result of one run, as the journal holds it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunResult {
+    /// It ran.
+    Done(Box<RunData>),
+    /// It could not run or hit a bound; why.
+    Failed(String),
+}
+
+impl RunResult {
+    /// The data of a run that ran.
+    #[must_use]
+    pub fn data(&self) -> Option<&RunData> {
+        match self {
+            RunResult::Done(data) => Some(data),
+            RunResult::Failed(_) => None,
+        }
+    }
+
+    /// Why a run has no data.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        match self {
+            RunResult::Done(_) => None,
+            RunResult::Failed(why) => Some(why),
+        }
+    }
+}
+
+/// What a run yielded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunData {
+    /// The outcome, without its series.
+    pub outcome: Outcome,
+    /// The series, where the study asks for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<StoredSeries>,
+}
+
+impl RunData {
+    /// Takes an outcome apart.
+    #[must_use]
+    pub fn new(mut outcome: Outcome) -> RunData {
+        let series = std::mem::take(&mut outcome.series);
+        RunData { outcome, series: series.iter().map(StoredSeries::new).collect() }
+    }
+}
+
+/// The time series of one flow; unlike those of an outcome they can be read
+/// back from a journal.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct StoredSeries {
+    /// Name of the flow.
+    pub flow: String,
+    /// The sender's state.
+    pub sender: Vec<StoredSample>,
+    /// Time in nanoseconds, payload bytes delivered so far.
+    pub delivered: Vec<(u64, u64)>,
+    /// Time in nanoseconds, payload bytes sent so far.
+    pub sent: Vec<(u64, u64)>,
+}
+
+/// The sender's state at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct StoredSample {
+    /// When, nanoseconds.
+    pub at_ns: u64,
+    /// Congestion window, segments.
+    pub cwnd: f64,
+    /// Slow start threshold, segments; `None` until set.
+    pub ssthresh: Option<f64>,
+    /// Segments in flight.
+    pub flight: f64,
+    /// Last RTT sample, nanoseconds; zero before one.
+    pub rtt_ns: u64,
+    /// Retransmissions so far.
+    pub retransmissions: u64,
+}
+
+impl StoredSeries {
+    fn new(series: &FlowSeries) -> StoredSeries {
+        let steps = |steps: &[(bentpipe_units::Time, bentpipe_units::Bytes)]| {
+            steps.iter().map(|(at, bytes)| (at.as_nanos(), bytes.get())).collect()
+        };
+        let sender = series.sender.iter().map(|s| StoredSample {
+            at_ns: s.at.as_nanos(),
+            cwnd: s.cwnd,
+            ssthresh: Some(s.ssthresh).filter(|x| x.is_finite()),
+            flight: s.flight,
+            rtt_ns: s.rtt.as_nanos(),
+            retransmissions: s.retransmissions,
+        });
+        StoredSeries {
+            flow: series.flow.clone(),
+            sender: sender.collect(),
+            delivered: steps(&series.delivered),
+            sent: steps(&series.sent),
+        }
+    }
+
+    /// The state at a time: the last sample at or before it.
+    #[must_use]
+    pub fn sender_at(&self, at_ns: u64) -> Option<&StoredSample> {
+        self.sender[..self.sender.partition_point(|s| s.at_ns <= at_ns)].last()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outcome, run_data};
+
+    #[test]
+    fn results_read_back() {
+        for result in [
+            RunResult::Done(Box::new(run_data(outcome(12.5)))),
+            RunResult::Failed("more than 5 packets".into()),
+        ] {
+            let text = serde_json::to_string(&result).unwrap();
+            assert_eq!(serde_json::from_str::<RunResult>(&text).unwrap(), result);
+        }
+    }
+}

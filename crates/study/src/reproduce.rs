@@ -1,0 +1,376 @@
+//! Runs studies and makes of them what was asked for: tables, figures,
+//! claims, and a report.
+
+use crate::bar::CellVerdict;
+use crate::claim::{self, ClaimResult, Verdict};
+use crate::collection::{Collection, LoadedStudy, studies_of};
+use crate::execute::{ExecuteError, ExecuteOptions, Watch, execute};
+use crate::expr::World;
+use crate::figure::{self, FigureData};
+use crate::paper::Catalogue;
+use crate::results::StudyResults;
+use crate::runner::Runner;
+use crate::store::{self, StoreError};
+use crate::study::{FigureKind, FigureSpec, Study, TableSpec};
+use crate::table::{self, TableData};
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// What to reproduce.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum Selection {
+    /// Everything.
+    #[default]
+    All,
+    /// One table or figure.
+    Item(String),
+    /// One claim.
+    Claim(String),
+    /// Everything of one study.
+    Study(String),
+}
+
+/// Makes the runner of a study.
+pub type MakeRunner<'a> = dyn Fn(&LoadedStudy) -> Result<Box<dyn Runner>, String> + 'a;
+
+/// How to reproduce.
+pub struct ReproduceOptions<'a> {
+    /// Runs at a time; zero is as many as there are cores.
+    pub threads: usize,
+    /// Runs per cell instead of each study's own number, where that is more.
+    pub runs: Option<u32>,
+    /// Folder for the results of each study; `None` keeps them in memory.
+    pub results: Option<PathBuf>,
+    /// Forget results that are there.
+    pub fresh: bool,
+    /// Told how far it is.
+    pub watch: &'a Watch<'a>,
+}
+
+/// Why nothing was reproduced.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReproduceError {
+    /// There is no such item, claim or study.
+    #[error("there is no {kind} `{name}`{hint}")]
+    Unknown {
+        /// What was looked for.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+        /// The nearest name.
+        hint: String,
+    },
+    /// A scenario is wrong.
+    #[error("{0}")]
+    Scenario(String),
+    /// A study was not executed.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    /// Results cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Everything that came out.
+#[derive(Clone, Debug)]
+pub struct Reproduction {
+    /// The report: cells and claims.
+    pub report: ReproduceReport,
+    /// The tables, each with its study.
+    pub tables: Vec<(String, TableData)>,
+    /// The figures, each with its study.
+    pub figures: Vec<(String, FigureData)>,
+    /// The claims.
+    pub claims: Vec<ClaimResult>,
+    /// The results of the studies that ran.
+    pub results: BTreeMap<String, StudyResults>,
+}
+
+/// A report, which is an array of rows: cells first, then claims.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct ReproduceReport {
+    /// The rows.
+    pub rows: Vec<ReportRow>,
+    /// Whether something is worse than recorded: a cell or a mean outside its
+    /// bar, or a claim whose verdict changed.
+    pub regression: bool,
+}
+
+impl Serialize for ReproduceReport {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.rows.serialize(to)
+    }
+}
+
+/// A row of a report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ReportRow {
+    /// A cell of a table.
+    Cell(CellRow),
+    /// A claim.
+    Claim(ClaimRow),
+}
+
+/// A cell of a table beside the published number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellRow {
+    /// Slug of the paper.
+    pub paper: String,
+    /// Slug of the table.
+    pub item: String,
+    /// Label of the row.
+    pub row: String,
+    /// Label of the column.
+    pub column: String,
+    /// The published number.
+    pub published: Option<f64>,
+    /// Ours.
+    pub ours: Option<f64>,
+    /// Half the width of its 95% interval.
+    pub ci95: Option<f64>,
+    /// The unit of all three.
+    pub unit: String,
+    /// (ours - published) / published, as a fraction.
+    pub relative_error: Option<f64>,
+    /// How it stands.
+    pub verdict: CellVerdict,
+    /// Remarks.
+    pub note: String,
+}
+
+/// A claim beside its recorded verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimRow {
+    /// Slug of the paper.
+    pub paper: String,
+    /// Identifier.
+    pub id: String,
+    /// What is claimed.
+    pub claim: String,
+    /// What the results say.
+    pub verdict: Verdict,
+    /// What they are to say.
+    pub recorded: Option<Verdict>,
+    /// Numbers that show it.
+    pub evidence: String,
+}
+
+impl World for BTreeMap<String, StudyResults> {
+    fn results(&self, study: &str) -> Option<&StudyResults> {
+        self.get(study)
+    }
+}
+
+/// What was asked for, with the study of each.
+#[derive(Default)]
+struct Wanted<'a> {
+    tables: Vec<(&'a LoadedStudy, &'a TableSpec)>,
+    figures: Vec<(&'a LoadedStudy, &'a FigureSpec)>,
+    claims: Vec<(&'a LoadedStudy, &'a crate::study::ClaimSpec)>,
+    /// Studies to run, whoever needs them.
+    studies: BTreeSet<String>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(studies: &'a Collection, selection: &Selection) -> Result<Wanted<'a>, ReproduceError> {
+        let mut wanted = Wanted::default();
+        let (item, claim) = match selection {
+            Selection::Item(slug) => (Some(slug), None),
+            Selection::Claim(id) => (None, Some(id)),
+            Selection::All | Selection::Study(_) => (None, None),
+        };
+        for loaded in studies.iter() {
+            let study = &*loaded.study;
+            match selection {
+                Selection::Study(name) if *name != study.name => continue,
+                Selection::All | Selection::Study(_) => {
+                    wanted.studies.insert(study.name.clone());
+                }
+                Selection::Item(_) | Selection::Claim(_) => {}
+            }
+            let items = claim.is_none();
+            let chosen = |slug: &String| items && item.is_none_or(|wanted| wanted == slug);
+            wanted.tables.extend(
+                study.tables.iter().filter(|t| chosen(&t.slug)).map(|t| (loaded, t)),
+            );
+            wanted.figures.extend(
+                study.figures.iter().filter(|f| chosen(&f.slug)).map(|f| (loaded, f)),
+            );
+            let claims = study.claims.iter().filter(|c| {
+                item.is_none() && claim.is_none_or(|wanted| *wanted == c.id)
+            });
+            wanted.claims.extend(claims.map(|c| (loaded, c)));
+        }
+        wanted.needs();
+        let nothing = wanted.tables.is_empty()
+            && wanted.figures.is_empty()
+            && wanted.claims.is_empty()
+            && wanted.studies.is_empty();
+        if nothing && *selection != Selection::All {
+            return Err(unknown(studies, selection));
+        }
+        Ok(wanted)
+    }
+
+    fn needs(&mut self) {
+        let home = |loaded: &LoadedStudy, from: &Option<String>| {
+            from.clone().unwrap_or_else(|| loaded.study.name.clone())
+        };
+        for (loaded, table) in &self.tables {
+            self.studies.insert(home(loaded, &table.from));
+            for value in &table.values {
+                self.studies.extend(studies_of(&value.expression.expr));
+            }
+        }
+        for (loaded, figure) in &self.figures {
+            self.studies.insert(home(loaded, &figure.from));
+            if let FigureKind::Line { y, .. } | FigureKind::Bars { y, .. } = &figure.kind {
+                self.studies.extend(studies_of(&y.expression.expr));
+            }
+        }
+        for (loaded, claim) in &self.claims {
+            self.studies.insert(home(loaded, &claim.from));
+            self.studies.extend(studies_of(&claim.check.expr));
+        }
+    }
+}
+
+fn unknown(studies: &Collection, selection: &Selection) -> ReproduceError {
+    let all = || studies.iter().map(|s| &*s.study);
+    let (kind, name, known): (_, _, Vec<&str>) = match selection {
+        Selection::Claim(id) => {
+            let ids = all().flat_map(|s| s.claims.iter().map(|c| c.id.as_str()));
+            ("claim", id.as_str(), ids.collect())
+        }
+        Selection::Study(name) => ("study", name.as_str(), studies.names()),
+        Selection::Item(slug) => {
+            let tables = all().flat_map(|s| s.tables.iter().map(|t| t.slug.as_str()));
+            let figures = all().flat_map(|s| s.figures.iter().map(|f| f.slug.as_str()));
+            ("table or figure", slug.as_str(), tables.chain(figures).collect())
+        }
+        Selection::All => ("item", "", Vec::new()),
+    };
+    let near = crate::nearest::nearest(name, known);
+    let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    ReproduceError::Unknown { kind, name: name.to_owned(), hint }
+}
+
+/// Runs what is needed for a selection and computes it.
+///
+/// # Errors
+/// If there is no such item, a scenario is wrong, or a study cannot be run to
+/// its end. Runs that fail do not stop the rest: they are missing cells.
+pub fn reproduce(
+    studies: &Collection,
+    paper: &str,
+    selection: &Selection,
+    runner: &MakeRunner<'_>,
+    options: &ReproduceOptions<'_>,
+) -> Result<Reproduction, ReproduceError> {
+    let wanted = Wanted::new(studies, selection)?;
+    let mut results = BTreeMap::new();
+    for loaded in studies.runs_of(&wanted.studies) {
+        let study = &loaded.study;
+        let folder = match &options.results {
+            Some(results) => Some(store::create(&results.join(&study.name))?),
+            None => None,
+        };
+        let runner = runner(loaded).map_err(ReproduceError::Scenario)?;
+        let execution = ExecuteOptions {
+            threads: options.threads,
+            replications: options.runs.map(|n| n.min(study.replications)),
+            journal: folder.as_ref().map(|f| f.join("journal")),
+            fresh: options.fresh,
+            watch: options.watch,
+        };
+        let found = execute(study, &*runner, &execution)?;
+        if let Some(folder) = &folder {
+            store::write_runs(folder, &found, &runner.identity())?;
+        }
+        results.insert(study.name.clone(), found);
+    }
+    let made = compute(studies, paper, &wanted, results, options.runs);
+    if let Some(results) = &options.results {
+        store::write_items(results, &made)?;
+    }
+    Ok(made)
+}
+
+fn compute(
+    studies: &Collection,
+    paper: &str,
+    wanted: &Wanted<'_>,
+    results: BTreeMap<String, StudyResults>,
+    runs: Option<u32>,
+) -> Reproduction {
+    let home = |loaded: &LoadedStudy, from: &Option<String>| -> Option<&Study> {
+        studies.study(from.as_deref().unwrap_or(&loaded.study.name))
+    };
+    let mut tables = Vec::new();
+    for (loaded, spec) in &wanted.tables {
+        let Some(home) = home(loaded, &spec.from) else { continue };
+        let reference = loaded.references.get(&spec.slug);
+        let table = table::compute(spec, home, reference, studies, &results);
+        tables.push((loaded.study.name.clone(), table));
+    }
+    let mut figures = Vec::new();
+    for (loaded, spec) in &wanted.figures {
+        let Some(home) = home(loaded, &spec.from) else { continue };
+        let sources = figure::Sources {
+            home,
+            reference: loaded.references.get(&spec.slug),
+            studies,
+            world: &results,
+        };
+        figures.push((loaded.study.name.clone(), figure::compute(spec, &sources)));
+    }
+    let mut claims = Vec::new();
+    for (loaded, spec) in &wanted.claims {
+        let Some(home) = home(loaded, &spec.from) else { continue };
+        let fewer = runs.is_some_and(|n| results.values().any(|r| n < r.study().replications));
+        claims.push(claim::check(spec, home, studies, &results, fewer));
+    }
+    let report = report(paper, &tables, &claims);
+    Reproduction { report, tables, figures, claims, results }
+}
+
+fn report(paper: &str, tables: &[(String, TableData)], claims: &[ClaimResult]) -> ReproduceReport {
+    let mut report = ReproduceReport::default();
+    for (_, table) in tables {
+        for cell in table.cells.iter().flatten() {
+            // A cell that should stand beside a published number and does not
+            // is worse than one that stands beside it badly.
+            report.regression |= cell.verdict == CellVerdict::Worse
+                || (cell.verdict == CellVerdict::Missing && cell.published.is_some());
+            report.rows.push(ReportRow::Cell(CellRow {
+                paper: paper.to_owned(),
+                item: table.slug.clone(),
+                row: cell.row.clone(),
+                column: cell.column.clone(),
+                published: cell.published,
+                ours: cell.ours,
+                ci95: cell.ci95,
+                unit: cell.unit.clone(),
+                relative_error: cell.relative_error,
+                verdict: cell.verdict,
+                note: cell.note.clone(),
+            }));
+        }
+        report.regression |= table.errors.iter().any(|e| e.verdict == CellVerdict::Worse);
+    }
+    for claim in claims {
+        report.regression |= claim.regression;
+        report.rows.push(ReportRow::Claim(ClaimRow {
+            paper: paper.to_owned(),
+            id: claim.id.clone(),
+            claim: claim.claim.clone(),
+            verdict: claim.verdict,
+            recorded: claim.recorded,
+            evidence: claim.evidence.clone(),
+        }));
+    }
+    report
+}

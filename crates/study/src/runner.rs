@@ -1,0 +1,39 @@
+//! What turns a cell of a study into an outcome.
+
+use crate::study::Setting;
+use bentpipe_outcome::Outcome;
+use bentpipe_units::Duration;
+
+/// One run that is asked for.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// Values to set in the scenario.
+    pub settings: &'a [Setting],
+    /// Seed of the run.
+    pub seed: u64,
+    /// Shift of the start times.
+    pub start_jitter: Duration,
+    /// Interval of the time series; `None` records none.
+    pub series: Option<Duration>,
+}
+
+/// Runs a scenario with some values set.
+///
+/// The same request must give the same outcome.
+pub trait Runner: Sync {
+    /// A text that changes whenever outcomes may: the scenario, and what runs
+    /// it.
+    fn identity(&self) -> String;
+
+    /// Checks that the settings make a scenario.
+    ///
+    /// # Errors
+    /// What is wrong, for people.
+    fn check(&self, settings: &[Setting]) -> Result<(), String>;
+
+    /// Runs.
+    ///
+    /// # Errors
+    /// Why there is no outcome, for people.
+    fn run(&self, request: &Request<'_>) -> Result<Outcome, String>;
+}

@@ -1,0 +1,76 @@
+//! Runs cells in the simulator.
+
+use crate::collection::LoadedStudy;
+use crate::runner::{Request, Runner};
+use crate::study::Setting;
+use bentpipe_outcome::Outcome;
+use bentpipe_scenario::{Document, Override, Scenario};
+use bentpipe_sim::Options;
+
+/// Runs a scenario in virtual time.
+#[derive(Clone, Debug)]
+pub struct Simulator {
+    document: Document,
+    identity: String,
+}
+
+impl Simulator {
+    /// A simulator of a scenario. `file` is its name, for messages.
+    ///
+    /// # Errors
+    /// If the text is not TOML.
+    pub fn new(file: &str, text: &str) -> Result<Simulator, bentpipe_scenario::Diagnostics> {
+        Ok(Simulator { document: Document::parse(file, text)?, identity: text.to_owned() })
+    }
+
+    /// The simulator of a study's scenario, as
+    /// [`reproduce`](crate::reproduce) asks for it.
+    ///
+    /// # Errors
+    /// If the study has no scenario or it is not TOML.
+    pub fn of(loaded: &LoadedStudy) -> Result<Box<dyn Runner>, String> {
+        let Some((path, text)) = &loaded.scenario else {
+            return Err(format!("study `{}` has no scenario", loaded.study.name));
+        };
+        match Simulator::new(&path.to_string_lossy(), text) {
+            Ok(simulator) => Ok(Box::new(simulator)),
+            Err(diagnostics) => Err(diagnostics.render(false)),
+        }
+    }
+
+    /// The scenario with some values set.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn scenario(
+        &self,
+        settings: &[Setting],
+    ) -> Result<Scenario, bentpipe_scenario::Diagnostics> {
+        let mut document = self.document.clone();
+        for setting in settings {
+            document.set(&setting.path, &Override::parse(&setting.value))?;
+        }
+        document.validate()
+    }
+}
+
+impl Runner for Simulator {
+    fn identity(&self) -> String {
+        self.identity.clone()
+    }
+
+    fn check(&self, settings: &[Setting]) -> Result<(), String> {
+        self.scenario(settings).map(|_| ()).map_err(|e| e.render(false))
+    }
+
+    fn run(&self, request: &Request<'_>) -> Result<Outcome, String> {
+        let scenario = self.scenario(request.settings).map_err(|e| e.to_string())?;
+        let options = Options {
+            seed: request.seed,
+            series: request.series,
+            queueing_delays: true,
+            start_jitter: request.start_jitter,
+        };
+        bentpipe_sim::run(&scenario, &options).map_err(|e| e.to_string())
+    }
+}

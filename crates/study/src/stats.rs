@@ -1,0 +1,220 @@
+//! Statistics over replications: mean, spread and Student's interval.
+//!
+//! The interval is the classical one for a mean of normal samples, mean plus
+//! or minus t(0.975, n - 1) s / sqrt(n) (W. S. Gosset, *The probable error of
+//! a mean*, Biometrika 6, 1908). All of it is pure arithmetic, so that it is
+//! the same on every machine.
+
+use bentpipe_units::math::{cos, sin, sqrt};
+use serde::Serialize;
+
+/// What a sample of replications says.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Number of replications.
+    pub n: usize,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Sample standard deviation; `None` for a single replication.
+    pub sd: Option<f64>,
+    /// Half the width of the 95% interval of the mean; `None` for a single
+    /// replication.
+    pub ci95: Option<f64>,
+    /// Median.
+    pub median: f64,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+impl Summary {
+    /// The summary of `samples`; `None` if there are none or one is not a
+    /// number.
+    #[must_use]
+    pub fn of(samples: &[f64]) -> Option<Summary> {
+        if samples.is_empty() || samples.iter().any(|x| x.is_nan()) {
+            return None;
+        }
+        let n = samples.len();
+        let mean = mean(samples);
+        let mut sorted = samples.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let sd = deviation(samples, mean);
+        Some(Summary {
+            n,
+            mean,
+            sd,
+            ci95: sd.map(|sd| half_width(sd, n)),
+            median: median_of_sorted(&sorted),
+            min: sorted[0],
+            max: sorted[n - 1],
+        })
+    }
+}
+
+/// The arithmetic mean; not a number for no samples. Equal samples give
+/// exactly their value.
+#[must_use]
+pub fn mean(samples: &[f64]) -> f64 {
+    match samples {
+        [first, rest @ ..] if rest.iter().all(|x| x == first) => *first,
+        _ => samples.iter().sum::<f64>() / samples.len() as f64,
+    }
+}
+
+/// The median of any samples; `None` for no samples.
+#[must_use]
+pub fn median(samples: &[f64]) -> Option<f64> {
+    if samples.is_empty() {
+        return None;
+    }
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    Some(median_of_sorted(&sorted))
+}
+
+/// Half the width of the 95% interval of the mean of `samples`; `None` for
+/// fewer than two.
+#[must_use]
+pub fn ci95(samples: &[f64]) -> Option<f64> {
+    deviation(samples, mean(samples)).map(|sd| half_width(sd, samples.len()))
+}
+
+fn deviation(samples: &[f64], mean: f64) -> Option<f64> {
+    if samples.len() < 2 {
+        return None;
+    }
+    let squares: f64 = samples.iter().map(|x| (x - mean) * (x - mean)).sum();
+    Some(sqrt(squares / (samples.len() - 1) as f64))
+}
+
+fn half_width(sd: f64, n: usize) -> f64 {
+    t_975(n - 1) * sd / sqrt(n as f64)
+}
+
+fn median_of_sorted(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted[middle]
+    } else {
+        f64::midpoint(sorted[middle - 1], sorted[middle])
+    }
+}
+
+/// Above this the expansion about the normal quantile is good to 1e-9.
+const EXACT: usize = 200;
+
+/// The 97.5% quantile of Student's t: two-sided 95%. Infinite for no degrees
+/// of freedom.
+#[must_use]
+pub fn t_975(degrees_of_freedom: usize) -> f64 {
+    match degrees_of_freedom {
+        0 => f64::INFINITY,
+        1..=EXACT => exact(degrees_of_freedom),
+        _ => expansion(degrees_of_freedom as f64),
+    }
+}
+
+/// With t = sqrt(v) tan(angle), P(|T| < t) is a finite sum in sine and cosine
+/// of the angle (Abramowitz & Stegun, 26.7.3 and 26.7.4). Bisection on the
+/// angle needs no inverse functions.
+fn exact(v: usize) -> f64 {
+    let (mut low, mut high) = (0.0, std::f64::consts::FRAC_PI_2);
+    for _ in 0..80 {
+        let angle = f64::midpoint(low, high);
+        if central(v, angle) < 0.95 {
+            low = angle;
+        } else {
+            high = angle;
+        }
+    }
+    let angle = f64::midpoint(low, high);
+    sqrt(v as f64) * sin(angle) / cos(angle)
+}
+
+/// P(|T| < sqrt(v) tan(angle)).
+fn central(v: usize, angle: f64) -> f64 {
+    let (s, c) = (sin(angle), cos(angle));
+    let odd = v % 2 == 1;
+    let mut term = if odd { c } else { 1.0 };
+    let mut sum = if v == 1 { 0.0 } else { term };
+    let mut k = if odd { 3 } else { 2 };
+    while k + 2 <= v {
+        term *= (k - 1) as f64 / k as f64 * c * c;
+        sum += term;
+        k += 2;
+    }
+    if odd { (angle + s * sum) * std::f64::consts::FRAC_2_PI } else { s * sum }
+}
+
+/// Cornish-Fisher expansion about the normal quantile (Abramowitz & Stegun,
+/// 26.7.5).
+fn expansion(v: f64) -> f64 {
+    const Z: f64 = 1.959_963_984_540_054;
+    let z2 = Z * Z;
+    let g1 = Z * (z2 + 1.0) / 4.0;
+    let g2 = Z * ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
+    let g3 = Z * (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0;
+    Z + (g1 + (g2 + g3 / v) / v) / v
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn quantiles_of_the_printed_tables() {
+        for (v, t) in [
+            (1, 12.706_204_736),
+            (2, 4.302_652_730),
+            (3, 3.182_446_305),
+            (4, 2.776_445_105),
+            (5, 2.570_581_836),
+            (9, 2.262_157_163),
+            (10, 2.228_138_852),
+            (29, 2.045_229_642),
+            (30, 2.042_272_456),
+            (120, 1.979_930_405),
+            (1000, 1.962_339_081),
+        ] {
+            assert!((t_975(v) - t).abs() < 1e-7, "{v}: {} is not {t}", t_975(v));
+        }
+        assert_eq!(t_975(0), f64::INFINITY);
+    }
+
+    #[test]
+    fn the_expansion_continues_the_sum() {
+        assert!((expansion(EXACT as f64) - exact(EXACT)).abs() < 1e-8);
+        assert!((1..400).all(|v| t_975(v) > t_975(v + 1)));
+    }
+
+    #[test]
+    fn a_sample_by_hand() {
+        let s = Summary::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert_eq!((s.n, s.mean, s.median, s.min, s.max), (8, 5.0, 4.5, 2.0, 9.0));
+        assert!((s.sd.unwrap() - 2.138_089_935).abs() < 1e-9);
+        assert!((s.ci95.unwrap() - 2.364_624_252 * 2.138_089_935 / 2.828_427_125).abs() < 1e-8);
+    }
+
+    #[test]
+    fn one_replication_has_no_interval() {
+        let s = Summary::of(&[1.5]).unwrap();
+        assert_eq!((s.mean, s.sd, s.ci95), (1.5, None, None));
+        assert_eq!(Summary::of(&[]), None);
+        assert_eq!(Summary::of(&[1.0, f64::NAN]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_mean_lies_between_the_extremes(
+            samples in proptest::collection::vec(-1e6..1e6, 1..50)
+        ) {
+            let s = Summary::of(&samples).unwrap();
+            prop_assert!(s.min <= s.mean + 1e-6 && s.mean <= s.max + 1e-6);
+            prop_assert!(s.min <= s.median && s.median <= s.max);
+            prop_assert_eq!(median(&samples), Some(s.median));
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! A study: a scenario, the axes to sweep, and what to make of the results.
+
+use crate::diagnose::Source;
+use crate::expr::Expr;
+use crate::unit::Unit;
+use bentpipe_units::Duration;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A study as its file describes it.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// Its name: file names, and what other studies call it.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// What it is about; may be empty.
+    pub description: String,
+    /// The slug of the paper that it reproduces.
+    pub paper: Option<String>,
+    /// The scenario file, relative to the study; `None` for a study that only
+    /// looks at others.
+    pub scenario: Option<String>,
+    /// Values set in every run.
+    pub settings: Vec<Setting>,
+    /// Seed of the first replication; the others follow it.
+    pub seed: u64,
+    /// Runs per cell.
+    pub replications: u32,
+    /// Shift of the start times between replications.
+    pub start_jitter: Duration,
+    /// Interval of the time series; `None` records none.
+    pub series: Option<Duration>,
+    /// The axes, slowest first.
+    pub axes: Vec<Axis>,
+    /// Metrics by expression.
+    pub metrics: Vec<DerivedMetric>,
+    /// Tables.
+    pub tables: Vec<TableSpec>,
+    /// Figures.
+    pub figures: Vec<FigureSpec>,
+    /// Claims.
+    pub claims: Vec<ClaimSpec>,
+    pub(crate) source: Arc<Source>,
+}
+
+/// A value set in the scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Dotted path.
+    pub path: String,
+    /// The value as TOML.
+    pub value: String,
+}
+
+/// Something that is varied.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Its name.
+    pub name: String,
+    /// Its points, in order.
+    pub points: Vec<Point>,
+}
+
+/// One point of an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The label in tables and figures.
+    pub label: String,
+    /// A short name for expressions.
+    pub alias: Option<String>,
+    /// Its number in base units, if it has one.
+    pub value: Option<(f64, Option<Unit>)>,
+    /// What it sets.
+    pub settings: Vec<Setting>,
+}
+
+/// An expression of a study, with its place in the file.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    /// As it is written.
+    pub text: String,
+    pub(crate) expr: Expr,
+    pub(crate) place: ExpressionPlace,
+}
+
+/// Where an expression stands in the file.
+#[derive(Clone, Debug)]
+pub(crate) struct ExpressionPlace {
+    /// The TOML string, quotes included.
+    pub(crate) span: Range<usize>,
+    /// Where the text itself begins, if it is there without escapes.
+    pub(crate) start: Option<usize>,
+}
+
+/// A metric by expression.
+#[derive(Clone, Debug)]
+pub struct DerivedMetric {
+    /// Its name.
+    pub name: String,
+    /// How it is computed.
+    pub expression: Expression,
+    /// The unit to print; may be empty.
+    pub unit: String,
+}
+
+/// A table to draw.
+#[derive(Clone, Debug)]
+pub struct TableSpec {
+    /// Name of the item: `table-3`.
+    pub slug: String,
+    /// Title.
+    pub title: String,
+    /// The study whose axes and results it shows; its own where `None`.
+    pub from: Option<String>,
+    /// Axes down the side.
+    pub rows: Vec<String>,
+    /// Axes across.
+    pub columns: Vec<String>,
+    /// Axes that are fixed.
+    pub at: Vec<(String, String)>,
+    /// Axes of which only some points are shown.
+    pub only: Vec<(String, Vec<String>)>,
+    /// What each cell shows; several make further columns.
+    pub values: Vec<ValueSpec>,
+    /// Published numbers: a CSV file, relative to the study.
+    pub reference: Option<String>,
+    /// How near to them the results must be.
+    pub bar: Option<Bar>,
+    /// Remarks on rows or columns, by label.
+    pub notes: BTreeMap<String, String>,
+    pub(crate) span: Range<usize>,
+}
+
+/// What a cell of a table or a figure shows.
+#[derive(Clone, Debug)]
+pub struct ValueSpec {
+    /// Its label where a cell shows several values.
+    pub label: Option<String>,
+    /// How it is computed.
+    pub expression: Expression,
+    /// The unit; the base unit of the expression where `None`.
+    pub unit: Option<String>,
+    /// Digits after the point.
+    pub decimals: u32,
+}
+
+/// How near to the published numbers the results must be.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Bar {
+    /// For everything that is not named below.
+    pub limits: Limits,
+    /// By the label of a column or of a part of it.
+    pub per_column: BTreeMap<String, Limits>,
+}
+
+/// Limits on differences from published numbers.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Limits {
+    /// Largest mean of the relative errors, as a fraction.
+    pub mean: Option<f64>,
+    /// Largest relative error of a cell, as a fraction.
+    pub worst: Option<f64>,
+    /// Largest mean of the differences, in the table's unit.
+    pub mean_difference: Option<f64>,
+    /// Largest difference of a cell, in the table's unit.
+    pub worst_difference: Option<f64>,
+    /// The result must print as the published number does.
+    pub exact_digits: bool,
+}
+
+/// A figure to draw.
+#[derive(Clone, Debug)]
+pub struct FigureSpec {
+    /// Name of the item: `figure-7`.
+    pub slug: String,
+    /// Title.
+    pub title: String,
+    /// The study whose axes and results it shows; its own where `None`.
+    pub from: Option<String>,
+    /// What is drawn.
+    pub kind: FigureKind,
+    /// The axis with one curve or bar per point; `None` draws one.
+    pub series: Option<String>,
+    /// Axes that are fixed.
+    pub at: Vec<(String, String)>,
+    /// Axes of which only some points are shown.
+    pub only: Vec<(String, Vec<String>)>,
+    /// Label of the x axis, if not the usual one.
+    pub x_label: Option<String>,
+    /// Label of the y axis, if not the usual one.
+    pub y_label: Option<String>,
+    /// Published numbers: a CSV file, relative to the study.
+    pub reference: Option<String>,
+    pub(crate) span: Range<usize>,
+}
+
+/// The kinds of figures.
+#[derive(Clone, Debug)]
+pub enum FigureKind {
+    /// Over time, of the first replication.
+    Series {
+        /// What is drawn.
+        y: SeriesQuantity,
+        /// The flow; the first where `None`.
+        flow: Option<String>,
+        /// Window over which rates are taken.
+        window: Duration,
+    },
+    /// A metric over an axis.
+    Line {
+        /// The axis.
+        x: String,
+        /// The metric.
+        y: ValueSpec,
+    },
+    /// Bars in groups.
+    Bars {
+        /// The axes that make the groups.
+        groups: Vec<String>,
+        /// The metric.
+        y: ValueSpec,
+    },
+}
+
+/// What a figure over time can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeriesQuantity {
+    /// Congestion window, segments.
+    Cwnd,
+    /// Slow start threshold, segments.
+    Ssthresh,
+    /// Segments in flight.
+    Flight,
+    /// Last RTT sample.
+    Rtt,
+    /// Payload delivered so far.
+    Received,
+    /// Payload sent so far.
+    Sent,
+    /// Rate of delivery.
+    Rate,
+    /// Rate of sending.
+    SentRate,
+}
+
+impl SeriesQuantity {
+    /// Every quantity: its name, label and unit.
+    pub const ALL: [(&'static str, SeriesQuantity, &'static str, &'static str); 8] = [
+        ("cwnd", SeriesQuantity::Cwnd, "congestion window", "segments"),
+        ("ssthresh", SeriesQuantity::Ssthresh, "slow start threshold", "segments"),
+        ("flight", SeriesQuantity::Flight, "in flight", "segments"),
+        ("rtt", SeriesQuantity::Rtt, "round-trip time", "s"),
+        ("received", SeriesQuantity::Received, "payload received", "kB"),
+        ("sent", SeriesQuantity::Sent, "payload sent", "kB"),
+        ("rate", SeriesQuantity::Rate, "payload received", "kB/s"),
+        ("sent_rate", SeriesQuantity::SentRate, "payload sent", "kB/s"),
+    ];
+}
+
+/// A claim to check.
+#[derive(Clone, Debug)]
+pub struct ClaimSpec {
+    /// Its identifier.
+    pub id: String,
+    /// What is claimed, in words.
+    pub statement: String,
+    /// The study whose axes it names; its own where `None`.
+    pub from: Option<String>,
+    /// The formula.
+    pub check: Expression,
+    /// The verdict to hold it to.
+    pub recorded: Option<crate::Verdict>,
+    /// Why it is so; may be empty.
+    pub reason: String,
+}
+
+impl Study {
+    /// The axis of that name.
+    #[must_use]
+    pub fn axis(&self, name: &str) -> Option<&Axis> {
+        self.axes.iter().find(|a| a.name == name)
+    }
+
+    /// Number of cells; zero for a study without a scenario.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        if self.scenario.is_none() {
+            return 0;
+        }
+        self.axes.iter().map(|a| a.points.len()).product()
+    }
+
+    /// The metric by expression of that name, and its index.
+    pub(crate) fn derived(&self, name: &str) -> Option<(usize, &DerivedMetric)> {
+        self.metrics.iter().enumerate().find(|(_, m)| m.name == name)
+    }
+}
+
+impl Axis {
+    /// The index of the point with that alias or label.
+    #[must_use]
+    pub fn point(&self, name: &str) -> Option<usize> {
+        let alias = |p: &Point| p.alias.as_deref() == Some(name);
+        let label = |p: &Point| p.label == name;
+        self.points.iter().position(alias).or_else(|| self.points.iter().position(label))
+    }
+
+    /// Labels and aliases, for messages.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.points.iter().flat_map(|p| [Some(p.label.as_str()), p.alias.as_deref()]).flatten()
+    }
+}

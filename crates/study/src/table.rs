@@ -1,0 +1,263 @@
+//! Computes a table: our numbers beside the published ones.
+
+use crate::bar::{self, CellVerdict, ErrorSummary, relative_error};
+use crate::expr::{Context, Scope, World, evaluate, number};
+use crate::paper::Catalogue;
+use crate::reference::Reference;
+use crate::study::{Limits, Study, TableSpec, ValueSpec};
+use crate::unit::Unit;
+use serde::Serialize;
+
+/// Between the labels of a row's axes.
+pub const ROW_JOIN: &str = " / ";
+
+/// Between the labels of a column's axes and its value.
+pub const COLUMN_JOIN: &str = " | ";
+
+/// A computed table, to be drawn.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TableData {
+    /// Name of the item.
+    pub slug: String,
+    /// Title.
+    pub title: String,
+    /// Names of the axes down the side.
+    pub row_axes: Vec<String>,
+    /// Labels of each row, one per axis.
+    pub rows: Vec<Vec<String>>,
+    /// Labels of each column: of its axes and, if there are several, of its
+    /// value.
+    pub columns: Vec<Vec<String>>,
+    /// Row by row.
+    pub cells: Vec<Vec<TableCell>>,
+    /// Errors of the table as a whole, then of columns with a bar of their
+    /// own. Empty without published numbers.
+    pub errors: Vec<ErrorSummary>,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TableCell {
+    /// The row's labels, joined.
+    pub row: String,
+    /// The column's labels, joined.
+    pub column: String,
+    /// Our number, in `unit`.
+    pub ours: Option<f64>,
+    /// Half the width of its 95% interval.
+    pub ci95: Option<f64>,
+    /// Replications behind it.
+    pub n: usize,
+    /// The published number.
+    pub published: Option<f64>,
+    /// The unit of both.
+    pub unit: String,
+    /// Digits after the point.
+    pub decimals: u32,
+    /// (ours - published) / published, as a fraction.
+    pub relative_error: Option<f64>,
+    /// How it stands.
+    pub verdict: CellVerdict,
+    /// Remarks; why there is no number.
+    pub note: String,
+}
+
+/// Labels along one side of a table, with what they fix.
+struct Side {
+    labels: Vec<String>,
+    at: Vec<(String, String)>,
+}
+
+/// Every combination of the points of some axes.
+fn sides(axes: &[String], only: &[(String, Vec<String>)], home: &Study) -> Vec<Side> {
+    let mut sides = vec![Side { labels: Vec::new(), at: Vec::new() }];
+    for axis in axes.iter().filter_map(|name| home.axis(name)) {
+        let wanted: Option<Vec<usize>> = only
+            .iter()
+            .find(|(name, _)| *name == axis.name)
+            .map(|(_, points)| points.iter().filter_map(|p| axis.point(p)).collect());
+        let points = axis.points.iter().enumerate();
+        let labels: Vec<&String> = points
+            .filter(|(i, _)| wanted.as_ref().is_none_or(|w| w.contains(i)))
+            .map(|(_, p)| &p.label)
+            .collect();
+        let longer = |side: &Side, label: &String| Side {
+            labels: side.labels.iter().chain([label]).cloned().collect(),
+            at: side.at.iter().cloned().chain([(axis.name.clone(), label.clone())]).collect(),
+        };
+        sides = sides
+            .iter()
+            .flat_map(|side| labels.iter().map(move |label| longer(side, label)))
+            .collect();
+    }
+    sides
+}
+
+/// The labels of all rows and columns, joined as references write them.
+pub(crate) fn labels(spec: &TableSpec, home: &Study) -> (Vec<String>, Vec<String>) {
+    let rows = sides(&spec.rows, &spec.only, home);
+    let columns = sides(&spec.columns, &spec.only, home);
+    let columns = columns.iter().flat_map(|side| {
+        spec.values.iter().map(|value| column_labels(side, value).join(COLUMN_JOIN))
+    });
+    (rows.iter().map(|side| side.labels.join(ROW_JOIN)).collect(), columns.collect())
+}
+
+fn column_labels(side: &Side, value: &ValueSpec) -> Vec<String> {
+    side.labels.iter().chain(&value.label).cloned().collect()
+}
+
+/// The point that `at` fixes, by its label.
+pub(crate) fn fixed(at: &[(String, String)], home: &Study) -> Vec<(String, String)> {
+    let label = |axis: &str, name: &str| {
+        let axis = home.axis(axis)?;
+        Some(axis.points[axis.point(name)?].label.clone())
+    };
+    at.iter()
+        .map(|(axis, name)| (axis.clone(), label(axis, name).unwrap_or_else(|| name.clone())))
+        .collect()
+}
+
+/// A value at some labels, scaled to its unit.
+pub(crate) struct Shown {
+    pub(crate) value: Result<(f64, Option<f64>, usize), String>,
+    pub(crate) unit: String,
+}
+
+pub(crate) fn shown(
+    spec: &ValueSpec,
+    home: &Study,
+    at: &[(String, String)],
+    studies: &dyn Catalogue,
+    world: &dyn World,
+) -> Shown {
+    let scope = Scope::new(home, studies, &spec.expression.text)
+        .with_bound(at.iter().map(|(axis, _)| axis.as_str()));
+    let (number, measure) = match number(&spec.expression.expr, &scope) {
+        Ok(resolved) => resolved,
+        Err(fault) => {
+            let unit = spec.unit.clone().unwrap_or_default();
+            return Shown { value: Err(fault.message), unit };
+        }
+    };
+    let unit = spec.unit.clone().unwrap_or_else(|| measure.map_or("", Unit::symbol).to_owned());
+    let factor = measure.and_then(|m| m.factor(&unit)).unwrap_or(1.0);
+    let context = Context::new(&home.name).moved(at);
+    let value = evaluate(&number, &context, world).map(|estimate| {
+        let ci95 = estimate.ci95().map(|half| half * factor);
+        (estimate.mean * factor, ci95, estimate.samples.len())
+    });
+    Shown { value, unit }
+}
+
+/// Computes a table over results.
+pub(crate) fn compute(
+    spec: &TableSpec,
+    home: &Study,
+    reference: Option<&Reference>,
+    studies: &dyn Catalogue,
+    world: &dyn World,
+) -> TableData {
+    let rows = sides(&spec.rows, &spec.only, home);
+    let columns = sides(&spec.columns, &spec.only, home);
+    let at = fixed(&spec.at, home);
+    let mut cells = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let mut line = Vec::with_capacity(columns.len() * spec.values.len());
+        for column in &columns {
+            let at: Vec<_> = at.iter().chain(&row.at).chain(&column.at).cloned().collect();
+            for value in &spec.values {
+                let shown = shown(value, home, &at, studies, world);
+                let row = row.labels.join(ROW_JOIN);
+                let column = column_labels(column, value).join(COLUMN_JOIN);
+                line.push(cell(spec, row, column, value.decimals, shown, reference));
+            }
+        }
+        cells.push(line);
+    }
+    let errors = if reference.is_some() { errors(spec, &cells) } else { Vec::new() };
+    TableData {
+        slug: spec.slug.clone(),
+        title: spec.title.clone(),
+        row_axes: spec.rows.clone(),
+        rows: rows.into_iter().map(|side| side.labels).collect(),
+        columns: columns
+            .iter()
+            .flat_map(|side| spec.values.iter().map(|value| column_labels(side, value)))
+            .collect(),
+        cells,
+        errors,
+    }
+}
+
+fn cell(
+    spec: &TableSpec,
+    row: String,
+    column: String,
+    decimals: u32,
+    shown: Shown,
+    reference: Option<&Reference>,
+) -> TableCell {
+    let published = reference.and_then(|r| r.get(&row, &column));
+    let mut notes: Vec<&str> = Vec::new();
+    notes.extend(published.map(|p| p.note.as_str()).filter(|n| !n.is_empty()));
+    let whole = format!("{row}{COLUMN_JOIN}{column}");
+    let parts = row.split(ROW_JOIN).chain(column.split(COLUMN_JOIN));
+    for name in [whole.as_str(), row.as_str(), column.as_str()].into_iter().chain(parts) {
+        if let Some(note) = spec.notes.get(name)
+            && !notes.contains(&note.as_str())
+        {
+            notes.push(note);
+        }
+    }
+    let (ours, ci95, n) = match &shown.value {
+        Ok((value, ci95, n)) => (Some(*value), *ci95, *n),
+        Err(why) => {
+            notes.push(why);
+            (None, None, 0)
+        }
+    };
+    let none = Limits::default();
+    let limits = spec.bar.as_ref().map_or(&none, |bar| bar.limits_of(&column));
+    let verdict = match (ours, published) {
+        (None, _) => CellVerdict::Missing,
+        (Some(_), None) => CellVerdict::Reported,
+        (Some(ours), Some(published)) => bar::cell(limits, ours, published, decimals),
+    };
+    let published = published.map(|p| p.value);
+    TableCell {
+        ours,
+        ci95,
+        n,
+        published,
+        decimals,
+        relative_error: ours.zip(published).and_then(|(a, b)| relative_error(a, b)),
+        verdict,
+        note: notes.join("; "),
+        unit: shown.unit,
+        row,
+        column,
+    }
+}
+
+fn errors(spec: &TableSpec, cells: &[Vec<TableCell>]) -> Vec<ErrorSummary> {
+    let none = crate::study::Bar::default();
+    let bar = spec.bar.as_ref().unwrap_or(&none);
+    let summary = |column: Option<&String>, limits: &Limits| {
+        let chosen = cells.iter().flatten().filter(|c| match column {
+            // A column with limits of its own does not count in the table's.
+            None => std::ptr::eq(bar.limits_of(&c.column), &raw const bar.limits),
+            Some(name) => {
+                c.column == *name || c.column.split(COLUMN_JOIN).any(|part| part == name)
+            }
+        });
+        let pairs = chosen.filter_map(|c| Some((c.relative_error, c.ours? - c.published?)));
+        let (errors, differences): (Vec<_>, Vec<_>) =
+            pairs.map(|(error, difference)| (error.map(f64::abs), difference.abs())).unzip();
+        let errors: Vec<f64> = errors.into_iter().flatten().collect();
+        bar::summary(column.cloned(), limits, &errors, &differences)
+    };
+    std::iter::once(summary(None, &bar.limits))
+        .chain(bar.per_column.iter().map(|(name, limits)| summary(Some(name), limits)))
+        .collect()
+}

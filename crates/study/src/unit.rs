@@ -1,0 +1,142 @@
+//! What a number measures, and the units that tables print it in.
+
+use bentpipe_units::{Bytes, Duration, Rate};
+
+/// What a metric measures. Inside, everything is in the base unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Bits per second.
+    BitRate,
+    /// Bytes.
+    Bytes,
+    /// Segments.
+    Segments,
+    /// A number of something.
+    Count,
+    /// A number from 0 to 1.
+    Ratio,
+    /// Hundredths.
+    Percent,
+}
+
+/// The units that tables may print, with the factor from the base unit. The
+/// first of each is the base unit.
+const TABLE: &[(Unit, &[(&str, f64)])] = &[
+    (Unit::Seconds, &[("s", 1.0), ("ms", 1e3), ("us", 1e6), ("min", 1.0 / 60.0)]),
+    (
+        Unit::BitRate,
+        &[
+            ("bit/s", 1.0),
+            ("kbit/s", 1e-3),
+            ("Kbit/s", 1e-3),
+            ("Mbit/s", 1e-6),
+            ("Gbit/s", 1e-9),
+            ("B/s", 1.0 / 8.0),
+            ("kB/s", 1.0 / 8e3),
+            ("kbytes/s", 1.0 / 8e3),
+            ("Kbytes/s", 1.0 / 8e3),
+            ("MB/s", 1.0 / 8e6),
+        ],
+    ),
+    (
+        Unit::Bytes,
+        &[("B", 1.0), ("kB", 1e-3), ("Kbytes", 1e-3), ("MB", 1e-6), ("KiB", 1.0 / 1024.0)],
+    ),
+    (Unit::Segments, &[("segments", 1.0)]),
+    (Unit::Count, &[("", 1.0), ("packets", 1.0)]),
+    (Unit::Ratio, &[("", 1.0), ("%", 100.0)]),
+    (Unit::Percent, &[("%", 1.0)]),
+];
+
+impl Unit {
+    fn forms(self) -> &'static [(&'static str, f64)] {
+        TABLE.iter().find(|(unit, _)| *unit == self).map_or(&[], |(_, forms)| forms)
+    }
+
+    /// The name of the base unit; empty where there is none.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        self.forms().first().map_or("", |(name, _)| name)
+    }
+
+    /// What a number in the base unit is multiplied by to be in `unit`; `None`
+    /// if that is not a unit of this.
+    #[must_use]
+    pub fn factor(self, unit: &str) -> Option<f64> {
+        self.forms().iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor)
+    }
+
+    /// The units that [`factor`](Unit::factor) knows.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        self.forms().iter().map(|(name, _)| *name)
+    }
+
+    /// In words: `a time`.
+    #[must_use]
+    pub fn article(self) -> &'static str {
+        match self {
+            Unit::Seconds => "a time",
+            Unit::BitRate => "a rate",
+            Unit::Bytes => "a size",
+            Unit::Segments => "a number of segments",
+            Unit::Count => "a count",
+            Unit::Ratio => "a ratio from 0 to 1",
+            Unit::Percent => "a percentage",
+        }
+    }
+}
+
+/// Reads `2 Mbit/s`, `511 ms`, `320 kB`, `1%` or a bare number: the number in
+/// the base unit, and the unit if there is one. `None` for anything else.
+#[must_use]
+pub fn quantity(text: &str) -> Option<(f64, Option<Unit>)> {
+    let text = text.trim();
+    if let Ok(x) = text.parse::<f64>() {
+        return x.is_finite().then_some((x, None));
+    }
+    if let Some(number) = text.strip_suffix('%') {
+        let x: f64 = number.trim().parse().ok()?;
+        return x.is_finite().then_some((x, Some(Unit::Percent)));
+    }
+    if let Ok(rate) = text.parse::<Rate>() {
+        return Some((rate.bps_f64(), Some(Unit::BitRate)));
+    }
+    if let Ok(time) = text.parse::<Duration>() {
+        return Some((seconds(time), Some(Unit::Seconds)));
+    }
+    if let Ok(size) = text.parse::<Bytes>() {
+        return Some((size.as_f64(), Some(Unit::Bytes)));
+    }
+    None
+}
+
+/// A span in seconds, rounded correctly.
+#[must_use]
+pub(crate) fn seconds(d: Duration) -> f64 {
+    d.as_nanos() as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_come_in_base_units() {
+        assert_eq!(quantity("2 Mbit/s"), Some((2e6, Some(Unit::BitRate))));
+        assert_eq!(quantity("511 ms"), Some((0.511, Some(Unit::Seconds))));
+        assert_eq!(quantity("1048352 B"), Some((1_048_352.0, Some(Unit::Bytes))));
+        assert_eq!(quantity("1%"), Some((1.0, Some(Unit::Percent))));
+        assert_eq!(quantity(" 7 "), Some((7.0, None)));
+        assert_eq!(quantity("iw2"), None);
+        assert_eq!(quantity("inf"), None);
+    }
+
+    #[test]
+    fn every_unit_has_a_base_form() {
+        assert_eq!(Unit::BitRate.factor("Kbytes/s"), Some(1.0 / 8000.0));
+        assert_eq!(Unit::Seconds.factor("kB"), None);
+        assert!(TABLE.iter().all(|(unit, _)| unit.factor(unit.symbol()) == Some(1.0)));
+    }
+}
