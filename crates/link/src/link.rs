@@ -27,12 +27,10 @@ pub struct Counters {
     pub queue_drops: u64,
     /// Packets that the channel destroyed.
     pub channel_losses: u64,
-    /// Packets that left at the far end.
-    pub delivered: u64,
-    /// Their bytes, framing not counted.
-    pub delivered_bytes: u64,
-    /// Time that the transmitter has been given work for.
-    pub busy: Duration,
+    /// Bytes of the packets that will arrive, framing not counted.
+    pub accepted_bytes: u64,
+    /// Bytes of the packets that the channel destroyed, framing not counted.
+    pub lost_bytes: u64,
     /// Sum of the queueing delays of all packets transmitted.
     pub queueing: Duration,
     /// Most packets that waited at once.
@@ -46,7 +44,6 @@ pub struct Counters {
 struct Carried<P> {
     arrival: Time,
     packet: P,
-    bytes: u32,
 }
 
 /// A link that carries packets of type `P` (a handle, or a whole packet).
@@ -131,40 +128,50 @@ impl<P: Copy> Link<P> {
         let start = if waits { self.next_free } else { now };
         let transmission = self.transmission_time(bytes);
         self.next_free = start + transmission;
-        self.counters.busy += transmission;
         if let Some(delays) = &mut self.delays {
             delays.record(now, self.next_free.since(now));
         }
         let wire = bytes.saturating_add(self.framing);
         if self.channel.as_mut().is_some_and(|c| c.loses(wire)) {
             self.counters.channel_losses += 1;
+            self.counters.lost_bytes += u64::from(bytes);
             return Verdict::ChannelLoss;
         }
-        self.carried.push_back(Carried {
-            arrival: self.next_free + self.propagation,
-            packet,
-            bytes,
-        });
+        self.counters.accepted_bytes += u64::from(bytes);
+        let arrival = self.next_free + self.propagation;
+        self.carried.push_back(Carried { arrival, packet });
         Verdict::Accepted
     }
 
     /// When the packet at the head arrives at the far end.
     #[must_use]
+    #[inline]
     pub fn next_arrival(&self) -> Option<Time> {
         self.carried.front().map(|c| c.arrival)
     }
 
     /// Takes the packet at the head off the link; its arrival is due.
+    #[inline]
     pub fn deliver(&mut self) -> Option<P> {
-        let c = self.carried.pop_front()?;
-        self.counters.delivered += 1;
-        self.counters.delivered_bytes += u64::from(c.bytes);
-        Some(c.packet)
+        self.carried.pop_front().map(|c| c.packet)
+    }
+
+    /// Packets that have left at the far end.
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        let c = &self.counters;
+        c.offered - c.queue_drops - c.channel_losses - self.carried.len() as u64
+    }
+
+    /// Packets that have not arrived yet, the next to arrive first.
+    pub fn under_way(&self) -> impl Iterator<Item = &P> {
+        self.carried.iter().map(|c| &c.packet)
     }
 
     /// Packets in the queue, in transmission or in propagation that will
     /// arrive.
     #[must_use]
+    #[inline]
     pub fn in_flight(&self) -> usize {
         self.carried.len()
     }
@@ -197,11 +204,17 @@ impl<P: Copy> Link<P> {
     /// Share of the time up to `now` that the transmitter was busy.
     #[must_use]
     pub fn utilisation(&self, now: Time) -> f64 {
-        let busy = self.counters.busy.saturating_sub(self.next_free.since(now));
+        let c = &self.counters;
+        let framing = (c.offered - c.queue_drops) * u64::from(self.framing);
+        let given = Bytes::new(c.accepted_bytes + c.lost_bytes + framing);
+        let busy = self
+            .rate
+            .transmission_time(given)
+            .saturating_sub(self.next_free.since(now));
         if now == Time::ZERO {
             0.0
         } else {
-            busy.as_secs() / now.as_secs()
+            (busy.as_secs() / now.as_secs()).min(1.0)
         }
     }
 }
@@ -256,8 +269,10 @@ mod tests {
             link.next_arrival(),
             Some(Time::from_nanos(8_000_000 + 255_500_000))
         );
+        assert_eq!(link.counters().accepted_bytes, 1500);
+        assert_eq!(link.delivered(), 0);
         link.deliver();
-        assert_eq!(link.counters().delivered_bytes, 1500);
+        assert_eq!(link.delivered(), 1);
     }
 
     #[test]

@@ -200,9 +200,8 @@ impl Document {
             .filter(|_| group == "transport");
         let names = tables.iter().map(|e| e.key.as_str()).chain(named);
         let error = Diagnostic::new(place, format!("unknown {group} `{name}`"));
-        Err(error
-            .label(format!("the scenario has no such {group}"))
-            .suggest(nearest(name, names)))
+        let error = error.label(format!("the scenario has no such {group}"));
+        Err(Box::new(error.suggest(nearest(name, names))))
     }
 
     /// Checks everything, computes the routes and gives the scenario.
@@ -219,7 +218,12 @@ impl Document {
 }
 
 /// Puts `item` where `keys` lead, with the tables on the way.
-fn put(table: &mut Table, keys: &[String], item: Item, place: Place) -> Result<(), Box<Diagnostic>> {
+fn put(
+    table: &mut Table,
+    keys: &[String],
+    item: Item,
+    place: Place,
+) -> Result<(), Box<Diagnostic>> {
     let Some((key, rest)) = keys.split_first() else {
         return Ok(());
     };
@@ -250,7 +254,8 @@ fn put(table: &mut Table, keys: &[String], item: Item, place: Place) -> Result<(
         Value::Table(inner) => put(inner, rest, item, place),
         other => {
             let message = format!("`{key}` is {} and has no key `{}`", other.kind(), rest[0]);
-            Err(Diagnostic::new(place, message).label(format!("set `{key}` itself")))
+            let error = Diagnostic::new(place, message);
+            Err(Box::new(error.label(format!("set `{key}` itself"))))
         }
     }
 }
@@ -298,7 +303,7 @@ fn check_keys(text: &str) -> Result<(), Box<Diagnostic>> {
         if dots > DEPTH {
             let place = Place::file(token.span().start()..token.span().end());
             let error = Diagnostic::new(place, "tables and arrays are nested too deeply");
-            return Err(error.label(format!("more than {DEPTH} levels")));
+            return Err(Box::new(error.label(format!("more than {DEPTH} levels"))));
         }
     }
     Ok(())

@@ -172,10 +172,8 @@ fn value_from_toml(
 ) -> Result<Value, Box<Diagnostic>> {
     if depth > DEPTH {
         let place = Place::file(spanned.span());
-        return Err(
-            Diagnostic::new(place, "tables and arrays are nested too deeply")
-                .label(format!("more than {DEPTH} levels")),
-        );
+        let error = Diagnostic::new(place, "tables and arrays are nested too deeply");
+        return Err(Box::new(error.label(format!("more than {DEPTH} levels"))));
     }
     Ok(match spanned.get_ref() {
         DeValue::Array(items) => {

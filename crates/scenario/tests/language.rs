@@ -387,3 +387,34 @@ fn the_schema_describes_every_key_once() {
     }
     assert!(schema().any(|s| s.kind == Some("gilbert-elliott")));
 }
+
+#[test]
+fn the_defaults_of_the_schema_are_those_of_the_code() {
+    let default = |path: &str, kind: Option<&str>, name: &str| {
+        let section = schema().find(|s| s.path == path && s.kind == kind).unwrap();
+        section.key(name).unwrap().presence.to_string()
+    };
+    let limits = Limits::default();
+    let limit = |name: &str| default("limits", None, name).parse::<u64>().unwrap();
+    assert_eq!(limit("events"), limits.events);
+    assert_eq!(limit("packets"), u64::from(limits.packets));
+    let buffer = default("transport.NAME", None, "receive_buffer");
+    assert_eq!(buffer.parse(), Ok(bentpipe_tcp::DEFAULT_BUFFER));
+
+    // Written out, the defaults of a link and a flow change nothing.
+    let link = |name: &str| default("link.NAME", None, name);
+    let flow = |name: &str| default("flow.NAME", None, name);
+    let written = format!(
+        "{DELAY}\nqueue = \"{}\"\nchannel = \"{}\"\nframing = \"{}\"",
+        link("queue"),
+        link("channel"),
+        link("framing")
+    );
+    let rest = format!(
+        "{FILE}\nstart = \"{}\"\nspacing = \"{}\"\nhandshake = \"{}\"",
+        flow("start"),
+        flow("spacing"),
+        flow("handshake")
+    );
+    assert_eq!(two_nodes(&written, &rest), two_nodes(DELAY, FILE));
+}

@@ -156,6 +156,14 @@ fn an_axis_of_a_list_of_tables() {
 }
 
 #[test]
+fn documents_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Document>();
+    shared::<Override>();
+    shared::<bentpipe_scenario::Diagnostics>();
+}
+
+#[test]
 fn the_hash_is_pinned() {
     let scenario = document().validate().unwrap();
     insta::assert_snapshot!("canonical_text", scenario.canonical_text());

@@ -16,7 +16,11 @@ fn hold(c: &mut Criterion) {
         let mut queue = EventQueue::default();
         for component in 0..pending {
             let at = Time::from_nanos(DISTANCES_NS[component as usize % 4] + u64::from(component));
-            queue.push(Event { at, class: Class::Arrival, component });
+            queue.push(Event {
+                at,
+                class: Class::Arrival,
+                component,
+            });
         }
         group.bench_function(pending.to_string(), |b| {
             b.iter(|| {

@@ -102,7 +102,7 @@ fn transport(setting: &Setting) -> Transport {
         profile: HostProfile::Rfc,
         recovery: Recovery::Sack,
         mss: 1460,
-        initial_window: setting.window.unwrap_or(2.0),
+        initial_window: setting.window.unwrap_or(10.0),
         initial_ssthresh: None,
         send_buffer: Bytes::MAX,
         receive_buffer: Bytes::new(4_000_000_000),
@@ -152,7 +152,12 @@ fn dumbbell(setting: &Setting) -> Result<Scenario, Box<dyn std::error::Error>> {
         builder.link(format!("down[{i}]"), r2, receiver, access);
         let start = u64::from(i - 1) * 1_000_000_000 / u64::from(setting.flows);
         builder
-            .flow(format!("flow[{i}]"), sender, receiver, Application::Persistent)
+            .flow(
+                format!("flow[{i}]"),
+                sender,
+                receiver,
+                Application::Persistent,
+            )
             .transport(transport(setting))
             .start(Time::from_nanos(start));
     }

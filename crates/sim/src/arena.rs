@@ -15,6 +15,7 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
+    #[inline]
     pub(crate) fn insert(&mut self, packet: Packet) -> Handle {
         if let Some(i) = self.free.pop() {
             self.slots[i as usize] = packet;
@@ -25,9 +26,14 @@ impl Arena {
         Handle((self.slots.len() - 1) as u32)
     }
 
+    #[inline]
     pub(crate) fn remove(&mut self, handle: Handle) -> Packet {
         self.free.push(handle.0);
         self.slots[handle.0 as usize]
+    }
+
+    pub(crate) fn discard(&mut self, handle: Handle) {
+        self.free.push(handle.0);
     }
 
     /// Slots ever used at once.

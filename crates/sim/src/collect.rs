@@ -44,12 +44,13 @@ pub(crate) fn outcome<O>(
         .zip(&mut net.links)
         .map(|(settings, link)| {
             let c = *link.counters();
+            let under_way = link.under_way().map(|p| u64::from(p.bytes)).sum::<u64>();
             let transmitted = (c.offered - c.queue_drops).max(1);
             LinkOutcome {
                 name: settings.name.clone(),
                 offered_packets: c.offered,
-                delivered_packets: c.delivered,
-                delivered_bytes: Bytes::new(c.delivered_bytes),
+                delivered_packets: link.delivered(),
+                delivered_bytes: Bytes::new(c.accepted_bytes - under_way),
                 queue_drops: c.queue_drops,
                 channel_losses: c.channel_losses,
                 utilisation: link.utilisation(ended_at),

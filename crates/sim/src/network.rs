@@ -21,7 +21,7 @@ pub(crate) struct FlowLosses {
 pub(crate) struct Carried {
     handle: Handle,
     destination: u32,
-    bytes: u16,
+    pub(crate) bytes: u16,
     /// Links crossed so far.
     hop: u8,
 }
@@ -87,8 +87,9 @@ impl<'a, O: Observer> Network<'a, O> {
     }
 
     /// The packet at the head of link `index` arrives: it goes on to its next
-    /// link, or is returned at its destination.
-    pub(crate) fn arrive(&mut self, index: u32) -> Option<Packet> {
+    /// link, or its handle is returned at its destination.
+    #[inline]
+    pub(crate) fn arrive(&mut self, index: u32) -> Option<Handle> {
         let link = &mut self.links[index as usize];
         let mut carried = link.deliver()?;
         if let Some(at) = link.next_arrival() {
@@ -102,10 +103,16 @@ impl<'a, O: Observer> Network<'a, O> {
         let destination = carried.destination as usize;
         let at = self.routes[destination] + u32::from(carried.hop);
         if at == self.routes[destination + 1] {
-            return Some(self.packets.remove(carried.handle));
+            return Some(carried.handle);
         }
         self.offer(self.hops[at as usize], carried);
         None
+    }
+
+    /// Takes a packet out of the network.
+    #[inline]
+    pub(crate) fn take(&mut self, handle: Handle) -> Packet {
+        self.packets.remove(handle)
     }
 
     /// Offers a packet to link `index`.
@@ -124,7 +131,7 @@ impl<'a, O: Observer> Network<'a, O> {
                 }
             }
             verdict => {
-                self.packets.remove(carried.handle);
+                self.packets.discard(carried.handle);
                 let losses = &mut self.losses[carried.destination as usize / 2];
                 if verdict == Verdict::QueueDrop {
                     losses.queue += 1;

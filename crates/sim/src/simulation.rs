@@ -125,7 +125,8 @@ impl<'a> Simulation<'a> {
             let (index, sides) = match event.class {
                 Class::Arrival => match net.arrive(event.component) {
                     None => continue,
-                    Some(packet) => {
+                    Some(handle) => {
+                        let packet = net.take(handle);
                         if O::ACTIVE {
                             net.observer.received(event.at, packet.destination, &packet);
                         }

@@ -150,13 +150,13 @@ fn times(fields: &Fields<'_>, duration: Option<Duration>) -> Result<Times, Repor
         return Err(fields.errors.report(error));
     }
     let end = duration.map(|d| Time::ZERO + d);
-    if let (Some(end), Some(entry)) = (end, fields.entry("start")) {
-        if Time::ZERO + start >= end {
-            let message = format!("{} never starts", fields.what);
-            let error = Diagnostic::new(entry.item.place, message);
-            let error = error.label(format!("the run ends at {}", end.since(Time::ZERO)));
-            return Err(fields.errors.report(error));
-        }
+    if let (Some(end), Some(entry)) = (end, fields.entry("start"))
+        && Time::ZERO + start >= end
+    {
+        let message = format!("{} never starts", fields.what);
+        let error = Diagnostic::new(entry.item.place, message);
+        let error = error.label(format!("the run ends at {}", end.since(Time::ZERO)));
+        return Err(fields.errors.report(error));
     }
     Ok(Times {
         start: Time::ZERO + start,

@@ -142,16 +142,16 @@ fn settings(fields: &Fields<'_>, entry: &Entry) -> Result<(LinkSettings, LinkSet
         Ok(Some(back)) => back.optional::<Duration>("one_way_delay"),
         _ => Ok(None),
     };
-    if let (Ok(Some(back)), Some(total)) = (&back, fields.entry("round_trip_delay")) {
-        if let Some(delay) = back.entry("one_way_delay") {
-            let error = Diagnostic::new(delay.key_place, "the delay is given twice");
-            return Err(fields.errors.report(
-                error
-                    .label("a delay of its own")
-                    .related(total.key_place, "and half of the round trip")
-                    .help("write `one_way_delay` for each direction"),
-            ));
-        }
+    if let (Ok(Some(back)), Some(total)) = (&back, fields.entry("round_trip_delay"))
+        && let Some(delay) = back.entry("one_way_delay")
+    {
+        let error = Diagnostic::new(delay.key_place, "the delay is given twice");
+        return Err(fields.errors.report(
+            error
+                .label("a delay of its own")
+                .related(total.key_place, "and half of the round trip")
+                .help("write `one_way_delay` for each direction"),
+        ));
     }
     let (forth, half) = delays?;
     let mut there = there?;

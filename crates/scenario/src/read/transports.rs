@@ -19,12 +19,6 @@ pub(super) struct Transports<'a> {
     by_name: HashMap<&'a str, Result<TransportSettings, Reported>>,
 }
 
-/// Reading refers from one table to another: where each stands.
-enum State {
-    Reading,
-    Done(Result<TransportSettings, Reported>),
-}
-
 pub(super) fn read<'a>(top: &'a Fields<'a>) -> Transports<'a> {
     let tables = top.tables("transport").unwrap_or_default();
     let mut reader = Reader {
@@ -33,18 +27,17 @@ pub(super) fn read<'a>(top: &'a Fields<'a>) -> Transports<'a> {
             .iter()
             .map(|(entry, table)| (entry.key.as_str(), (*entry, *table)))
             .collect(),
-        states: HashMap::new(),
+        done: HashMap::new(),
     };
     for (entry, _) in &tables {
         reader.get(&entry.key, 0);
     }
-    let done = |(name, state)| match state {
-        State::Done(settings) => Some((name, settings)),
-        State::Reading => None,
-    };
+    let done = reader.done.into_iter();
     Transports {
         top,
-        by_name: reader.states.into_iter().filter_map(done).collect(),
+        by_name: done
+            .filter_map(|(name, settings)| Some((name, settings?)))
+            .collect(),
     }
 }
 
@@ -99,7 +92,9 @@ const LONGEST_CHAIN: usize = 64;
 struct Reader<'r, 'a> {
     top: &'r Fields<'a>,
     tables: HashMap<&'a str, (&'a Entry, &'a Table)>,
-    states: HashMap<&'a str, State>,
+    /// What was read; `None` while it is being read, since a table may refer
+    /// to another.
+    done: HashMap<&'a str, Option<Result<TransportSettings, Reported>>>,
 }
 
 impl<'a> Reader<'_, 'a> {
@@ -107,9 +102,9 @@ impl<'a> Reader<'_, 'a> {
     fn get(&mut self, name: &str, depth: usize) -> Option<Result<TransportSettings, Reported>> {
         let (entry, table) = *self.tables.get(name)?;
         let key = entry.key.as_str();
-        match self.states.get(key) {
-            Some(State::Done(settings)) => return Some(settings.clone()),
-            Some(State::Reading) => {
+        match self.done.get(key) {
+            Some(Some(settings)) => return Some(settings.clone()),
+            Some(None) => {
                 let message = format!("transport `{name}` refines itself");
                 let error = Diagnostic::new(entry.key_place, message).label("by way of its `base`");
                 return Some(Err(self.top.errors.report(error)));
@@ -120,9 +115,9 @@ impl<'a> Reader<'_, 'a> {
             let error = Diagnostic::new(entry.key_place, "too many transports refine each other");
             return Some(Err(self.top.errors.report(error)));
         }
-        self.states.insert(key, State::Reading);
+        self.done.insert(key, None);
         let settings = self.read(entry, table, depth);
-        self.states.insert(key, State::Done(settings.clone()));
+        self.done.insert(key, Some(settings.clone()));
         Some(settings)
     }
 
@@ -213,10 +208,10 @@ impl<'a> Reader<'_, 'a> {
                 .report(error.label("expected a name in quotes")));
         };
         // A file's own `mtsi` may refine the named one.
-        if name != &entry.key {
-            if let Some(settings) = self.get(name, depth + 1) {
-                return settings;
-            }
+        if name != &entry.key
+            && let Some(settings) = self.get(name, depth + 1)
+        {
+            return settings;
         }
         match find_transport(name) {
             Some(named) => Ok(named.settings()),
