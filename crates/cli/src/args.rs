@@ -280,7 +280,10 @@ impl FromStr for QueueLength {
     type Err = ParseError;
     fn from_str(text: &str) -> Result<QueueLength, ParseError> {
         let text = text.trim();
-        let wrong = |found: String| ParseError { found, expected: QUEUE };
+        let wrong = |found: String| ParseError {
+            found,
+            expected: QUEUE,
+        };
         let end = text
             .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
             .unwrap_or(text.len());
@@ -288,7 +291,9 @@ impl FromStr for QueueLength {
         match unit.to_lowercase().as_str() {
             "bdp" => match number.parse::<f64>() {
                 Ok(x) if x > 0.0 && x <= 1000.0 => Ok(QueueLength::Bdp(x)),
-                _ => Err(wrong(format!("`{text}` is not a BDP multiple above 0 and up to 1000"))),
+                _ => Err(wrong(format!(
+                    "`{text}` is not a BDP multiple above 0 and up to 1000"
+                ))),
             },
             "packet" | "packets" | "pkt" | "pkts" | "p" => match number.parse::<u32>() {
                 Ok(n) if n > 0 => Ok(QueueLength::Packets(n)),
@@ -331,7 +336,16 @@ mod tests {
         assert_eq!(read("0.5bdp"), Ok(QueueLength::Bdp(0.5)));
         assert_eq!(read("100 packets"), Ok(QueueLength::Packets(100)));
         assert_eq!(read("64 kB"), Ok(QueueLength::Bytes(Bytes::new(64_000))));
-        for wrong in ["", "100", "-1 BDP", "0 BDP", "1.5 packets", "3 fish", "1e9 BDP", "é BDP"] {
+        for wrong in [
+            "",
+            "100",
+            "-1 BDP",
+            "0 BDP",
+            "1.5 packets",
+            "3 fish",
+            "1e9 BDP",
+            "é BDP",
+        ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }

@@ -7,8 +7,8 @@ use bentpipe_outcome::{
 };
 use bentpipe_scenario::Scenario;
 use bentpipe_sim::Observer;
-use bentpipe_tcp::packet::flags;
 use bentpipe_tcp::Packet;
+use bentpipe_tcp::packet::flags;
 use bentpipe_units::Time;
 use std::path::{Path, PathBuf};
 
@@ -82,12 +82,21 @@ impl Tap {
                 mss: transport.map_or(0, |t| t.mss.min(65_535) as u16),
                 window: u32::try_from(window).unwrap_or(u32::MAX),
                 window_shift: shift(window),
-                isn: [initial_sequence(seed, 2 * i), initial_sequence(seed, 2 * i + 1)],
+                isn: [
+                    initial_sequence(seed, 2 * i),
+                    initial_sequence(seed, 2 * i + 1),
+                ],
                 datagram_headers: 28,
             }
         });
         let seen = vec![[Seen::default(); 2]; 2 * scenario.flows.len()];
-        Ok(Tap { capture, path: path.to_owned(), flows: flows.collect(), seen, failed: None })
+        Ok(Tap {
+            capture,
+            path: path.to_owned(),
+            flows: flows.collect(),
+            seen,
+            failed: None,
+        })
     }
 
     /// Completes the file.
@@ -95,12 +104,16 @@ impl Tap {
         if let Some(error) = self.failed {
             return Err(Failure::file("write", &self.path, error));
         }
-        self.capture.commit().map_err(|e| Failure::file("write", &self.path, e))
+        self.capture
+            .commit()
+            .map_err(|e| Failure::file("write", &self.path, e))
     }
 
     fn see(&mut self, now: Time, endpoint: u32, sender: usize, packet: &Packet) {
         let index = endpoint as usize / 2;
-        let Some(facts) = self.flows.get(index) else { return };
+        let Some(facts) = self.flows.get(index) else {
+            return;
+        };
         if self.failed.is_some() {
             return;
         }
@@ -181,22 +194,38 @@ impl Facts {
         let first = u32::from(!syn);
         // Truncation is the wrap of 32-bit sequence numbers.
         let sequence = own.wrapping_add(first).wrapping_add(packet.sequence as u32);
-        let acknowledged =
-            if ack { other.wrapping_add(1).wrapping_add(packet.acknowledgement as u32) } else { 0 };
+        let acknowledged = if ack {
+            other
+                .wrapping_add(1)
+                .wrapping_add(packet.acknowledgement as u32)
+        } else {
+            0
+        };
         let valid = usize::from(packet.sack_count).min(packet.sack.len());
         // Blocks are relative to the acknowledgement number.
         let blocks: Vec<(u32, u32)> = packet.sack[..valid]
             .iter()
-            .map(|b| (acknowledged.wrapping_add(b.start), acknowledged.wrapping_add(b.end)))
+            .map(|b| {
+                (
+                    acknowledged.wrapping_add(b.start),
+                    acknowledged.wrapping_add(b.end),
+                )
+            })
             .collect();
         TcpHeader {
             sequence,
             acknowledgement: acknowledged,
             flags: packet.flags,
-            window_bytes: if packet.window == 0 { self.window } else { packet.window },
+            window_bytes: if packet.window == 0 {
+                self.window
+            } else {
+                packet.window
+            },
             window_shift: if syn { 0 } else { self.window_shift },
             sack: Sack::new(&blocks),
-            timestamps: self.timestamps.then_some((packet.timestamp, packet.timestamp_echo)),
+            timestamps: self
+                .timestamps
+                .then_some((packet.timestamp, packet.timestamp_echo)),
             mss: syn.then_some(self.mss),
             window_scale: syn.then_some(self.window_shift),
             sack_permitted: syn && self.sack,
@@ -244,7 +273,10 @@ mod tests {
         packet.flags = flags::SYN;
         let header = facts().header(0, &packet);
         assert_eq!((header.sequence, header.acknowledgement), (1000, 0));
-        assert_eq!((header.mss, header.window_scale, header.window_shift), (Some(1448), Some(7), 0));
+        assert_eq!(
+            (header.mss, header.window_scale, header.window_shift),
+            (Some(1448), Some(7), 0)
+        );
         assert!(header.sack_permitted);
     }
 
@@ -254,7 +286,10 @@ mod tests {
         packet.flags = flags::ACK;
         packet.sequence = 1448;
         packet.acknowledgement = 10;
-        packet.sack[0] = SackBlock { start: 1448, end: 2896 };
+        packet.sack[0] = SackBlock {
+            start: 1448,
+            end: 2896,
+        };
         packet.sack_count = 1;
         let header = facts().header(0, &packet);
         assert_eq!((header.sequence, header.acknowledgement), (2449, 10));
@@ -277,6 +312,9 @@ mod tests {
 
     #[test]
     fn window_scales_are_as_small_as_can_be() {
-        assert_eq!([65_535, 65_536, 3_145_728, u64::MAX].map(shift), [0, 1, 6, 14]);
+        assert_eq!(
+            [65_535, 65_536, 3_145_728, u64::MAX].map(shift),
+            [0, 1, 6, 14]
+        );
     }
 }

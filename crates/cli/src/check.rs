@@ -70,7 +70,10 @@ fn links(scenario: &Scenario) -> Table {
     for link in scenario.links.iter().take(ROWS) {
         let s = &link.settings;
         let node = |id: bentpipe_scenario::NodeId| {
-            scenario.nodes.get(id.0 as usize).map_or("?", |n| n.name.as_str())
+            scenario
+                .nodes
+                .get(id.0 as usize)
+                .map_or("?", |n| n.name.as_str())
         };
         table.row([
             link.name.clone(),
@@ -86,8 +89,12 @@ fn links(scenario: &Scenario) -> Table {
 
 fn queue(queue: &QueueSettings) -> String {
     match queue {
-        QueueSettings::DropTail { limit: Limit::Packets(n) } => format!("drop-tail, {n} packets"),
-        QueueSettings::DropTail { limit: Limit::Bytes(n) } => format!("drop-tail, {n}"),
+        QueueSettings::DropTail {
+            limit: Limit::Packets(n),
+        } => format!("drop-tail, {n} packets"),
+        QueueSettings::DropTail {
+            limit: Limit::Bytes(n),
+        } => format!("drop-tail, {n}"),
         #[allow(unreachable_patterns, reason = "more disciplines are to come")]
         other => format!("{other:?}"),
     }
@@ -100,7 +107,10 @@ fn channel(channel: &ChannelSettings) -> String {
         ChannelSettings::BitErrors { bit_error_rate } => {
             format!("bit error rate {:e}", bit_error_rate.get())
         }
-        ChannelSettings::GilbertElliott { packet_error_rate, mean_burst } => {
+        ChannelSettings::GilbertElliott {
+            packet_error_rate,
+            mean_burst,
+        } => {
             format!("loses {packet_error_rate} in bursts of {mean_burst}")
         }
         #[allow(unreachable_patterns, reason = "more channels are to come")]
@@ -122,7 +132,11 @@ struct Way {
 
 fn way(scenario: &Scenario, flow: &Flow) -> Way {
     let link = |id: &LinkId| scenario.links.get(id.0 as usize);
-    let rates = flow.forward.iter().filter_map(link).map(|l| l.settings.rate);
+    let rates = flow
+        .forward
+        .iter()
+        .filter_map(link)
+        .map(|l| l.settings.rate);
     let rate = rates.min().unwrap_or_default();
     let round_trip = ideal::round_trip(scenario, flow);
     let ideal = match flow.application {
@@ -159,7 +173,10 @@ fn flows(scenario: &Scenario) -> Table {
             .collect();
         table.row([
             flow.name.clone(),
-            flow.transport.as_ref().map_or("udp", |t| t.name.as_str()).to_owned(),
+            flow.transport
+                .as_ref()
+                .map_or("udp", |t| t.name.as_str())
+                .to_owned(),
             application(&flow.application),
             seconds(way.round_trip),
             format!("{} kB", digits3(way.bdp / 1e3)),
@@ -174,7 +191,9 @@ fn application(application: &Application) -> String {
     match application {
         Application::Transfer { size } => size.to_string(),
         Application::Persistent => "data without end".to_owned(),
-        Application::RequestResponse { response, count, .. } => {
+        Application::RequestResponse {
+            response, count, ..
+        } => {
             format!("{count} responses of {response}")
         }
         Application::ConstantRate { rate, packet_size } => {

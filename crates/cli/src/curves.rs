@@ -34,7 +34,10 @@ pub(crate) fn draw(
     file: &Path,
 ) -> Result<(), Failure> {
     let panel = |label: &str, max: Option<f64>| {
-        let axis = |label: &str, max| Axis { max, ..Axis::linear(label).zero(true) };
+        let axis = |label: &str, max| Axis {
+            max,
+            ..Axis::linear(label).zero(true)
+        };
         Panel::xy(axis("time [s]", ends.time), axis(label, max))
     };
     let mut cwnd = panel("cwnd [segments]", None);
@@ -47,14 +50,28 @@ pub(crate) fn draw(
         let windows = series.sender.iter().map(|s| (s.at.as_secs(), s.cwnd));
         let windows = windows.filter(|(at, _)| shown(at));
         cwnd = cwnd.series(Series::step(name, windows));
-        rate = rate.series(Series::step(name, rates(series, window).into_iter().filter(|(at, _)| shown(at))));
-        let bytes = series.delivered.iter().map(|(at, n)| (at.as_secs(), n.as_f64() / 1e6));
+        rate = rate.series(Series::step(
+            name,
+            rates(series, window)
+                .into_iter()
+                .filter(|(at, _)| shown(at)),
+        ));
+        let bytes = series
+            .delivered
+            .iter()
+            .map(|(at, n)| (at.as_secs(), n.as_f64() / 1e6));
         let bytes = bytes.filter(|(at, _)| shown(at));
         received = received.series(Series::line(name, bytes));
     }
-    let legend = if curves.len() > 8 { Legend::Right } else { Legend::Auto };
+    let legend = if curves.len() > 8 {
+        Legend::Right
+    } else {
+        Legend::Auto
+    };
     let chart = Chart::new(title)
-        .subtitle(format!("rate: bytes delivered in order, mean over {window}"))
+        .subtitle(format!(
+            "rate: bytes delivered in order, mean over {window}"
+        ))
         .note(note)
         .width(960.0)
         .legend(legend)
@@ -66,13 +83,20 @@ pub(crate) fn draw(
 
 /// Delivered bytes per `window`, Mbit/s, from the first delivery to the last.
 fn rates(series: &FlowSeries, window: Duration) -> Vec<(f64, f64)> {
-    let Some(&(end, _)) = series.delivered.last() else { return Vec::new() };
-    let window = window.max(Duration::from_millis(1)).max(end.since(Time::ZERO) / 2000);
+    let Some(&(end, _)) = series.delivered.last() else {
+        return Vec::new();
+    };
+    let window = window
+        .max(Duration::from_millis(1))
+        .max(end.since(Time::ZERO) / 2000);
     let mut points = Vec::new();
     let mut from = Time::ZERO;
     while from < end {
         let to = from + window;
-        points.push((from.as_secs(), series.goodput_between(from, to).bps_f64() / 1e6));
+        points.push((
+            from.as_secs(),
+            series.goodput_between(from, to).bps_f64() / 1e6,
+        ));
         from = to;
     }
     points.push((from.as_secs(), 0.0));

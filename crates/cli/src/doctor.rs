@@ -42,7 +42,11 @@ pub(crate) fn main(args: &args::Doctor, out: &mut Output) -> Result<Status, Fail
         Column::text("enables"),
     ]);
     for f in &findings {
-        let (word, tone) = if f.there { ("yes", Tone::Good) } else { ("no", Tone::Warn) };
+        let (word, tone) = if f.there {
+            ("yes", Tone::Good)
+        } else {
+            ("no", Tone::Warn)
+        };
         table.row([
             Cell::new(f.name),
             Cell::new(word).tone(tone),
@@ -85,8 +89,16 @@ fn look() -> Vec<Finding> {
             enables: "emulating a link for real TCP (planned)",
         },
         controls(),
-        module("qdisc netem", "sch_netem", "delays and losses by tc, to check an emulation against"),
-        module("qdisc fq", "sch_fq", "packet spacing by the kernel for other programs"),
+        module(
+            "qdisc netem",
+            "sch_netem",
+            "delays and losses by tc, to check an emulation against",
+        ),
+        module(
+            "qdisc fq",
+            "sch_fq",
+            "packet spacing by the kernel for other programs",
+        ),
     ];
     for (name, enables) in [
         ("ip", "network namespaces for emulation (planned)"),
@@ -109,7 +121,9 @@ fn look() -> Vec<Finding> {
 
 /// A file of the kernel, trimmed.
 fn read(path: &str) -> Option<String> {
-    fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+    fs::read_to_string(path)
+        .ok()
+        .map(|text| text.trim().to_owned())
 }
 
 fn kernel() -> Finding {
@@ -125,9 +139,13 @@ fn kernel() -> Finding {
 fn root() -> Finding {
     // The second field of `Uid:` is the effective user.
     let status = read("/proc/self/status").unwrap_or_default();
-    let uid = status
-        .lines()
-        .find_map(|line| line.strip_prefix("Uid:")?.split_whitespace().nth(1)?.parse::<u32>().ok());
+    let uid = status.lines().find_map(|line| {
+        line.strip_prefix("Uid:")?
+            .split_whitespace()
+            .nth(1)?
+            .parse::<u32>()
+            .ok()
+    });
     Finding {
         name: "root",
         there: uid == Some(0),
@@ -170,15 +188,26 @@ fn module(name: &'static str, module: &str, enables: &'static str) -> Finding {
             (false, "cannot tell: no list of modules here")
         })
     };
-    let state = if loaded { Some((true, "loaded")) } else { listed() };
+    let state = if loaded {
+        Some((true, "loaded"))
+    } else {
+        listed()
+    };
     let (there, found) = state.unwrap_or((false, "cannot tell"));
-    Finding { name, there, found: found.to_owned(), enables }
+    Finding {
+        name,
+        there,
+        found: found.to_owned(),
+        enables,
+    }
 }
 
 /// The program of that name that a shell would run.
 fn in_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| is_executable(file))
+    std::env::split_paths(&path)
+        .map(|dir| dir.join(name))
+        .find(|file| is_executable(file))
 }
 
 #[cfg(unix)]

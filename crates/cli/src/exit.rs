@@ -76,10 +76,7 @@ pub(crate) fn talk(line: impl Display) {
 }
 
 /// `; did you mean ...?`, or nothing.
-pub(crate) fn did_you_mean<'a>(
-    name: &str,
-    names: impl IntoIterator<Item = &'a str>,
-) -> String {
+pub(crate) fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     bentpipe_cc::nearest(name, names)
         .map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }

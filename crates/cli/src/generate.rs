@@ -32,17 +32,12 @@ pub(crate) fn man(args: &Man, out: &mut Output) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-fn page(
-    folder: &Path,
-    name: &str,
-    command: &Command,
-    out: &mut Output,
-) -> Result<(), Failure> {
+fn page(folder: &Path, name: &str, command: &Command, out: &mut Output) -> Result<(), Failure> {
     let mut text = Vec::new();
-    // The name of a command is static text or owned by clap: leaking is how
-    // clap itself renames; here a clone with a display name does.
     let command = command.clone().display_name(name.to_owned());
-    clap_mangen::Man::new(command).title(name.to_owned()).render(&mut text)?;
+    clap_mangen::Man::new(command)
+        .title(name.to_owned())
+        .render(&mut text)?;
     let path = folder.join(format!("{name}.1"));
     write_whole(&path, &text).map_err(|e| Failure::new(e.to_string()))?;
     out.line(path.display())

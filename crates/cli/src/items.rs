@@ -5,8 +5,8 @@ use crate::output::{self, Output};
 use bentpipe_report::plot::{Axis, BarSeries, Chart, Panel, Series};
 use bentpipe_report::table::{Cell, Column, Table, Tone};
 use bentpipe_study::{
-    CellVerdict, ClaimResult, Curve, ErrorSummary, FigureData, FigureForm, Reproduction,
-    TableCell, TableData, Verdict,
+    CellVerdict, ClaimResult, Curve, ErrorSummary, FigureData, FigureForm, Reproduction, TableCell,
+    TableData, Verdict,
 };
 use std::path::{Path, PathBuf};
 
@@ -15,11 +15,20 @@ pub(crate) fn print(made: &Reproduction, out: &mut Output) -> Result<(), Failure
     for (_, table) in &made.tables {
         out.strong(format_args!("{}: {}", table.slug, table.title))?;
         out.line("")?;
-        let published = table.cells.iter().flatten().any(|cell| cell.published.is_some());
-        out.table(&if published { side_by_side(table) } else { grid(table) })?;
+        let published = table
+            .cells
+            .iter()
+            .flatten()
+            .any(|cell| cell.published.is_some());
+        out.table(&if published {
+            side_by_side(table)
+        } else {
+            grid(table)
+        })?;
         for summary in &table.errors {
-            out.line(errors(summary))?;
+            out.paragraph(0, &errors(summary))?;
         }
+        notes(table, out)?;
         out.line("")?;
     }
     for (_, figure) in &made.figures {
@@ -30,60 +39,104 @@ pub(crate) fn print(made: &Reproduction, out: &mut Output) -> Result<(), Failure
     if !made.claims.is_empty() {
         claims(&made.claims, out)?;
     }
-    let failures: usize = made.results.values().map(bentpipe_study::StudyResults::failures).sum();
+    let failures: usize = made
+        .results
+        .values()
+        .map(bentpipe_study::StudyResults::failures)
+        .sum();
     if failures > 0 {
-        out.line(format_args!("{failures} runs failed; failures.csv beside the results says why"))?;
+        out.line(format_args!(
+            "{failures} runs failed; failures.csv beside the results says why"
+        ))?;
     }
     Ok(())
 }
 
-/// A line per cell: published, ours, error, verdict.
+/// A line per cell: published, ours, error, verdict. Columns that would be
+/// empty are left out.
 fn side_by_side(table: &TableData) -> Table {
-    let mut columns = Vec::new();
-    let has_columns = table.cells.iter().flatten().any(|cell| !cell.column.is_empty());
-    columns.push(Column::text(table.row_axes.join(" / ")));
+    let cells = || table.cells.iter().flatten();
+    let has_columns = cells().any(|cell| !cell.column.is_empty());
+    let has_interval = cells().any(|cell| cell.ci95.is_some());
+    let mut columns = vec![Column::text(table.row_axes.join(" / "))];
     if has_columns {
         columns.push(Column::text(""));
     }
+    columns.extend([Column::number("published"), Column::number("ours")]);
+    if has_interval {
+        columns.push(Column::number("±95%"));
+    }
     columns.extend([
-        Column::number("published"),
-        Column::number("ours"),
-        Column::number("±95%"),
         Column::text("unit"),
         Column::number("error"),
         Column::text("verdict"),
-        Column::text("note"),
     ]);
     let mut text = Table::new(columns);
     for (i, row) in table.cells.iter().enumerate() {
         if i > 0 && row.len() > 1 {
             text.rule();
         }
-        for cell in row {
-            let number = |x: Option<f64>| decimal(x, cell.decimals);
-            let mut cells = vec![Cell::new(cell.row.clone())];
+        for (j, cell) in row.iter().enumerate() {
+            let number = |x: Option<f64>| Cell::new(decimal(x, cell.decimals));
+            // A row's name stands at its first line.
+            let name = if j == 0 { cell.row.as_str() } else { "" };
+            let mut line = vec![Cell::new(name)];
             if has_columns {
-                cells.push(Cell::new(cell.column.clone()));
+                line.push(Cell::new(cell.column.clone()));
             }
-            cells.extend([
-                Cell::new(number(cell.published)),
-                Cell::new(number(cell.ours)),
-                Cell::new(number(cell.ci95)),
+            line.extend([number(cell.published), number(cell.ours)]);
+            if has_interval {
+                line.push(number(cell.ci95));
+            }
+            line.extend([
                 Cell::new(cell.unit.clone()),
                 Cell::new(cell.relative_error.map_or_else(String::new, percent)),
                 Cell::new(cell.verdict.name()).tone(tone(cell.verdict)),
-                Cell::new(cell.note.clone()).tone(Tone::Faint),
             ]);
-            text.row(cells);
+            text.row(line);
         }
     }
     text
 }
 
+/// The remarks on cells, each once with the cells that it is about.
+fn notes(table: &TableData, out: &mut Output) -> Result<(), Failure> {
+    let mut seen: Vec<(&str, Vec<String>)> = Vec::new();
+    for cell in table
+        .cells
+        .iter()
+        .flatten()
+        .filter(|cell| !cell.note.is_empty())
+    {
+        let place = match cell.column.as_str() {
+            "" => cell.row.clone(),
+            column => format!("{}, {column}", cell.row),
+        };
+        match seen.iter_mut().find(|(note, _)| *note == cell.note) {
+            Some((_, places)) => places.push(place),
+            None => seen.push((&cell.note, vec![place])),
+        }
+    }
+    for (note, places) in seen {
+        let whose = match places.as_slice() {
+            [one] => one.clone(),
+            [first, ..] => format!("{first} and {} more", places.len() - 1),
+            [] => continue,
+        };
+        out.paragraph(0, &format!("Note on {whose}: {note}"))?;
+    }
+    Ok(())
+}
+
 /// Rows and columns as the study has them, our numbers in the cells.
 fn grid(table: &TableData) -> Table {
     let heading = |labels: &Vec<String>| labels.join(" | ");
-    let units: Vec<&str> = table.cells.iter().flatten().map(|cell| cell.unit.as_str()).collect();
+    let units: Vec<&str> = table
+        .cells
+        .iter()
+        .flatten()
+        .map(|cell| cell.unit.as_str())
+        .collect();
     let one_unit = units.windows(2).all(|pair| pair[0] == pair[1]);
     let unit = units.first().copied().unwrap_or("");
     let mut columns = vec![Column::text(table.row_axes.join(" / "))];
@@ -94,11 +147,17 @@ fn grid(table: &TableData) -> Table {
         let cells = row.iter().map(|cell| ours(cell, !one_unit));
         text.row(std::iter::once(name).chain(cells));
     }
-    if one_unit && !unit.is_empty() { text.note(format!("In {unit}; ± 95%.")) } else { text }
+    if one_unit && !unit.is_empty() {
+        text.note(format!("In {unit}; ± 95%."))
+    } else {
+        text
+    }
 }
 
 fn ours(cell: &TableCell, with_unit: bool) -> String {
-    let Some(value) = cell.ours else { return "-".to_owned() };
+    let Some(value) = cell.ours else {
+        return "-".to_owned();
+    };
     let mut text = decimal(Some(value), cell.decimals);
     if let Some(ci95) = cell.ci95.filter(|ci| *ci > 0.0) {
         text.push_str(&format!(" ± {}", decimal(Some(ci95), cell.decimals)));
@@ -113,9 +172,7 @@ fn ours(cell: &TableCell, with_unit: bool) -> String {
 fn errors(summary: &ErrorSummary) -> String {
     let what = summary.column.as_deref().unwrap_or("all columns");
     let error = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{:.2}%", 100.0 * x));
-    let bar = |x: Option<f64>| {
-        x.map_or_else(String::new, |x| format!(" (bar {:.2}%)", 100.0 * x))
-    };
+    let bar = |x: Option<f64>| x.map_or_else(String::new, |x| format!(" (bar {:.2}%)", 100.0 * x));
     format!(
         "{what}: {} cells, relative error mean {}{}, median {}, worst {}{}: {}",
         summary.cells,
@@ -132,7 +189,11 @@ fn errors(summary: &ErrorSummary) -> String {
 fn claims(claims: &[ClaimResult], out: &mut Output) -> Result<(), Failure> {
     out.strong("Claims")?;
     out.line("")?;
-    let width = claims.iter().map(|c| c.id.chars().count()).max().unwrap_or(0);
+    let width = claims
+        .iter()
+        .map(|c| c.id.chars().count())
+        .max()
+        .unwrap_or(0);
     for claim in claims {
         let changed = if claim.regression {
             let recorded = claim.recorded.map_or("", Verdict::name);
@@ -140,7 +201,11 @@ fn claims(claims: &[ClaimResult], out: &mut Output) -> Result<(), Failure> {
         } else {
             String::new()
         };
-        out.line(format_args!("{:width$}  {:5}{changed}", claim.id, claim.verdict.name()))?;
+        out.line(format_args!(
+            "{:width$}  {:5}{changed}",
+            claim.id,
+            claim.verdict.name()
+        ))?;
         out.paragraph(width + 2, &claim.claim)?;
         if !claim.evidence.is_empty() {
             out.paragraph(width + 2, &format!("Shown by: {}", claim.evidence))?;
@@ -187,11 +252,23 @@ fn chart(figure: &FigureData) -> Chart {
         })
     } else {
         let panel = Panel::xy(Axis::linear(&figure.x_label), y);
-        figure.curves.iter().fold(panel, |panel, curve| panel.series(series(curve, figure.form)))
+        figure.curves.iter().fold(panel, |panel, curve| {
+            panel.series(series(curve, figure.form))
+        })
     };
-    let whiskers = figure.curves.iter().flat_map(|c| &c.points).any(|p| p.ci95.is_some());
-    let chart = Chart::new(&figure.title).note(figure.notes.join("; ")).panel(panel);
-    if whiskers { chart.spread_label("95% confidence") } else { chart }
+    let whiskers = figure
+        .curves
+        .iter()
+        .flat_map(|c| &c.points)
+        .any(|p| p.ci95.is_some());
+    let chart = Chart::new(&figure.title)
+        .note(figure.notes.join("; "))
+        .panel(panel);
+    if whiskers {
+        chart.spread_label("95% confidence")
+    } else {
+        chart
+    }
 }
 
 fn series(curve: &Curve, form: FigureForm) -> Series {
@@ -200,7 +277,10 @@ fn series(curve: &Curve, form: FigureForm) -> Series {
         return Series::line(&curve.label, points);
     }
     let series = Series::line_points(&curve.label, points);
-    let published = curve.points.iter().filter_map(|p| Some((p.x, p.published?)));
+    let published = curve
+        .points
+        .iter()
+        .filter_map(|p| Some((p.x, p.published?)));
     let series = series.reference(published);
     if curve.points.iter().all(|p| p.ci95.is_none()) {
         return series;

@@ -1,6 +1,6 @@
 //! The bentpipe command.
 //!
-//! One module per subcommand; [`args`](mod@args) says what each one takes,
+//! One module per subcommand; `args` says what each one takes,
 //! `output` what they print with, `exit` how they end. stdout is data, stderr
 //! is talk. Only this crate reads clocks and the environment.
 

@@ -13,11 +13,17 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |e: std::io::Error| Failure::file("read", path, e);
     let meta = std::fs::metadata(path).map_err(failed)?;
     if meta.is_dir() {
-        return Err(Failure::new(format!("`{}` is a folder, not a file", path.display())));
+        return Err(Failure::new(format!(
+            "`{}` is a folder, not a file",
+            path.display()
+        )));
     }
     if meta.len() > LARGEST {
         let mb = LARGEST >> 20;
-        return Err(Failure::new(format!("`{}` is larger than {mb} MiB", path.display())));
+        return Err(Failure::new(format!(
+            "`{}` is larger than {mb} MiB",
+            path.display()
+        )));
     }
     std::fs::read(path).map_err(failed)
 }
@@ -32,7 +38,9 @@ pub(crate) fn scenario(path: &Path, set: &[String]) -> Result<Scenario, Failure>
                 "--set `{assignment}` has no `=`; write it as link.satellite.rate='5 Mbit/s'"
             ))
         })?;
-        document.set(key.trim(), &Override::parse(value)).map_err(rendered)?;
+        document
+            .set(key.trim(), &Override::parse(value))
+            .map_err(rendered)?;
     }
     document.validate().map_err(rendered)
 }

@@ -19,6 +19,9 @@ pub(crate) fn main(args: &args::New, out: &mut Output) -> Result<Status, Failure
     }
     write_whole(file, bentpipe_scenario::template().as_bytes())
         .map_err(|e| Failure::new(e.to_string()))?;
-    out.line(format_args!("wrote {0}; now: bentpipe run {0}", file.display()))?;
+    out.line(format_args!(
+        "wrote {0}; now: bentpipe run {0}",
+        file.display()
+    ))?;
     Ok(Status::Done)
 }

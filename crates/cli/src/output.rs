@@ -20,7 +20,10 @@ impl Output {
     pub(crate) fn stdout() -> Output {
         let stdout = io::stdout();
         let colour = stdout.is_terminal() && wants_colour();
-        Output { to: BufWriter::new(stdout), colour }
+        Output {
+            to: BufWriter::new(stdout),
+            colour,
+        }
     }
 
     /// Writes a line.
@@ -53,7 +56,10 @@ impl Output {
     /// Writes a point of a list, broken at 98 columns.
     pub(crate) fn point(&mut self, text: &str) -> Result<(), Failure> {
         for (i, line) in wrap(text, 94).into_iter().enumerate() {
-            self.line(format_args!("{} {line}", if i == 0 { "  -" } else { "   " }))?;
+            self.line(format_args!(
+                "{} {line}",
+                if i == 0 { "  -" } else { "   " }
+            ))?;
         }
         Ok(())
     }
@@ -120,7 +126,13 @@ pub(crate) fn digits3(x: f64) -> String {
 
 /// `x` seconds as `12.3 s`, `85.0 ms`.
 pub(crate) fn seconds(x: f64) -> String {
-    if x < 1.0 { format!("{} ms", digits3(x * 1e3)) } else { format!("{} s", digits3(x)) }
+    if x == 0.0 {
+        "0 ms".to_owned()
+    } else if x < 1.0 {
+        format!("{} ms", digits3(x * 1e3))
+    } else {
+        format!("{} s", digits3(x))
+    }
 }
 
 /// A JSON number, or null for what JSON cannot hold.
@@ -133,8 +145,9 @@ pub(crate) fn draw(chart: &Chart, path: &Path) -> Result<(), Failure> {
     let svg = chart.to_svg();
     let content = match picture_kind(path)? {
         Picture::Svg => svg.into_bytes(),
-        Picture::Png => bentpipe_report::png::render(&svg, 2.0)
-            .map_err(|e| Failure::file("draw", path, e))?,
+        Picture::Png => {
+            bentpipe_report::png::render(&svg, 2.0).map_err(|e| Failure::file("draw", path, e))?
+        }
     };
     write_whole(path, &content).map_err(|e| Failure::new(e.to_string()))
 }

@@ -34,12 +34,17 @@ impl Progress {
             ProgressDrawTarget::hidden()
         };
         let bar = ProgressBar::with_draw_target(Some(total), target);
-        if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len}  {eta} left") {
+        if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len}  {eta} left")
+        {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_message(what.to_owned());
         let next_line = (!terminal).then(|| Mutex::new(Instant::now() + EVERY));
-        Progress { bar, what: what.to_owned(), next_line }
+        Progress {
+            bar,
+            what: what.to_owned(),
+            next_line,
+        }
     }
 
     /// `pieces` more are done.

@@ -38,10 +38,17 @@ pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, F
         }
         if let Some(results) = &results {
             let figures = items::draw(&made, results)?;
-            talk(format_args!("{} pictures and all results are in {}", figures.len(), results.display()));
+            talk(format_args!(
+                "{} pictures and all results are in {}",
+                figures.len(),
+                results.display()
+            ));
         } else if !made.figures.is_empty() && !args.json {
             let names: Vec<&str> = made.figures.iter().map(|(_, f)| f.slug.as_str()).collect();
-            out.paragraph(0, &format!("Figures {}: --out DIR draws them.", names.join(", ")))?;
+            out.paragraph(
+                0,
+                &format!("Figures {}: --out DIR draws them.", names.join(", ")),
+            )?;
             out.line("")?;
         }
         rows.extend(made.report.rows);
@@ -60,18 +67,26 @@ pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, F
 fn folder() -> Result<PathBuf, Failure> {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
     let here = std::env::current_dir().unwrap_or_default();
-    let candidates = here.ancestors().map(|dir| dir.join("papers")).chain([built]);
-    candidates.into_iter().find(|dir| holds_papers(dir)).ok_or_else(|| {
-        Failure::new(
-            "there is no folder `papers` with papers in it, here or above\n  \
+    let candidates = here
+        .ancestors()
+        .map(|dir| dir.join("papers"))
+        .chain([built]);
+    candidates
+        .into_iter()
+        .find(|dir| holds_papers(dir))
+        .ok_or_else(|| {
+            Failure::new(
+                "there is no folder `papers` with papers in it, here or above\n  \
              Run this in a checkout of bentpipe: the papers' studies are part of it.",
-        )
-    })
+            )
+        })
 }
 
 fn holds_papers(dir: &Path) -> bool {
     std::fs::read_dir(dir).is_ok_and(|entries| {
-        entries.filter_map(Result::ok).any(|entry| entry.path().join("paper.toml").is_file())
+        entries
+            .filter_map(Result::ok)
+            .any(|entry| entry.path().join("paper.toml").is_file())
     })
 }
 
@@ -99,7 +114,9 @@ fn chosen(folder: &Path, name: Option<&str>) -> Result<Vec<Paper>, Failure> {
 
 /// What `item` names: a table or figure, a claim, or a study.
 fn selection(paper: &Paper, item: Option<&str>) -> Result<Selection, Failure> {
-    let Some(name) = item else { return Ok(Selection::All) };
+    let Some(name) = item else {
+        return Ok(Selection::All);
+    };
     let items = paper.items();
     let claims = paper.claims();
     if items.iter().any(|i| i.slug == name) {
@@ -137,13 +154,21 @@ fn list(papers: &[Paper], as_json: bool, out: &mut Output) -> Result<(), Failure
         let items = paper.items();
         let width = items.iter().map(|i| i.slug.len()).max().unwrap_or(0);
         for item in &items {
-            let published = if item.has_reference { "" } else { " (no published numbers)" };
-            out.line(format_args!("  {:width$}  {}{published}", item.slug, item.title))?;
+            let published = if item.has_reference {
+                ""
+            } else {
+                " (no published numbers)"
+            };
+            out.line(format_args!(
+                "  {:width$}  {}{published}",
+                item.slug, item.title
+            ))?;
         }
         let claims = paper.claims();
         let width = claims.iter().map(|(id, _)| id.len()).max().unwrap_or(0);
         for (id, statement) in &claims {
-            out.line(format_args!("  {id:width$}  claim: {statement}"))?;
+            out.line(format_args!("  {id:width$}  claim"))?;
+            out.paragraph(width + 4, statement)?;
         }
     }
     Ok(())

@@ -13,8 +13,8 @@ use bentpipe_sim::{Options, Simulation, Unobserved, ideal};
 use bentpipe_units::Duration;
 use std::path::Path;
 
-/// Samples of a flow's time series at most, roughly.
-const SAMPLES: u64 = 5000;
+/// Samples of a flow's time series at most.
+const SAMPLES: u64 = 50_000;
 
 /// Runs and says what came out.
 pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure> {
@@ -26,14 +26,18 @@ pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure
     let series = args.series || args.plot.is_some();
     let options = Options {
         seed,
-        series: series.then(|| scenario.duration / SAMPLES),
+        series: series.then(|| interval(scenario)),
         ..Options::default()
     };
     let outcome = execute(args, scenario, &options)?;
     if let Some(file) = &args.plot {
         draw(&outcome, scenario, file)?;
     }
-    let kept = if args.series { outcome } else { outcome.without_series() };
+    let kept = if args.series {
+        outcome
+    } else {
+        outcome.without_series()
+    };
     if let Some(folder) = &args.out {
         write(&kept, &scenario.hash().to_string(), folder)?;
     }
@@ -45,14 +49,23 @@ pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure
     Ok(Status::Done)
 }
 
-fn execute(
-    args: &args::Run,
-    scenario: &Scenario,
-    options: &Options,
-) -> Result<Outcome, Failure> {
-    let failed = |e: bentpipe_sim::RunError| {
-        Failure::new(format!("{}: {e}", args.scenario.display()))
-    };
+fn round_trips(scenario: &Scenario) -> impl Iterator<Item = Duration> {
+    scenario
+        .flows
+        .iter()
+        .map(|flow| ideal::round_trip(scenario, flow))
+}
+
+/// Interval of the time series: fifty samples a round trip, where that is not
+/// too many.
+fn interval(scenario: &Scenario) -> Duration {
+    let shortest = round_trips(scenario).min().unwrap_or(Duration::ZERO);
+    (shortest / 50).max(scenario.duration / SAMPLES)
+}
+
+fn execute(args: &args::Run, scenario: &Scenario, options: &Options) -> Result<Outcome, Failure> {
+    let failed =
+        |e: bentpipe_sim::RunError| Failure::new(format!("{}: {e}", args.scenario.display()));
     let simulation = Simulation::new(scenario, options).map_err(failed)?;
     let Some(file) = &args.pcap else {
         return simulation.run(&mut Unobserved).map_err(failed);
@@ -68,17 +81,24 @@ fn draw(outcome: &Outcome, scenario: &Scenario, file: &Path) -> Result<(), Failu
     let curves: Vec<Curve> = outcome
         .series
         .iter()
-        .map(|series| Curve { name: series.flow.clone(), series: series.clone() })
+        .map(|series| Curve {
+            name: series.flow.clone(),
+            series: series.clone(),
+        })
         .collect();
     // Rates are means over about a round trip of the longest path.
-    let round_trip = scenario
-        .flows
-        .iter()
-        .map(|flow| ideal::round_trip(scenario, flow))
+    let round_trip = round_trips(scenario)
         .max()
         .unwrap_or(Duration::from_millis(100));
     let note = format!("seed {}", outcome.seed);
-    curves::draw(&outcome.scenario, &note, &curves, round_trip, curves::Ends::default(), file)?;
+    curves::draw(
+        &outcome.scenario,
+        &note,
+        &curves,
+        round_trip,
+        curves::Ends::default(),
+        file,
+    )?;
     talk(format_args!("drew {}", file.display()));
     Ok(())
 }
@@ -126,8 +146,11 @@ fn print(outcome: &Outcome, scenario: &Scenario, out: &mut Output) -> Result<(),
     out.table(&flows(outcome))?;
     out.line("")?;
     out.table(&links(outcome))?;
-    let unfinished =
-        outcome.flows.iter().filter(|f| f.offered.is_some() && !f.is_finished()).count();
+    let unfinished = outcome
+        .flows
+        .iter()
+        .filter(|f| f.offered.is_some() && !f.is_finished())
+        .count();
     if unfinished > 0 {
         out.line("")?;
         out.paragraph(
@@ -165,7 +188,8 @@ fn flows(outcome: &Outcome) -> Table {
         table.row([
             f.name.clone(),
             f.transport.clone(),
-            f.transfer_time.map_or_else(|| "-".to_owned(), |t| format!("{:.3}", t.as_secs())),
+            f.transfer_time
+                .map_or_else(|| "-".to_owned(), |t| format!("{:.3}", t.as_secs())),
             bytes(f.delivered.get()),
             format!("{:.3}", outcome.goodput(f).bps_f64() / 1e6),
             f.packets_sent.to_string(),
@@ -175,7 +199,9 @@ fn flows(outcome: &Outcome) -> Table {
             format!("{}+{}", f.queue_drops, f.channel_losses),
         ]);
     }
-    table.note("RTT: smallest and mean. lost q+ch: packets that a full queue dropped + lost on a channel.")
+    table.note(
+        "RTT: smallest and mean. lost q+ch: packets that a full queue dropped + lost on a channel.",
+    )
 }
 
 fn links(outcome: &Outcome) -> Table {

@@ -26,7 +26,9 @@ pub(crate) fn is_study(bytes: &[u8]) -> bool {
         {
             return false;
         }
-        let headers = ["[axis", "[[axis", "[[table", "[[figure", "[[claim", "[[metric"];
+        let headers = [
+            "[axis", "[[axis", "[[table", "[[figure", "[[claim", "[[metric",
+        ];
         let key = line.split('=').next().unwrap_or("").trim_end();
         is_study |= headers.iter().any(|header| line.starts_with(header))
             || ["scenario", "replications", "paper"].contains(&key);
@@ -53,7 +55,9 @@ pub(crate) fn execute(
     let bar: Mutex<Option<(String, Progress)>> = Mutex::new(None);
     let watch = |progress: &bentpipe_study::Progress| {
         if let Ok(mut bar) = bar.lock() {
-            let known = bar.as_ref().is_some_and(|(study, _)| *study == progress.study);
+            let known = bar
+                .as_ref()
+                .is_some_and(|(study, _)| *study == progress.study);
             if !known {
                 let new = Progress::new(&progress.study, progress.total as u64);
                 *bar = Some((progress.study.clone(), new));
@@ -94,23 +98,34 @@ pub(crate) fn main(args: &args::Study, out: &mut Output) -> Result<Status, Failu
         fresh: args.fresh,
     };
     let selection = Selection::Study(study.name.clone());
-    let made = execute(&studies, study.paper.as_deref().unwrap_or(""), &selection, how)?;
+    let made = execute(
+        &studies,
+        study.paper.as_deref().unwrap_or(""),
+        &selection,
+        how,
+    )?;
     let figures = items::draw(&made, &results)?;
     if args.json {
         out.json(&document(&made, &figures))?;
     } else {
-        out.strong(format_args!("{}: {}", study.name, study.title))?;
         if !study.description.is_empty() {
             out.paragraph(0, &study.description)?;
+            out.line("")?;
         }
-        out.line("")?;
         items::print(&made, out)?;
         for figure in &figures {
             out.line(format_args!("drew {}", figure.display()))?;
         }
     }
-    talk(format_args!("results are in {}", results.join(&study.name).display()));
-    Ok(if made.report.regression { Status::Worse } else { Status::Done })
+    talk(format_args!(
+        "results are in {}",
+        results.join(&study.name).display()
+    ));
+    Ok(if made.report.regression {
+        Status::Worse
+    } else {
+        Status::Done
+    })
 }
 
 fn document(made: &Reproduction, figures: &[PathBuf]) -> Value {
@@ -202,18 +217,38 @@ pub(crate) fn check(file: &Path, as_json: bool, out: &mut Output) -> Result<(), 
         out.table(&table)?;
         out.line("")?;
     }
-    let scenario = study.scenario.as_deref().unwrap_or("none: it looks at other studies");
+    let scenario = study
+        .scenario
+        .as_deref()
+        .unwrap_or("none: it looks at other studies");
     out.line(format_args!("scenario      {scenario}"))?;
     let shared = cells * study.replications as usize;
-    let fewer = if runs < shared { ", as cells that are the same share their runs" } else { "" };
+    let fewer = if runs < shared {
+        ", as cells that are the same share their runs"
+    } else {
+        ""
+    };
     out.line(format_args!(
         "runs          {runs}: {cells} cells x {} replications{fewer}",
         study.replications
     ))?;
     for (what, names) in [
-        ("tables", study.tables.iter().map(|t| t.slug.as_str()).collect::<Vec<_>>()),
-        ("figures", study.figures.iter().map(|f| f.slug.as_str()).collect()),
-        ("claims", study.claims.iter().map(|c| c.id.as_str()).collect()),
+        (
+            "tables",
+            study
+                .tables
+                .iter()
+                .map(|t| t.slug.as_str())
+                .collect::<Vec<_>>(),
+        ),
+        (
+            "figures",
+            study.figures.iter().map(|f| f.slug.as_str()).collect(),
+        ),
+        (
+            "claims",
+            study.claims.iter().map(|c| c.id.as_str()).collect(),
+        ),
     ] {
         if !names.is_empty() {
             out.line(format_args!("{what:12}  {}", names.join(", ")))?;

@@ -60,17 +60,17 @@ fn one(name: &str, as_json: bool, out: &mut Output) -> Result<(), Failure> {
         None => find(name),
     };
     if named.is_none() && control.is_none() {
-        let names = transports().iter().map(|t| t.name).chain(list().iter().map(|d| d.name));
+        let names = transports()
+            .iter()
+            .map(|t| t.name)
+            .chain(list().iter().map(|d| d.name));
         let hint = did_you_mean(name, names);
         return Err(Failure::new(format!(
             "there is no transport `{name}`{hint}\n  `bentpipe transports` lists them"
         )));
     }
     if as_json {
-        let document = named.map_or_else(
-            || control.map_or(Value::Null, described),
-            document,
-        );
+        let document = named.map_or_else(|| control.map_or(Value::Null, described), document);
         return out.json(&document);
     }
     if let Some(named) = named {
@@ -91,7 +91,10 @@ fn explain(control: &Described, alone: bool, out: &mut Output) -> Result<(), Fai
     if !alone {
         out.line("")?;
     }
-    out.strong(format_args!("congestion control {}: {}", control.name, control.summary))?;
+    out.strong(format_args!(
+        "congestion control {}: {}",
+        control.name, control.summary
+    ))?;
     out.line("")?;
     out.line(format_args!("  source              {}", control.source))?;
     out.line(format_args!(
@@ -135,21 +138,35 @@ fn settings(t: &Transport) -> Vec<(&'static str, String)> {
         ("MSS", format!("{} B", t.mss)),
         ("send buffer", bytes(t.send_buffer)),
         ("receive buffer", bytes(t.receive_buffer)),
-        ("delayed ACK", format!("one per {} segments, after {} at the latest", d.count, d.timer)),
+        (
+            "delayed ACK",
+            format!(
+                "one per {} segments, after {} at the latest",
+                d.count, d.timer
+            ),
+        ),
         ("timestamps", on(t.timestamps)),
         ("limited transmit", on(t.limited_transmit)),
         ("recovery fix", on(t.recovery_fix)),
         ("undo", on(t.undo)),
-        ("pacing", match t.pacing {
-            Pacing::Off => "off".to_owned(),
-            Pacing::Window { gain, initial_burst } => {
-                format!("{gain} x cwnd / RTT, first {initial_burst} segments at once")
-            }
-        }),
+        (
+            "pacing",
+            match t.pacing {
+                Pacing::Off => "off".to_owned(),
+                Pacing::Window {
+                    gain,
+                    initial_burst,
+                } => {
+                    format!("{gain} x cwnd / RTT, first {initial_burst} segments at once")
+                }
+            },
+        ),
         ("ECN", on(t.ecn)),
         (
             "smallest RTO",
-            t.minimum_rto.unwrap_or(t.profile.rules().minimum_rto).to_string(),
+            t.minimum_rto
+                .unwrap_or(t.profile.rules().minimum_rto)
+                .to_string(),
         ),
     ]
 }
@@ -163,14 +180,20 @@ fn control_name(t: &Transport) -> &str {
 }
 
 fn recovery(recovery: Recovery) -> &'static str {
-    Recovery::ALL.iter().find(|(_, r)| *r == recovery).map_or("", |(name, _)| name)
+    Recovery::ALL
+        .iter()
+        .find(|(_, r)| *r == recovery)
+        .map_or("", |(name, _)| name)
 }
 
 fn document(named: &NamedTransport) -> Value {
     let t = named.transport();
     let (pacing_gain, initial_burst) = match t.pacing {
         Pacing::Off => (None, None),
-        Pacing::Window { gain, initial_burst } => (Some(gain), Some(initial_burst)),
+        Pacing::Window {
+            gain,
+            initial_burst,
+        } => (Some(gain), Some(initial_burst)),
     };
     json!({
         "name": named.name,

@@ -64,20 +64,53 @@ pub fn relative_error(ours: f64, published: f64) -> Option<f64> {
 }
 
 impl Bar {
-    /// The limits of a column, by its label or that of a part of it.
-    pub(crate) fn limits_of(&self, column: &str) -> &Limits {
+    /// What `per_column` says of a column, by its label or that of a part of
+    /// it.
+    fn own(&self, column: &str) -> Option<&Limits> {
         let parts = column.split(COLUMN_JOIN);
         std::iter::once(column)
             .chain(parts)
             .find_map(|name| self.per_column.get(name))
-            .unwrap_or(&self.limits)
+    }
+
+    /// The limits of a cell in a column: its own, or the table's where it says
+    /// nothing of single cells.
+    pub(crate) fn limits_of(&self, column: &str) -> Limits {
+        let mut limits = self.own(column).cloned().unwrap_or_default();
+        let silent =
+            limits.worst.is_none() && limits.worst_difference.is_none() && !limits.exact_digits;
+        if silent {
+            limits.worst = self.limits.worst;
+            limits.worst_difference = self.limits.worst_difference;
+            limits.exact_digits = self.limits.exact_digits;
+        }
+        limits
+    }
+
+    /// True if a column counts in the mean of the table: it has no mean of its
+    /// own, and is not exact, which would flatter the others.
+    pub(crate) fn counts(&self, column: &str) -> bool {
+        self.own(column).is_none_or(|own| {
+            !own.exact_digits && own.mean.is_none() && own.mean_difference.is_none()
+        })
     }
 }
 
 /// The verdict on a cell. `ours` and `published` are in the unit of the table,
 /// printed with `decimals` digits.
-pub(crate) fn cell(limits: &Limits, ours: f64, published: &Published, decimals: u32) -> CellVerdict {
-    let verdict = |good: bool| if good { CellVerdict::Ok } else { CellVerdict::Worse };
+pub(crate) fn cell(
+    limits: &Limits,
+    ours: f64,
+    published: &Published,
+    decimals: u32,
+) -> CellVerdict {
+    let verdict = |good: bool| {
+        if good {
+            CellVerdict::Ok
+        } else {
+            CellVerdict::Worse
+        }
+    };
     let difference = (ours - published.value).abs();
     if limits.exact_digits {
         let unit: f64 = (0..decimals.max(published.decimals)).fold(1.0, |x, _| x / 10.0);
@@ -110,8 +143,10 @@ pub(crate) fn summary(
     let check = |value: Option<f64>, limit: Option<f64>| {
         value.zip(limit).map(|(value, limit)| within(value, limit))
     };
-    let checks =
-        [check(mean(errors), limits.mean), check(mean(differences), limits.mean_difference)];
+    let checks = [
+        check(mean(errors), limits.mean),
+        check(mean(differences), limits.mean_difference),
+    ];
     let verdict = match checks {
         [None, None] => CellVerdict::Reported,
         checks if checks.contains(&Some(false)) => CellVerdict::Worse,
@@ -135,44 +170,111 @@ mod tests {
 
     fn published(text: &str) -> Published {
         let decimals = text.split_once('.').map_or(0, |(_, d)| d.len() as u32);
-        Published { value: text.parse().unwrap(), decimals, note: String::new() }
+        Published {
+            value: text.parse().unwrap(),
+            decimals,
+            note: String::new(),
+        }
     }
 
     #[test]
     fn exact_digits_are_those_printed() {
-        let exact = Limits { exact_digits: true, ..Limits::default() };
-        assert_eq!(cell(&exact, 13.5435, &published("13.54"), 2), CellVerdict::Ok);
-        assert_eq!(cell(&exact, 13.545, &published("13.54"), 2), CellVerdict::Ok);
-        assert_eq!(cell(&exact, 13.5461, &published("13.54"), 2), CellVerdict::Worse);
+        let exact = Limits {
+            exact_digits: true,
+            ..Limits::default()
+        };
+        assert_eq!(
+            cell(&exact, 13.5435, &published("13.54"), 2),
+            CellVerdict::Ok
+        );
+        assert_eq!(
+            cell(&exact, 13.545, &published("13.54"), 2),
+            CellVerdict::Ok
+        );
+        assert_eq!(
+            cell(&exact, 13.5461, &published("13.54"), 2),
+            CellVerdict::Worse
+        );
         assert_eq!(cell(&exact, 0.604, &published("0.6"), 2), CellVerdict::Ok);
         assert_eq!(cell(&exact, 0.62, &published("0.6"), 2), CellVerdict::Worse);
     }
 
     #[test]
     fn bars_are_relative_or_absolute() {
-        let relative = Limits { worst: Some(0.04), ..Limits::default() };
+        let relative = Limits {
+            worst: Some(0.04),
+            ..Limits::default()
+        };
         assert_eq!(cell(&relative, 10.4, &published("10"), 1), CellVerdict::Ok);
-        assert_eq!(cell(&relative, 10.5, &published("10"), 1), CellVerdict::Worse);
+        assert_eq!(
+            cell(&relative, 10.5, &published("10"), 1),
+            CellVerdict::Worse
+        );
         assert_eq!(cell(&relative, 0.0, &published("0"), 1), CellVerdict::Ok);
         assert_eq!(cell(&relative, 0.1, &published("0"), 1), CellVerdict::Worse);
-        let points = Limits { worst_difference: Some(3.0), ..Limits::default() };
+        let points = Limits {
+            worst_difference: Some(3.0),
+            ..Limits::default()
+        };
         assert_eq!(cell(&points, 2.5, &published("0"), 1), CellVerdict::Ok);
-        assert_eq!(cell(&Limits::default(), 9.0, &published("1"), 0), CellVerdict::Reported);
+        assert_eq!(
+            cell(&Limits::default(), 9.0, &published("1"), 0),
+            CellVerdict::Reported
+        );
     }
 
     #[test]
     fn a_part_of_a_column_has_its_own_bar() {
-        let mut bar = Bar { limits: Limits { worst: Some(0.04), ..Limits::default() }, ..Bar::default() };
-        bar.per_column.insert("loss".into(), Limits { worst: Some(0.2), ..Limits::default() });
+        let mut bar = Bar {
+            limits: Limits {
+                worst: Some(0.04),
+                ..Limits::default()
+            },
+            ..Bar::default()
+        };
+        bar.per_column.insert(
+            "loss".into(),
+            Limits {
+                worst: Some(0.2),
+                ..Limits::default()
+            },
+        );
         assert_eq!(bar.limits_of("TCP MTSI | loss").worst, Some(0.2));
         assert_eq!(bar.limits_of("TCP MTSI | no loss").worst, Some(0.04));
+        bar.per_column.insert(
+            "Ideal".into(),
+            Limits {
+                exact_digits: true,
+                ..Limits::default()
+            },
+        );
+        assert_eq!(bar.limits_of("Ideal").worst, None);
+        assert!(bar.counts("TCP MTSI | loss") && !bar.counts("Ideal | loss"));
+        bar.per_column.insert(
+            "x".into(),
+            Limits {
+                mean: Some(0.1),
+                ..Limits::default()
+            },
+        );
+        assert_eq!(bar.limits_of("x").worst, Some(0.04));
+        assert!(!bar.counts("x"));
     }
 
     #[test]
     fn summaries_hold_the_mean_to_the_bar() {
-        let limits = Limits { mean: Some(0.015), ..Limits::default() };
+        let limits = Limits {
+            mean: Some(0.015),
+            ..Limits::default()
+        };
         let s = summary(None, &limits, &[0.01, 0.03], &[1.0, 2.0]);
-        assert_eq!((s.mean, s.worst, s.verdict), (Some(0.02), Some(0.03), CellVerdict::Worse));
-        assert_eq!(summary(None, &limits, &[], &[]).verdict, CellVerdict::Reported);
+        assert_eq!(
+            (s.mean, s.worst, s.verdict),
+            (Some(0.02), Some(0.03), CellVerdict::Worse)
+        );
+        assert_eq!(
+            summary(None, &limits, &[], &[]).verdict,
+            CellVerdict::Reported
+        );
     }
 }

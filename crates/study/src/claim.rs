@@ -19,19 +19,27 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every verdict, with its name.
-    pub const ALL: [(&'static str, Verdict); 3] =
-        [("holds", Verdict::Holds), ("fails", Verdict::Fails), ("open", Verdict::Open)];
+    pub const ALL: [(&'static str, Verdict); 3] = [
+        ("holds", Verdict::Holds),
+        ("fails", Verdict::Fails),
+        ("open", Verdict::Open),
+    ];
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        Verdict::ALL.iter().find(|(_, v)| *v == self).map_or("open", |(name, _)| name)
+        Verdict::ALL
+            .iter()
+            .find(|(_, v)| *v == self)
+            .map_or("open", |(name, _)| name)
     }
 }
 
 /// A claim beside the results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimResult {
+    /// The study that makes it.
+    pub study: String,
     /// Its identifier.
     pub id: String,
     /// What is claimed, in words.
@@ -51,6 +59,7 @@ pub struct ClaimResult {
 /// Judges a claim. With `fewer` replications than the study asks for, a
 /// verdict that is open is no regression.
 pub(crate) fn check(
+    study: &str,
     claim: &ClaimSpec,
     home: &Study,
     studies: &dyn Catalogue,
@@ -69,6 +78,7 @@ pub(crate) fn check(
     };
     let excused = fewer && verdict == Verdict::Open;
     ClaimResult {
+        study: study.to_owned(),
         id: claim.id.clone(),
         claim: claim.statement.clone(),
         verdict,

@@ -96,13 +96,20 @@ impl LoadedStudy {
                 .map_err(|why| LoadError::Reference { path, why })?;
             references.insert(slug.clone(), reference);
         }
-        Ok(LoadedStudy { study: Arc::new(study), path: path.to_path_buf(), scenario, references })
+        Ok(LoadedStudy {
+            study: Arc::new(study),
+            path: path.to_path_buf(),
+            scenario,
+            references,
+        })
     }
 }
 
 pub(crate) fn read(path: &Path) -> Result<String, LoadError> {
-    std::fs::read_to_string(path)
-        .map_err(|source| LoadError::Io { path: path.to_path_buf(), source })
+    std::fs::read_to_string(path).map_err(|source| LoadError::Io {
+        path: path.to_path_buf(),
+        source,
+    })
 }
 
 /// Studies that may name each other.
@@ -168,7 +175,10 @@ impl Collection {
         let loaded = LoadedStudy::load(path)?;
         let name = loaded.study.name.clone();
         if self.studies.contains_key(&name) {
-            return Err(LoadError::Duplicate { path: path.to_path_buf(), name });
+            return Err(LoadError::Duplicate {
+                path: path.to_path_buf(),
+                name,
+            });
         }
         self.order.push(name.clone());
         self.studies.insert(name, loaded);
@@ -199,7 +209,9 @@ impl Collection {
         table: &TableSpec,
         home: &Study,
     ) -> Result<(), LoadError> {
-        let Some(reference) = loaded.references.get(&table.slug) else { return Ok(()) };
+        let Some(reference) = loaded.references.get(&table.slug) else {
+            return Ok(());
+        };
         let (rows, columns) = labels(table, home);
         for (row, column) in reference.labels() {
             for (kind, label, known) in [("row", row, &rows), ("column", column, &columns)] {
@@ -234,7 +246,10 @@ impl Collection {
     pub(crate) fn runs_of(&self, names: &BTreeSet<String>) -> Vec<&LoadedStudy> {
         let mut all: BTreeSet<String> = names.clone();
         loop {
-            let metrics = all.iter().filter_map(|name| self.study(name)).flat_map(|s| &s.metrics);
+            let metrics = all
+                .iter()
+                .filter_map(|name| self.study(name))
+                .flat_map(|s| &s.metrics);
             let more: BTreeSet<String> = metrics
                 .flat_map(|m| studies_of(&m.expression.expr))
                 .filter(|name| !all.contains(name))
@@ -244,7 +259,9 @@ impl Collection {
             }
             all.extend(more);
         }
-        self.iter().filter(|s| all.contains(&s.study.name) && s.scenario.is_some()).collect()
+        self.iter()
+            .filter(|s| all.contains(&s.study.name) && s.scenario.is_some())
+            .collect()
     }
 }
 
@@ -253,7 +270,12 @@ fn mentioned(study: &Study) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for table in &study.tables {
         names.extend(table.from.clone());
-        names.extend(table.values.iter().flat_map(|v| studies_of(&v.expression.expr)));
+        names.extend(
+            table
+                .values
+                .iter()
+                .flat_map(|v| studies_of(&v.expression.expr)),
+        );
     }
     for figure in &study.figures {
         names.extend(figure.from.clone());
@@ -265,7 +287,12 @@ fn mentioned(study: &Study) -> BTreeSet<String> {
         names.extend(claim.from.clone());
         names.extend(studies_of(&claim.check.expr));
     }
-    names.extend(study.metrics.iter().flat_map(|m| studies_of(&m.expression.expr)));
+    names.extend(
+        study
+            .metrics
+            .iter()
+            .flat_map(|m| studies_of(&m.expression.expr)),
+    );
     names
 }
 
@@ -279,7 +306,9 @@ pub(crate) fn studies_of(expr: &Expr) -> BTreeSet<String> {
 fn collect(expr: &Expr, names: &mut BTreeSet<String>) {
     match &expr.kind {
         Kind::Number(..) | Kind::Label(_) => {}
-        Kind::Use { study, arguments, .. } => {
+        Kind::Use {
+            study, arguments, ..
+        } => {
             names.extend(study.as_ref().map(|s| s.text.clone()));
             for Argument { value, over, .. } in arguments.iter().flatten() {
                 collect(value, names);
@@ -296,7 +325,11 @@ fn collect(expr: &Expr, names: &mut BTreeSet<String>) {
             collect(first, names);
             rest.iter().for_each(|(_, e)| collect(e, names));
         }
-        Kind::Trend { value: body, binders, .. }
+        Kind::Trend {
+            value: body,
+            binders,
+            ..
+        }
         | Kind::ForAll(binders, body)
         | Kind::Exists(binders, body)
         | Kind::Count { binders, body, .. } => {

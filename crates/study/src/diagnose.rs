@@ -45,7 +45,12 @@ impl Diagnostic {
 
     /// An error of the file as a whole.
     pub(crate) fn whole(message: impl Into<String>) -> Diagnostic {
-        Diagnostic { message: message.into(), label: String::new(), help: Vec::new(), span: None }
+        Diagnostic {
+            message: message.into(),
+            label: String::new(),
+            help: Vec::new(),
+            span: None,
+        }
     }
 
     pub(crate) fn label(mut self, label: impl Into<String>) -> Diagnostic {
@@ -127,7 +132,11 @@ impl Diagnostics {
         errors.sort_by_key(|e| e.span.as_ref().map_or(usize::MAX, |s| s.start));
         let more = errors.len().saturating_sub(KEPT);
         errors.truncate(KEPT);
-        Diagnostics { errors, more, source: source.clone() }
+        Diagnostics {
+            errors,
+            more,
+            source: source.clone(),
+        }
     }
 
     /// Name of the file that the errors are in.
@@ -150,7 +159,11 @@ impl Diagnostics {
     /// The errors as text that points at each line, in colour if wanted.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
-        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        let renderer = if color {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
         let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(WIDTH);
         let mut text = String::new();
         for error in &self.errors {
@@ -158,7 +171,11 @@ impl Diagnostics {
             text.push_str("\n\n");
         }
         let count = self.errors.len() + self.more;
-        let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
+        let errors = if count == 1 {
+            "1 error".to_owned()
+        } else {
+            format!("{count} errors")
+        };
         let shown = match self.more {
             0 => String::new(),
             _ => format!(", the first {} shown", self.errors.len()),

@@ -94,7 +94,10 @@ pub enum ExecuteError {
 pub fn check_cells(study: &Arc<Study>, runner: &dyn Runner) -> Result<(), ExecuteError> {
     for job in &Plan::new(study, Some(1)).jobs {
         if let Err(why) = runner.check(&job.settings) {
-            return Err(ExecuteError::Cell { place: place(study, job.cell), why });
+            return Err(ExecuteError::Cell {
+                place: place(study, job.cell),
+                why,
+            });
         }
     }
     Ok(())
@@ -103,9 +106,14 @@ pub fn check_cells(study: &Arc<Study>, runner: &dyn Runner) -> Result<(), Execut
 fn place(study: &Arc<Study>, cell: usize) -> String {
     let points = crate::plan::points(&study.axes, cell);
     let axes = study.axes.iter().zip(points);
-    let at: Vec<String> =
-        axes.map(|(axis, point)| format!("{} {}", axis.name, axis.points[point].label)).collect();
-    if at.is_empty() { study.name.clone() } else { format!("{} at {}", study.name, at.join(", ")) }
+    let at: Vec<String> = axes
+        .map(|(axis, point)| format!("{} {}", axis.name, axis.points[point].label))
+        .collect();
+    if at.is_empty() {
+        study.name.clone()
+    } else {
+        format!("{} at {}", study.name, at.join(", "))
+    }
 }
 
 /// What a journal belongs to: everything that outcomes depend on, beside what
@@ -117,7 +125,9 @@ pub(crate) fn header(study: &Study, runner: &dyn Runner) -> String {
         study.name,
         hash(&runner.identity()),
         study.start_jitter.as_nanos(),
-        study.series.map_or("none".to_owned(), |d| format!("{} ns", d.as_nanos())),
+        study
+            .series
+            .map_or("none".to_owned(), |d| format!("{} ns", d.as_nanos())),
     )
 }
 
@@ -139,17 +149,29 @@ pub fn execute(
     let plan = Plan::new(study, options.replications);
     let mut results: Vec<Option<Arc<RunResult>>> = vec![None; plan.jobs.len()];
     let journal = match &options.journal {
-        Some(path) => Some(open(path, &header(study, runner), options.fresh, &plan, &mut results)?),
+        Some(path) => Some(open(
+            path,
+            &header(study, runner),
+            options.fresh,
+            &plan,
+            &mut results,
+        )?),
         None => None,
     };
-    let pending: Vec<usize> = (0..plan.jobs.len()).filter(|i| results[*i].is_none()).collect();
+    let pending: Vec<usize> = (0..plan.jobs.len())
+        .filter(|i| results[*i].is_none())
+        .collect();
     let executor = Executor {
         study,
         runner,
         options,
         jobs: &plan.jobs,
         stop: AtomicBool::new(false),
-        state: Mutex::new(State { journal, results, error: None }),
+        state: Mutex::new(State {
+            journal,
+            results,
+            error: None,
+        }),
     };
     if !pending.is_empty() {
         let pool = rayon::ThreadPoolBuilder::new()
@@ -157,10 +179,16 @@ pub fn execute(
             .build()
             .map_err(|e| ExecuteError::Threads(e.to_string()))?;
         pool.install(|| {
-            pending.par_iter().with_max_len(1).for_each(|index| executor.job(*index));
+            pending
+                .par_iter()
+                .with_max_len(1)
+                .for_each(|index| executor.job(*index));
         });
     }
-    let mut state = executor.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut state = executor
+        .state
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     if let Some(journal) = &mut state.journal {
         journal.sync()?;
     }
@@ -168,11 +196,17 @@ pub fn execute(
         return Err(error.into());
     }
     let done = state.results.iter().flatten().count();
-    let runs: Option<Vec<Arc<RunResult>>> =
-        plan.of_run.iter().map(|job| state.results[*job].clone()).collect();
-    runs.map(|runs| StudyResults::new(study.clone(), plan.replications as usize, runs)).ok_or(
-        ExecuteError::Stopped { study: study.name.clone(), done, total: plan.jobs.len() },
-    )
+    let runs: Option<Vec<Arc<RunResult>>> = plan
+        .of_run
+        .iter()
+        .map(|job| state.results[*job].clone())
+        .collect();
+    runs.map(|runs| StudyResults::new(study.clone(), plan.replications as usize, runs))
+        .ok_or(ExecuteError::Stopped {
+            study: study.name.clone(),
+            done,
+            total: plan.jobs.len(),
+        })
 }
 
 /// Opens the journal and takes from it what the plan asks for.
@@ -187,8 +221,12 @@ fn open(
         return Journal::restart(path, header);
     }
     let (journal, records) = Journal::open(path, header)?;
-    let known: BTreeMap<&str, usize> =
-        plan.jobs.iter().enumerate().map(|(i, job)| (job.key.as_str(), i)).collect();
+    let known: BTreeMap<&str, usize> = plan
+        .jobs
+        .iter()
+        .enumerate()
+        .map(|(i, job)| (job.key.as_str(), i))
+        .collect();
     for record in &records {
         if let Some(index) = known.get(record.key.as_str()) {
             results[*index] = Some(Arc::new(record.decode()?));
@@ -234,7 +272,12 @@ impl Executor<'_> {
             study: self.study.name.clone(),
             done: state.results.iter().flatten().count(),
             total: self.jobs.len(),
-            failed: state.results.iter().flatten().filter(|r| r.failure().is_some()).count(),
+            failed: state
+                .results
+                .iter()
+                .flatten()
+                .filter(|r| r.failure().is_some())
+                .count(),
         };
         if (self.options.watch)(&progress).is_break() {
             self.stop.store(true, Ordering::Relaxed);

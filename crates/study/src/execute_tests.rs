@@ -62,7 +62,11 @@ impl Runner for Fake {
 
     fn check(&self, settings: &[Setting]) -> Result<(), String> {
         let wrong = settings.iter().any(|s| s.value.contains("wrong"));
-        if wrong { Err("this is wrong".into()) } else { Ok(()) }
+        if wrong {
+            Err("this is wrong".into())
+        } else {
+            Ok(())
+        }
     }
 
     fn run(&self, request: &Request<'_>) -> Result<Outcome, String> {
@@ -127,7 +131,10 @@ fn run(
         watch: &watch,
     };
     let make = |_: &crate::LoadedStudy| -> Result<Box<dyn Runner>, String> {
-        Ok(Box::new(Fake { fails: true, ..Fake::default() }))
+        Ok(Box::new(Fake {
+            fails: true,
+            ..Fake::default()
+        }))
     };
     reproduce(studies, "none", &Selection::All, &make, &options)
 }
@@ -143,6 +150,7 @@ fn interrupted_and_parallel_studies_end_with_the_same_bytes() {
     assert_eq!(
         names,
         [
+            "sweep/claims.csv",
             "sweep/failures.csv",
             "sweep/figures/over-time.csv",
             "sweep/links.csv",
@@ -154,8 +162,16 @@ fn interrupted_and_parallel_studies_end_with_the_same_bytes() {
             "sweep/tables/times.csv",
         ]
     );
-    assert_eq!(made.claims[0].verdict, crate::Verdict::Open, "a cell failed");
-    assert!(made.claims[0].evidence.contains("5 packets"), "{}", made.claims[0].evidence);
+    assert_eq!(
+        made.claims[0].verdict,
+        crate::Verdict::Open,
+        "a cell failed"
+    );
+    assert!(
+        made.claims[0].evidence.contains("5 packets"),
+        "{}",
+        made.claims[0].evidence
+    );
 
     let parallel = folder.path().join("parallel");
     run(&studies, &parallel, 2, usize::MAX).unwrap();
@@ -166,7 +182,10 @@ fn interrupted_and_parallel_studies_end_with_the_same_bytes() {
     for kill in 0..4 {
         let stopped = run(&studies, &killed, 2, 5);
         if kill < 3 {
-            assert!(matches!(stopped, Err(crate::ReproduceError::Execute(ExecuteError::Stopped { .. }))));
+            assert!(matches!(
+                stopped,
+                Err(crate::ReproduceError::Execute(ExecuteError::Stopped { .. }))
+            ));
             // The last record is cut short, as by a loss of power.
             let length = fs::metadata(&journal).unwrap().len();
             let file = fs::OpenOptions::new().write(true).open(&journal).unwrap();
@@ -189,13 +208,27 @@ fn a_resumed_study_runs_only_what_is_missing() {
         ..ExecuteOptions::default()
     };
     let first = execute(&study, &fake, &options(Some(2))).unwrap();
-    assert_eq!((fake.runs.load(Ordering::Relaxed), first.replications()), (12, 2));
+    assert_eq!(
+        (fake.runs.load(Ordering::Relaxed), first.replications()),
+        (12, 2)
+    );
     let all = execute(&study, &fake, &options(None)).unwrap();
     assert_eq!(fake.runs.load(Ordering::Relaxed), 24);
-    let seeds: Vec<u64> =
-        all.runs_of(3).filter_map(RunResult::data).map(|d| d.outcome.seed).collect();
+    let seeds: Vec<u64> = all
+        .runs_of(3)
+        .filter_map(RunResult::data)
+        .map(|d| d.outcome.seed)
+        .collect();
     assert_eq!(seeds, [1, 2, 3, 4], "the same in every cell");
-    execute(&study, &fake, &ExecuteOptions { fresh: true, ..options(Some(1)) }).unwrap();
+    execute(
+        &study,
+        &fake,
+        &ExecuteOptions {
+            fresh: true,
+            ..options(Some(1))
+        },
+    )
+    .unwrap();
     assert_eq!(fake.runs.load(Ordering::Relaxed), 30);
 }
 
@@ -205,17 +238,25 @@ fn a_journal_of_something_else_is_not_used() {
     let journal = Some(folder.path().join("journal"));
     let study = Study::parse("sweep.toml", STUDY).unwrap();
     let fake = Fake::default();
-    let options = ExecuteOptions { journal, ..ExecuteOptions::default() };
+    let options = ExecuteOptions {
+        journal,
+        ..ExecuteOptions::default()
+    };
     execute(&Arc::new(study.clone()), &fake, &options).unwrap();
     let mut other = study;
     other.series = None;
     let error = execute(&Arc::new(other), &fake, &options).unwrap_err();
-    assert!(error.to_string().contains("the journal is of `bentpipe"), "{error}");
+    assert!(
+        error.to_string().contains("the journal is of `bentpipe"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_wrong_cell_is_found_before_anything_runs() {
-    let text = STUDY.replace("\"4 Mbit/s\"", "\"wrong\"").replace("at = { rate = \"1 Mbit/s\" }", "at = { rate = \"wrong\" }");
+    let text = STUDY
+        .replace("\"4 Mbit/s\"", "\"wrong\"")
+        .replace("at = { rate = \"1 Mbit/s\" }", "at = { rate = \"wrong\" }");
     let study = Arc::new(Study::parse("sweep.toml", &text).unwrap());
     let fake = Fake::default();
     let error = execute(&study, &fake, &ExecuteOptions::default()).unwrap_err();
@@ -232,11 +273,20 @@ fn tables_and_figures_hold_what_the_runs_gave() {
     let studies = study_in(folder.path());
     let made = run(&studies, &folder.path().join("r"), 2, usize::MAX).unwrap();
     let table = &made.tables[0].1;
-    assert_eq!(table.columns, [["A", "time"], ["A", "gain"], ["B", "time"], ["B", "gain"]]);
+    assert_eq!(
+        table.columns,
+        [["A", "time"], ["A", "gain"], ["B", "time"], ["B", "gain"]]
+    );
     let cell = &table.cells[0][0];
     let mean = 10.0 + 2.5 / 7.0;
-    assert!((cell.ours.unwrap() - 1000.0 * mean).abs() < 1e-3, "{cell:?}");
-    assert_eq!((cell.n, cell.unit.as_str(), cell.column.as_str()), (4, "ms", "A | time"));
+    assert!(
+        (cell.ours.unwrap() - 1000.0 * mean).abs() < 1e-3,
+        "{cell:?}"
+    );
+    assert_eq!(
+        (cell.n, cell.unit.as_str(), cell.column.as_str()),
+        (4, "ms", "A | time")
+    );
     assert!(cell.ci95.is_some());
     let failed = &table.cells[2][0];
     assert_eq!(failed.verdict, crate::CellVerdict::Missing);
@@ -249,5 +299,8 @@ fn tables_and_figures_hold_what_the_runs_gave() {
     assert_eq!(figure.curves[0].label, "A");
     assert!((figure.curves[0].points[0].y - 100.0).abs() < 1e-9);
     let failures = fs::read_to_string(folder.path().join("r/sweep/failures.csv")).unwrap();
-    assert!(failures.contains("4 Mbit/s,A,2,the run panicked: no luck"), "{failures}");
+    assert!(
+        failures.contains("4 Mbit/s,A,2,the run panicked: no luck"),
+        "{failures}"
+    );
 }

@@ -1,40 +1,15 @@
 //! The language of claims and of derived metrics.
 //!
-//! ```text
-//! claim       = formula
-//! formula     = and { "or" and }
-//! and         = not { "and" not }
-//! not         = "not" not | quantified | relation
-//! quantified  = ( "for all" | "exists" ) binders ":" formula
-//!             | "count" "(" binders ":" formula ")" compare number [ "of" number ]
-//! relation    = [ "weak" ] sum { compare sum }
-//!             | [ "weak" ] sum ( "rises" | "falls" ) "with" binders
-//! compare     = "<" | "<=" | ">" | ">=" | "=" | "!=" | "~" sum "within" quantity
-//! binders     = binder { "," binder } [ "where" formula ]
-//! binder      = AXIS [ "in" points | "except" points | compare point ]
-//! points      = "{" point { "," point } "}"
-//! sum         = product { ( "+" | "-" ) product }
-//! product     = factor { ( "*" | "/" ) factor }
-//! factor      = "-" factor | quantity | point | "(" formula ")" | use
-//! use         = [ STUDY "." ] NAME [ "(" [ argument { "," argument } ] ")" ]
-//! argument    = [ NAME "=" ] sum | sum "over" binders
-//! point       = ALIAS | "label in quotes"
-//! ```
-//!
-//! A `use` names a metric of the cell that the surrounding quantifiers, rows
-//! and columns fix; its arguments move to other points of axes: `time(mtsi)`,
-//! `time(transport = mtsi, file = "1 Mbyte")`. `table-3.time` looks the cell up
-//! by the same labels in another study. An axis name is the number of its
-//! point, for comparison and arithmetic. Names may hold hyphens, so a minus
-//! between names needs spaces.
-//!
-//! Relations are strict: `a < b` needs 95% intervals that do not overlap. A
-//! single replication has an interval of no width. `weak` compares the means.
+//! Its grammar and meaning are in `LANGUAGE.md`, which is part of the crate's
+//! documentation. [`parse`] makes a tree, [`formula`] and [`number`] look its
+//! names up, [`judge`] and [`evaluate`] apply it to results.
 
 mod ast;
 mod check;
+mod cursor;
 mod estimate;
 mod eval;
+mod judge;
 mod lexer;
 mod parser;
 mod resolved;
@@ -42,7 +17,8 @@ mod verdict;
 
 pub(crate) use ast::{Argument, Binders, Expr, Filter, Kind};
 pub(crate) use check::{Scope, formula, number};
-pub(crate) use eval::{Context, World, evaluate, judge};
+pub(crate) use eval::{Context, World, evaluate};
+pub(crate) use judge::judge;
 pub(crate) use parser::parse;
 pub(crate) use verdict::{Finding, Truth};
 
@@ -60,7 +36,12 @@ pub(crate) struct Fault {
 
 impl Fault {
     pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Fault {
-        Fault { span, message: message.into(), label: String::new(), help: Vec::new() }
+        Fault {
+            span,
+            message: message.into(),
+            label: String::new(),
+            help: Vec::new(),
+        }
     }
 
     pub(crate) fn label(mut self, label: impl Into<String>) -> Fault {
@@ -74,11 +55,7 @@ impl Fault {
     }
 
     /// Adds `did you mean ...?`, where there is a name near enough.
-    pub(crate) fn suggest<'a>(
-        self,
-        name: &str,
-        known: impl IntoIterator<Item = &'a str>,
-    ) -> Fault {
+    pub(crate) fn suggest<'a>(self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Fault {
         match crate::nearest::nearest(name, known) {
             Some(near) => self.help(format!("did you mean `{near}`?")),
             None => self,

@@ -4,7 +4,7 @@ use crate::expr::World;
 use crate::paper::Catalogue;
 use crate::record::StoredSeries;
 use crate::reference::Reference;
-use crate::study::{Axis, FigureKind, FigureSpec, SeriesQuantity, Study, ValueSpec};
+use crate::study::{Axis, FigureKind, FigureSpec, Labels, SeriesQuantity, Study, ValueSpec};
 use crate::table::{ROW_JOIN, fixed, shown};
 use serde::Serialize;
 
@@ -77,7 +77,9 @@ fn points<'a>(axis: &'a Axis, spec: &FigureSpec) -> Vec<&'a crate::study::Point>
     let wanted: Option<Vec<usize>> =
         only.map(|(_, points)| points.iter().filter_map(|p| axis.point(p)).collect());
     let all = axis.points.iter().enumerate();
-    all.filter(|(i, _)| wanted.as_ref().is_none_or(|w| w.contains(i))).map(|(_, p)| p).collect()
+    all.filter(|(i, _)| wanted.as_ref().is_none_or(|w| w.contains(i)))
+        .map(|(_, p)| p)
+        .collect()
 }
 
 /// Computes a figure over results.
@@ -96,7 +98,10 @@ pub(crate) fn compute(spec: &FigureSpec, sources: &Sources<'_>) -> FigureData {
     let at = fixed(&spec.at, home);
     let series = spec.series.as_deref().and_then(|name| home.axis(name));
     let labels: Vec<Option<&str>> = match series {
-        Some(axis) => points(axis, spec).iter().map(|p| Some(p.label.as_str())).collect(),
+        Some(axis) => points(axis, spec)
+            .iter()
+            .map(|p| Some(p.label.as_str()))
+            .collect(),
         None => vec![None],
     };
     match &spec.kind {
@@ -121,12 +126,19 @@ pub(crate) fn compute(spec: &FigureSpec, sources: &Sources<'_>) -> FigureData {
             let axis = home.axis(x);
             let along: Vec<_> = axis.map_or_else(Vec::new, |axis| points(axis, spec));
             let numeric = along.iter().all(|p| p.value.is_some());
-            let unit = along.first().and_then(|p| p.value?.1).map_or("", |u| u.symbol());
-            figure.x_label = if unit.is_empty() { x.clone() } else { format!("{x} [{unit}]") };
+            let unit = along
+                .first()
+                .and_then(|p| p.value?.1)
+                .map_or("", |u| u.symbol());
+            figure.x_label = if unit.is_empty() {
+                x.clone()
+            } else {
+                format!("{x} [{unit}]")
+            };
             if !numeric {
                 figure.categories = along.iter().map(|p| p.label.clone()).collect();
             }
-            let places: Vec<(f64, String, Vec<(String, String)>)> = along
+            let places: Vec<Place> = along
                 .iter()
                 .enumerate()
                 .map(|(i, p)| {
@@ -147,7 +159,11 @@ pub(crate) fn compute(spec: &FigureSpec, sources: &Sources<'_>) -> FigureData {
                 };
                 places = places
                     .iter()
-                    .flat_map(|place| points(axis, spec).into_iter().map(move |p| longer(place, &p.label)))
+                    .flat_map(|place| {
+                        points(axis, spec)
+                            .into_iter()
+                            .map(move |p| longer(place, &p.label))
+                    })
                     .collect();
             }
             let joined = |place: &Vec<(String, String)>| {
@@ -178,9 +194,15 @@ fn moved(
     label: Option<&str>,
 ) -> Vec<(String, String)> {
     let mut at = at.to_vec();
-    at.extend(axis.zip(label).map(|(axis, label)| (axis.name.clone(), label.to_owned())));
+    at.extend(
+        axis.zip(label)
+            .map(|(axis, label)| (axis.name.clone(), label.to_owned())),
+    );
     at
 }
+
+/// Where a point of a curve stands: its x, its row in a reference, its labels.
+type Place = (f64, String, Labels);
 
 /// One curve per label, one point per place.
 fn curves(
@@ -189,10 +211,13 @@ fn curves(
     y: &ValueSpec,
     at: &[(String, String)],
     (series, labels): (Option<&Axis>, &[Option<&str>]),
-    places: &[(f64, String, Vec<(String, String)>)],
+    places: &[Place],
 ) {
     for label in labels {
-        let mut curve = Curve { label: label.unwrap_or("").to_owned(), points: Vec::new() };
+        let mut curve = Curve {
+            label: label.unwrap_or("").to_owned(),
+            points: Vec::new(),
+        };
         for (x, row, place) in places {
             let mut at = moved(at, series, *label);
             at.extend(place.iter().cloned());
@@ -200,13 +225,24 @@ fn curves(
             if figure.y_label.is_empty() {
                 let unit = &shown.unit;
                 let text = &y.expression.text;
-                figure.y_label = if unit.is_empty() { text.clone() } else { format!("{text} [{unit}]") };
+                figure.y_label = if unit.is_empty() {
+                    text.clone()
+                } else {
+                    format!("{text} [{unit}]")
+                };
             }
             match shown.value {
                 Ok((value, ci95, _)) => {
-                    let published =
-                        sources.reference.and_then(|r| r.get(row, &curve.label)).map(|p| p.value);
-                    curve.points.push(CurvePoint { x: *x, y: value, ci95, published });
+                    let published = sources
+                        .reference
+                        .and_then(|r| r.get(row, &curve.label))
+                        .map(|p| p.value);
+                    curve.points.push(CurvePoint {
+                        x: *x,
+                        y: value,
+                        ci95,
+                        published,
+                    });
                 }
                 Err(why) => figure.notes.push(why),
             }
@@ -222,13 +258,19 @@ fn stored<'a>(
     flow: Option<&str>,
 ) -> Result<&'a StoredSeries, String> {
     let name = &sources.home.name;
-    let results =
-        sources.world.results(name).ok_or_else(|| format!("study `{name}` was not run"))?;
+    let results = sources
+        .world
+        .results(name)
+        .ok_or_else(|| format!("study `{name}` was not run"))?;
     let label = |axis: &str| at.iter().find(|(a, _)| a == axis).map(|(_, l)| l.as_str());
     let cell = results.cell(label)?;
     let run = results.runs_of(cell).next().ok_or("there are no runs")?;
     let data = run.data().ok_or_else(|| {
-        format!("{}: {}", results.place(cell), run.failure().unwrap_or("it did not run"))
+        format!(
+            "{}: {}",
+            results.place(cell),
+            run.failure().unwrap_or("it did not run")
+        )
     })?;
     let mut series = data.series.iter();
     series
@@ -238,13 +280,23 @@ fn stored<'a>(
 
 fn sampled(series: &StoredSeries, quantity: SeriesQuantity, window: u64) -> Vec<CurvePoint> {
     let seconds = |ns: u64| ns as f64 / 1e9;
-    let point = |at: u64, y: f64| CurvePoint { x: seconds(at), y, ci95: None, published: None };
+    let point = |at: u64, y: f64| CurvePoint {
+        x: seconds(at),
+        y,
+        ci95: None,
+        published: None,
+    };
     let sender = |get: fn(&crate::record::StoredSample) -> Option<f64>| {
         let samples = series.sender.iter();
-        samples.filter_map(|s| Some(point(s.at_ns, get(s)?))).collect()
+        samples
+            .filter_map(|s| Some(point(s.at_ns, get(s)?)))
+            .collect()
     };
     let kilobytes = |steps: &[(u64, u64)]| {
-        steps.iter().map(|(at, n)| point(*at, *n as f64 / 1e3)).collect()
+        steps
+            .iter()
+            .map(|(at, n)| point(*at, *n as f64 / 1e3))
+            .collect()
     };
     match quantity {
         SeriesQuantity::Cwnd => sender(|s| Some(s.cwnd)),
@@ -264,7 +316,9 @@ fn rates(
     window: u64,
     point: &dyn Fn(u64, f64) -> CurvePoint,
 ) -> Vec<CurvePoint> {
-    let Some(last) = steps.last().map(|s| s.0) else { return Vec::new() };
+    let Some(last) = steps.last().map(|s| s.0) else {
+        return Vec::new();
+    };
     let window = window.max(1).max(last / 100_000);
     let (mut next, mut before, mut at) = (0, 0u64, 0u64);
     let mut points = Vec::new();
@@ -290,9 +344,16 @@ mod tests {
     fn rates_are_taken_over_windows() {
         const SECOND: u64 = 1_000_000_000;
         let steps = [(SECOND / 2, 1000), (SECOND, 4000), (3 * SECOND, 5000)];
-        let point = |at: u64, y: f64| CurvePoint { x: at as f64 / 1e9, y, ci95: None, published: None };
-        let rates: Vec<(f64, f64)> =
-            rates(&steps, SECOND, &point).iter().map(|p| (p.x, p.y)).collect();
+        let point = |at: u64, y: f64| CurvePoint {
+            x: at as f64 / 1e9,
+            y,
+            ci95: None,
+            published: None,
+        };
+        let rates: Vec<(f64, f64)> = rates(&steps, SECOND, &point)
+            .iter()
+            .map(|p| (p.x, p.y))
+            .collect();
         assert_eq!(rates, [(1.0, 4.0), (2.0, 0.0), (3.0, 1.0)]);
     }
 }

@@ -10,6 +10,8 @@
 //! Runs go through a [`Runner`]; [`Simulator`] is the one of virtual time.
 //! Results are journalled as they come, so that a study that was killed goes
 //! on where it stopped, and ends with the same bytes.
+//!
+#![doc = include_str!("../LANGUAGE.md")]
 
 mod bar;
 mod claim;
@@ -25,6 +27,7 @@ mod plan;
 mod read;
 mod record;
 mod reference;
+mod report;
 mod reproduce;
 mod results;
 mod runner;
@@ -45,21 +48,21 @@ pub use diagnose::{Diagnostic, Diagnostics};
 pub use execute::{ExecuteError, ExecuteOptions, Progress, Watch, check_cells, execute};
 pub use figure::{Curve, CurvePoint, FigureData, FigureForm};
 pub use metric::{METRICS, Metric, Of, metric};
-pub use paper::{Item, ItemKind, Paper, papers};
+pub use paper::{Item, ItemKind, NamedPaper, Paper, papers};
 pub use plan::{Job, Plan, hash, settings};
 pub use record::{RunData, RunResult, StoredSample, StoredSeries};
 pub use reference::{Published, Reference};
+pub use report::{CellRow, ClaimRow, ReportRow, ReproduceReport};
 pub use reproduce::{
-    CellRow, ClaimRow, MakeRunner, ReportRow, ReproduceError, ReproduceOptions, ReproduceReport,
-    Reproduction, Selection, reproduce,
+    MakeRunner, ReproduceError, ReproduceOptions, Reproduction, Selection, reproduce,
 };
 pub use results::StudyResults;
 pub use runner::{Request, Runner};
 pub use simulator::Simulator;
 pub use store::{StoreError, write_claims_file, write_figure_file, write_runs, write_table_file};
 pub use study::{
-    Axis, Bar, ClaimSpec, DerivedMetric, Expression, FigureKind, FigureSpec, Limits, Point,
-    SeriesQuantity, Setting, Study, TableSpec, ValueSpec,
+    Axis, Bar, ClaimSpec, DerivedMetric, Expression, FigureKind, FigureSpec, Labels, Limits, Point,
+    SeriesQuantity, Setting, Shown, Study, TableSpec, ValueSpec,
 };
 pub use table::{COLUMN_JOIN, ROW_JOIN, TableCell, TableData};
 pub use unit::{Unit, quantity};

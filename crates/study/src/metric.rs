@@ -54,8 +54,12 @@ pub enum Of {
 
 impl Of {
     /// Every form, with its name.
-    pub const ALL: [(&'static str, Of); 4] =
-        [("mean", Of::Mean), ("sum", Of::Sum), ("max", Of::Max), ("min", Of::Min)];
+    pub const ALL: [(&'static str, Of); 4] = [
+        ("mean", Of::Mean),
+        ("sum", Of::Sum),
+        ("max", Of::Max),
+        ("min", Of::Min),
+    ];
 
     pub(crate) fn together(self, values: &[f64]) -> Option<f64> {
         if values.is_empty() {
@@ -137,7 +141,11 @@ impl Metric {
                 let flows = outcome.flows.iter().filter(|f| selection.takes(&f.name));
                 let values = flows.map(|f| {
                     get(outcome, f).ok_or_else(|| {
-                        let finished = if f.is_finished() { "" } else { ", which did not finish" };
+                        let finished = if f.is_finished() {
+                            ""
+                        } else {
+                            ", which did not finish"
+                        };
                         format!("no {} of flow `{}`{finished}", self.name, f.name)
                     })
                 });
@@ -154,7 +162,10 @@ impl Metric {
                     .collect();
                 let of = selection.of.or(*of).unwrap_or(Of::Max);
                 of.together(&links).ok_or_else(|| {
-                    format!("no link is named `{}`", selection.link.as_deref().unwrap_or(""))
+                    format!(
+                        "no link is named `{}`",
+                        selection.link.as_deref().unwrap_or("")
+                    )
                 })
             }
             Source::Series(measure, _, of) => {
@@ -195,7 +206,10 @@ mod tests {
     use bentpipe_units::Duration;
 
     fn select(flow: &str) -> Selection {
-        Selection { flow: Some(flow.to_owned()), ..Selection::default() }
+        Selection {
+            flow: Some(flow.to_owned()),
+            ..Selection::default()
+        }
     }
 
     #[test]
@@ -210,7 +224,34 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), count);
         assert!(METRICS.iter().all(|m| !m.about.is_empty()));
-        assert!(std::ptr::eq(metric("time").unwrap(), metric("transfer_time").unwrap()));
+        assert!(std::ptr::eq(
+            metric("time").unwrap(),
+            metric("transfer_time").unwrap()
+        ));
+    }
+
+    #[test]
+    fn every_metric_is_documented() {
+        let text = include_str!("../LANGUAGE.md");
+        let mut table =
+            String::from("| metric | unit | arguments | what it says |\n|---|---|---|---|\n");
+        for m in METRICS {
+            let alias = if m.alias.is_empty() {
+                String::new()
+            } else {
+                format!(", `{}`", m.alias)
+            };
+            let arguments: Vec<String> = m.arguments().map(|a| format!("`{a}`")).collect();
+            let (unit, arguments) = (m.unit.symbol(), arguments.join(" "));
+            table.push_str(&format!(
+                "| `{}`{alias} | {unit} | {arguments} | {} |\n",
+                m.name, m.about
+            ));
+        }
+        assert!(
+            text.ends_with(&table),
+            "LANGUAGE.md must end with:\n\n{table}"
+        );
     }
 
     #[test]
@@ -226,7 +267,10 @@ mod tests {
         assert_eq!(time.value(&run, &select("transfer")), Ok(15.0));
         assert_eq!(time.value(&run, &select("transfer[2]")), Ok(20.0));
         assert_eq!(time.value(&run, &Selection::default()), Ok(15.0));
-        let max = Selection { of: Some(Of::Max), ..Selection::default() };
+        let max = Selection {
+            of: Some(Of::Max),
+            ..Selection::default()
+        };
         assert_eq!(time.value(&run, &max), Ok(20.0));
         let e = time.value(&run, &select("trans")).unwrap_err();
         assert_eq!(e, "no flow is named `trans`");
@@ -236,18 +280,32 @@ mod tests {
     fn a_flow_that_did_not_finish_has_no_time() {
         let mut o = outcome(10.0);
         o.flows[0].transfer_time = None;
-        let e = metric("time").unwrap().value(&run_data(o), &Selection::default());
-        assert_eq!(e.unwrap_err(), "no transfer_time of flow `transfer`, which did not finish");
+        let e = metric("time")
+            .unwrap()
+            .value(&run_data(o), &Selection::default());
+        assert_eq!(
+            e.unwrap_err(),
+            "no transfer_time of flow `transfer`, which did not finish"
+        );
     }
 
     #[test]
     fn links_are_found_by_name() {
         let run = run_data(outcome(10.0));
         let drops = metric("link_drops").unwrap();
-        let satellite = Selection { link: Some("satellite".into()), ..Selection::default() };
+        let satellite = Selection {
+            link: Some("satellite".into()),
+            ..Selection::default()
+        };
         assert_eq!(drops.value(&run, &satellite), Ok(3.0));
-        let none = Selection { link: Some("moon".into()), ..Selection::default() };
-        assert_eq!(drops.value(&run, &none).unwrap_err(), "no link is named `moon`");
+        let none = Selection {
+            link: Some("moon".into()),
+            ..Selection::default()
+        };
+        assert_eq!(
+            drops.value(&run, &none).unwrap_err(),
+            "no link is named `moon`"
+        );
         assert!(metric("p95_queueing_delay").unwrap().needs_link());
     }
 }

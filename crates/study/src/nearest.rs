@@ -2,10 +2,7 @@
 
 /// The name of `known` that is nearest to `name`, if it is near enough to be
 /// meant: about a third of the letters may differ.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name: Vec<char> = name.to_lowercase().chars().take(100).collect();
     let allowed = (name.len() / 3).max(1);
     known
@@ -26,7 +23,9 @@ fn distance(a: &[char], b: &[char]) -> usize {
     for (i, x) in a.iter().enumerate() {
         let mut row = vec![i + 1];
         for (j, y) in b.iter().enumerate() {
-            let mut best = (above[j] + usize::from(x != y)).min(above[j + 1] + 1).min(row[j] + 1);
+            let mut best = (above[j] + usize::from(x != y))
+                .min(above[j + 1] + 1)
+                .min(row[j] + 1);
             if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
                 best = best.min(before[j - 1] + 1);
             }

@@ -96,7 +96,10 @@ impl Paper {
         let path = folder.join("paper.toml");
         let text = read(&path)?;
         let name = path.to_string_lossy().into_owned();
-        let source = Arc::new(Source { name, text: text.clone() });
+        let source = Arc::new(Source {
+            name,
+            text: text.clone(),
+        });
         let errors = Errors::default();
         let described = document(&source.name, &text, &errors).map(|table| {
             let top = Section::new(&table, 0..0, &text, &errors);
@@ -142,9 +145,14 @@ impl Paper {
             twice.then(|| (self.studies.get(&item.study), item.slug.as_str()))
         });
         let claims = claims.iter().enumerate().filter_map(|(i, (study, id))| {
-            claims[..i].iter().any(|(_, other)| other == id).then_some((Some(*study), *id))
+            claims[..i]
+                .iter()
+                .any(|(_, other)| other == id)
+                .then_some((Some(*study), *id))
         });
-        let mut twice = items.chain(claims).filter_map(|(study, name)| Some((study?, name)));
+        let mut twice = items
+            .chain(claims)
+            .filter_map(|(study, name)| Some((study?, name)));
         match twice.next() {
             Some((loaded, name)) => {
                 let message = format!("another study of the paper has an item or claim `{name}`");
@@ -167,8 +175,18 @@ impl Paper {
                 study: study.name.clone(),
                 has_reference: loaded.references.contains_key(slug),
             };
-            items.extend(study.tables.iter().map(|t| item(&t.slug, &t.title, ItemKind::Table)));
-            items.extend(study.figures.iter().map(|f| item(&f.slug, &f.title, ItemKind::Figure)));
+            items.extend(
+                study
+                    .tables
+                    .iter()
+                    .map(|t| item(&t.slug, &t.title, ItemKind::Table)),
+            );
+            items.extend(
+                study
+                    .figures
+                    .iter()
+                    .map(|f| item(&f.slug, &f.title, ItemKind::Figure)),
+            );
         }
         items
     }
@@ -178,22 +196,32 @@ impl Paper {
     pub fn claims(&self) -> Vec<(&str, &str)> {
         let studies = self.studies.iter();
         let claims = studies.flat_map(|s| &s.study.claims);
-        claims.map(|c| (c.id.as_str(), c.statement.as_str())).collect()
+        claims
+            .map(|c| (c.id.as_str(), c.statement.as_str()))
+            .collect()
     }
 }
 
 /// The name of a folder, also of `papers/x/.`.
 fn slug(folder: &Path) -> String {
     let name = |p: &Path| p.file_name().map(|n| n.to_string_lossy().into_owned());
-    name(folder).or_else(|| name(&folder.canonicalize().ok()?)).unwrap_or_default()
+    name(folder)
+        .or_else(|| name(&folder.canonicalize().ok()?))
+        .unwrap_or_default()
 }
+
+/// A paper by the name of its folder, or what is wrong with it.
+pub type NamedPaper = (String, Result<Paper, LoadError>);
 
 /// Every paper in a folder of papers, by slug.
 ///
 /// # Errors
 /// If the folder cannot be read. A paper that is wrong is an error of its own.
-pub fn papers(folder: &Path) -> Result<Vec<(String, Result<Paper, LoadError>)>, LoadError> {
-    let error = |source| LoadError::Io { path: folder.to_path_buf(), source };
+pub fn papers(folder: &Path) -> Result<Vec<NamedPaper>, LoadError> {
+    let error = |source| LoadError::Io {
+        path: folder.to_path_buf(),
+        source,
+    };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(error)? {
         let path = entry.map_err(error)?.path();

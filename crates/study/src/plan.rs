@@ -48,14 +48,21 @@ impl Plan {
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for cell in 0..study.cells() {
             let settings = settings(study, cell);
-            let set: Vec<String> =
-                settings.iter().map(|s| format!("{} = {}", s.path, s.value)).collect();
+            let set: Vec<String> = settings
+                .iter()
+                .map(|s| format!("{} = {}", s.path, s.value))
+                .collect();
             let set = set.join("; ");
             for replication in 0..replications {
                 let seed = study.seed.wrapping_add(u64::from(replication));
                 let key = format!("{set} # {seed}");
                 let job = *known.entry(key.clone()).or_insert_with(|| {
-                    plan.jobs.push(Job { key, settings: settings.clone(), seed, cell });
+                    plan.jobs.push(Job {
+                        key,
+                        settings: settings.clone(),
+                        seed,
+                        cell,
+                    });
                     plan.jobs.len() - 1
                 });
                 plan.of_run.push(job);

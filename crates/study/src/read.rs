@@ -29,7 +29,10 @@ impl Study {
     /// Everything that is wrong with it. What it says of other studies is
     /// checked when they are [known](crate::Paper::load).
     pub fn parse(file: &str, text: &str) -> Result<Study, Diagnostics> {
-        let source = Arc::new(Source { name: file.to_owned(), text: text.to_owned() });
+        let source = Arc::new(Source {
+            name: file.to_owned(),
+            text: text.to_owned(),
+        });
         let errors = Errors::default();
         let study = document(file, text, &errors).map(|table| {
             let top = Section::new(&table, 0..0, text, &errors);
@@ -50,7 +53,11 @@ impl Study {
     pub(crate) fn check(&self, studies: &dyn Catalogue) -> Result<(), Diagnostics> {
         let errors = Errors::default();
         self.check_with(studies, &errors);
-        if errors.is_empty() { Ok(()) } else { Err(Diagnostics::new(&self.source, errors.take())) }
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(Diagnostics::new(&self.source, errors.take()))
+        }
     }
 
     fn check_with(&self, studies: &dyn Catalogue, errors: &Errors) {
@@ -67,8 +74,13 @@ impl Study {
         figure::check(self, studies, errors);
         for claim in &self.claims {
             let text = &claim.check;
-            if let Some(home) = home(self, claim.from.as_deref(), studies, &text.place.span, errors)
-                && let Err(fault) = formula(&text.expr, &Scope::new(home, studies, &text.text))
+            if let Some(home) = home(
+                self,
+                claim.from.as_deref(),
+                studies,
+                &text.place.span,
+                errors,
+            ) && let Err(fault) = formula(&text.expr, &Scope::new(home, studies, &text.text))
             {
                 errors.push(text.fault(fault));
             }
@@ -92,8 +104,11 @@ fn home<'a>(
     let found = studies.study(name);
     if found.is_none() && studies.is_complete() {
         errors.push(
-            Diagnostic::at(span.clone(), format!("`from` names an unknown study `{name}`"))
-                .suggest(name, studies.names()),
+            Diagnostic::at(
+                span.clone(),
+                format!("`from` names an unknown study `{name}`"),
+            )
+            .suggest(name, studies.names()),
         );
     }
     found
@@ -122,7 +137,9 @@ fn read(top: &Section<'_>, source: &Arc<Source>) -> Study {
     let study = Study {
         name: top.slug("name"),
         title: top.text("title").map_or_else(String::new, |t| t.value),
-        description: top.text("description").map_or_else(String::new, |t| t.value),
+        description: top
+            .text("description")
+            .map_or_else(String::new, |t| t.value),
         paper: top.text("paper").map(|t| t.value),
         scenario,
         settings: settings(top, "set"),
@@ -133,9 +150,17 @@ fn read(top: &Section<'_>, source: &Arc<Source>) -> Study {
         start_jitter: top.parsed("start_jitter").unwrap_or(Duration::ZERO),
         series: top.parsed("series"),
         axes,
-        metrics: top.tables("metric").iter().filter_map(|s| derived(s)).collect(),
+        metrics: top
+            .tables("metric")
+            .iter()
+            .filter_map(|s| derived(s))
+            .collect(),
         tables: top.tables("table").iter().filter_map(table::read).collect(),
-        figures: top.tables("figure").iter().filter_map(figure::read).collect(),
+        figures: top
+            .tables("figure")
+            .iter()
+            .filter_map(figure::read)
+            .collect(),
         claims: top.tables("claim").iter().filter_map(claim::read).collect(),
         source: source.clone(),
     };
@@ -149,15 +174,26 @@ fn whole(top: &Section<'_>, study: &Study) {
     if study.scenario.is_none() && !study.axes.is_empty() {
         top.error(Diagnostic::whole("the study has axes but no `scenario`"));
     }
-    if study.series.is_some_and(|interval| interval < Duration::from_micros(100)) {
+    if study
+        .series
+        .is_some_and(|interval| interval < Duration::from_micros(100))
+    {
         top.error(
-            Diagnostic::at(top.span_of("series"), "the interval of time series is too short")
-                .label("expected 100 us at least"),
+            Diagnostic::at(
+                top.span_of("series"),
+                "the interval of time series is too short",
+            )
+            .label("expected 100 us at least"),
         );
     }
-    let cells = study.axes.iter().try_fold(1usize, |n, a| n.checked_mul(a.points.len()));
+    let cells = study
+        .axes
+        .iter()
+        .try_fold(1usize, |n, a| n.checked_mul(a.points.len()));
     if cells.is_none_or(|n| n > CELLS) {
-        top.error(Diagnostic::whole(format!("the study has more than {CELLS} cells")));
+        top.error(Diagnostic::whole(format!(
+            "the study has more than {CELLS} cells"
+        )));
     }
     let items = study.tables.iter().map(|t| (&t.slug, &t.span));
     let items = items.chain(study.figures.iter().map(|f| (&f.slug, &f.span)));
@@ -172,7 +208,10 @@ fn whole(top: &Section<'_>, study: &Study) {
     for (i, claim) in study.claims.iter().enumerate() {
         if study.claims[..i].iter().any(|other| other.id == claim.id) {
             let span = claim.check.place.span.clone();
-            top.error(Diagnostic::at(span, format!("two claims are named `{}`", claim.id)));
+            top.error(Diagnostic::at(
+                span,
+                format!("two claims are named `{}`", claim.id),
+            ));
         }
     }
 }
@@ -193,14 +232,20 @@ fn derived(section: &Section<'_>) -> Option<DerivedMetric> {
                 .label("expected letters, digits and `_`"),
         );
     }
-    Some(DerivedMetric { name: name.value, expression: expression?, unit })
+    Some(DerivedMetric {
+        name: name.value,
+        expression: expression?,
+        unit,
+    })
 }
 
 /// True for what expressions can call by its bare name.
 pub(crate) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && !text.ends_with('-')
-        && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+        && text
+            .chars()
+            .all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }
 
 /// Reads an expression; reports if it is missing or cannot be parsed.
@@ -209,9 +254,16 @@ pub(crate) fn expression(section: &Section<'_>, key: &str) -> Option<Expression>
 }
 
 fn parsed_expression(section: &Section<'_>, text: section::Text) -> Option<Expression> {
-    let place = ExpressionPlace { start: section.start_of(&text), span: text.span };
+    let place = ExpressionPlace {
+        start: section.start_of(&text),
+        span: text.span,
+    };
     match parse(&text.value) {
-        Ok(expr) => Some(Expression { text: text.value, expr, place }),
+        Ok(expr) => Some(Expression {
+            text: text.value,
+            expr,
+            place,
+        }),
         Err(fault) => {
             section.error(place.fault(fault));
             None
@@ -221,8 +273,13 @@ fn parsed_expression(section: &Section<'_>, text: section::Text) -> Option<Expre
 
 /// A table of paths and values, `{ "link.satellite.rate" = "2 Mbit/s" }`.
 fn settings(section: &Section<'_>, key: &str) -> Vec<Setting> {
-    let Some(table) = section.table(key) else { return Vec::new() };
-    table.entries().map(|(path, value)| Setting { path, value }).collect()
+    let Some(table) = section.table(key) else {
+        return Vec::new();
+    };
+    table
+        .entries()
+        .map(|(path, value)| Setting { path, value })
+        .collect()
 }
 
 #[cfg(test)]

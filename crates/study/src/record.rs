@@ -48,7 +48,10 @@ impl RunData {
     #[must_use]
     pub fn new(mut outcome: Outcome) -> RunData {
         let series = std::mem::take(&mut outcome.series);
-        RunData { outcome, series: series.iter().map(StoredSeries::new).collect() }
+        RunData {
+            outcome,
+            series: series.iter().map(StoredSeries::new).collect(),
+        }
     }
 }
 
@@ -86,7 +89,10 @@ pub struct StoredSample {
 impl StoredSeries {
     fn new(series: &FlowSeries) -> StoredSeries {
         let steps = |steps: &[(bentpipe_units::Time, bentpipe_units::Bytes)]| {
-            steps.iter().map(|(at, bytes)| (at.as_nanos(), bytes.get())).collect()
+            steps
+                .iter()
+                .map(|(at, bytes)| (at.as_nanos(), bytes.get()))
+                .collect()
         };
         let sender = series.sender.iter().map(|s| StoredSample {
             at_ns: s.at.as_nanos(),

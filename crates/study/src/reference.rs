@@ -30,7 +30,9 @@ impl Reference {
     /// # Errors
     /// What is wrong, with its line.
     pub fn parse(text: &str) -> Result<Reference, String> {
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+        let mut reader = csv::ReaderBuilder::new()
+            .flexible(true)
+            .from_reader(text.as_bytes());
         let header = reader.headers().map_err(|e| e.to_string())?.clone();
         let column = |name: &str| header.iter().position(|h| h.trim() == name);
         let find = |name: &str| {
@@ -60,7 +62,10 @@ impl Reference {
             };
             let key = (field(row).to_owned(), field(col).to_owned());
             if reference.cells.insert(key.clone(), published).is_some() {
-                return Err(format!("line {line}: `{}`, `{}` is there twice", key.0, key.1));
+                return Err(format!(
+                    "line {line}: `{}`, `{}` is there twice",
+                    key.0, key.1
+                ));
             }
         }
         Ok(reference)
@@ -74,7 +79,9 @@ impl Reference {
 
     /// Labels of rows and columns.
     pub(crate) fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.cells.keys().map(|(row, column)| (row.as_str(), column.as_str()))
+        self.cells
+            .keys()
+            .map(|(row, column)| (row.as_str(), column.as_str()))
     }
 }
 
@@ -92,7 +99,10 @@ mod tests {
         let r = Reference::parse("row,column,value,note\na / b,x,18.962,odd\na / b,y,-\nc,x,3\n");
         let r = r.unwrap();
         let cell = r.get("a / b", "x").unwrap();
-        assert_eq!((cell.value, cell.decimals, cell.note.as_str()), (18.962, 3, "odd"));
+        assert_eq!(
+            (cell.value, cell.decimals, cell.note.as_str()),
+            (18.962, 3, "odd")
+        );
         assert_eq!(r.get("a / b", "y"), None);
         assert_eq!(r.get("c", "x").unwrap().decimals, 0);
     }
@@ -101,7 +111,13 @@ mod tests {
     fn mistakes_are_named() {
         let e = |text| Reference::parse(text).unwrap_err();
         assert!(e("row,value\n").starts_with("column `column` is missing"));
-        assert_eq!(e("row,column,value\na,b,x\n"), "line 2: `x` is not a number");
-        assert_eq!(e("row,column,value\na,b,1\na,b,2\n"), "line 3: `a`, `b` is there twice");
+        assert_eq!(
+            e("row,column,value\na,b,x\n"),
+            "line 2: `x` is not a number"
+        );
+        assert_eq!(
+            e("row,column,value\na,b,1\na,b,2\n"),
+            "line 3: `a`, `b` is there twice"
+        );
     }
 }

@@ -1,20 +1,20 @@
 //! Runs studies and makes of them what was asked for: tables, figures,
 //! claims, and a report.
 
-use crate::bar::CellVerdict;
-use crate::claim::{self, ClaimResult, Verdict};
+use crate::claim::{self, ClaimResult};
 use crate::collection::{Collection, LoadedStudy, studies_of};
 use crate::execute::{ExecuteError, ExecuteOptions, Watch, execute};
 use crate::expr::World;
 use crate::figure::{self, FigureData};
 use crate::paper::Catalogue;
+use crate::report::{ReproduceReport, report};
 use crate::results::StudyResults;
 use crate::runner::Runner;
 use crate::store::{self, StoreError};
 use crate::study::{FigureKind, FigureSpec, Study, TableSpec};
 use crate::table::{self, TableData};
-use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// What to reproduce.
@@ -46,6 +46,18 @@ pub struct ReproduceOptions<'a> {
     pub fresh: bool,
     /// Told how far it is.
     pub watch: &'a Watch<'a>,
+}
+
+impl Default for ReproduceOptions<'_> {
+    fn default() -> Self {
+        ReproduceOptions {
+            threads: 0,
+            runs: None,
+            results: None,
+            fresh: false,
+            watch: &|_| ControlFlow::Continue(()),
+        }
+    }
 }
 
 /// Why nothing was reproduced.
@@ -88,76 +100,6 @@ pub struct Reproduction {
     pub results: BTreeMap<String, StudyResults>,
 }
 
-/// A report, which is an array of rows: cells first, then claims.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct ReproduceReport {
-    /// The rows.
-    pub rows: Vec<ReportRow>,
-    /// Whether something is worse than recorded: a cell or a mean outside its
-    /// bar, or a claim whose verdict changed.
-    pub regression: bool,
-}
-
-impl Serialize for ReproduceReport {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.rows.serialize(to)
-    }
-}
-
-/// A row of a report.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum ReportRow {
-    /// A cell of a table.
-    Cell(CellRow),
-    /// A claim.
-    Claim(ClaimRow),
-}
-
-/// A cell of a table beside the published number.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CellRow {
-    /// Slug of the paper.
-    pub paper: String,
-    /// Slug of the table.
-    pub item: String,
-    /// Label of the row.
-    pub row: String,
-    /// Label of the column.
-    pub column: String,
-    /// The published number.
-    pub published: Option<f64>,
-    /// Ours.
-    pub ours: Option<f64>,
-    /// Half the width of its 95% interval.
-    pub ci95: Option<f64>,
-    /// The unit of all three.
-    pub unit: String,
-    /// (ours - published) / published, as a fraction.
-    pub relative_error: Option<f64>,
-    /// How it stands.
-    pub verdict: CellVerdict,
-    /// Remarks.
-    pub note: String,
-}
-
-/// A claim beside its recorded verdict.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ClaimRow {
-    /// Slug of the paper.
-    pub paper: String,
-    /// Identifier.
-    pub id: String,
-    /// What is claimed.
-    pub claim: String,
-    /// What the results say.
-    pub verdict: Verdict,
-    /// What they are to say.
-    pub recorded: Option<Verdict>,
-    /// Numbers that show it.
-    pub evidence: String,
-}
-
 impl World for BTreeMap<String, StudyResults> {
     fn results(&self, study: &str) -> Option<&StudyResults> {
         self.get(study)
@@ -194,14 +136,23 @@ impl<'a> Wanted<'a> {
             let items = claim.is_none();
             let chosen = |slug: &String| items && item.is_none_or(|wanted| wanted == slug);
             wanted.tables.extend(
-                study.tables.iter().filter(|t| chosen(&t.slug)).map(|t| (loaded, t)),
+                study
+                    .tables
+                    .iter()
+                    .filter(|t| chosen(&t.slug))
+                    .map(|t| (loaded, t)),
             );
             wanted.figures.extend(
-                study.figures.iter().filter(|f| chosen(&f.slug)).map(|f| (loaded, f)),
+                study
+                    .figures
+                    .iter()
+                    .filter(|f| chosen(&f.slug))
+                    .map(|f| (loaded, f)),
             );
-            let claims = study.claims.iter().filter(|c| {
-                item.is_none() && claim.is_none_or(|wanted| *wanted == c.id)
-            });
+            let claims = study
+                .claims
+                .iter()
+                .filter(|c| item.is_none() && claim.is_none_or(|wanted| *wanted == c.id));
             wanted.claims.extend(claims.map(|c| (loaded, c)));
         }
         wanted.needs();
@@ -249,13 +200,21 @@ fn unknown(studies: &Collection, selection: &Selection) -> ReproduceError {
         Selection::Item(slug) => {
             let tables = all().flat_map(|s| s.tables.iter().map(|t| t.slug.as_str()));
             let figures = all().flat_map(|s| s.figures.iter().map(|f| f.slug.as_str()));
-            ("table or figure", slug.as_str(), tables.chain(figures).collect())
+            (
+                "table or figure",
+                slug.as_str(),
+                tables.chain(figures).collect(),
+            )
         }
         Selection::All => ("item", "", Vec::new()),
     };
     let near = crate::nearest::nearest(name, known);
     let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-    ReproduceError::Unknown { kind, name: name.to_owned(), hint }
+    ReproduceError::Unknown {
+        kind,
+        name: name.to_owned(),
+        hint,
+    }
 }
 
 /// Runs what is needed for a selection and computes it.
@@ -294,7 +253,8 @@ pub fn reproduce(
     }
     let made = compute(studies, paper, &wanted, results, options.runs);
     if let Some(results) = &options.results {
-        store::write_items(results, &made)?;
+        let claims = matches!(selection, Selection::All | Selection::Study(_));
+        store::write_items(results, &made, claims)?;
     }
     Ok(made)
 }
@@ -311,14 +271,18 @@ fn compute(
     };
     let mut tables = Vec::new();
     for (loaded, spec) in &wanted.tables {
-        let Some(home) = home(loaded, &spec.from) else { continue };
+        let Some(home) = home(loaded, &spec.from) else {
+            continue;
+        };
         let reference = loaded.references.get(&spec.slug);
         let table = table::compute(spec, home, reference, studies, &results);
         tables.push((loaded.study.name.clone(), table));
     }
     let mut figures = Vec::new();
     for (loaded, spec) in &wanted.figures {
-        let Some(home) = home(loaded, &spec.from) else { continue };
+        let Some(home) = home(loaded, &spec.from) else {
+            continue;
+        };
         let sources = figure::Sources {
             home,
             reference: loaded.references.get(&spec.slug),
@@ -329,48 +293,25 @@ fn compute(
     }
     let mut claims = Vec::new();
     for (loaded, spec) in &wanted.claims {
-        let Some(home) = home(loaded, &spec.from) else { continue };
+        let Some(home) = home(loaded, &spec.from) else {
+            continue;
+        };
         let fewer = runs.is_some_and(|n| results.values().any(|r| n < r.study().replications));
-        claims.push(claim::check(spec, home, studies, &results, fewer));
+        claims.push(claim::check(
+            &loaded.study.name,
+            spec,
+            home,
+            studies,
+            &results,
+            fewer,
+        ));
     }
     let report = report(paper, &tables, &claims);
-    Reproduction { report, tables, figures, claims, results }
-}
-
-fn report(paper: &str, tables: &[(String, TableData)], claims: &[ClaimResult]) -> ReproduceReport {
-    let mut report = ReproduceReport::default();
-    for (_, table) in tables {
-        for cell in table.cells.iter().flatten() {
-            // A cell that should stand beside a published number and does not
-            // is worse than one that stands beside it badly.
-            report.regression |= cell.verdict == CellVerdict::Worse
-                || (cell.verdict == CellVerdict::Missing && cell.published.is_some());
-            report.rows.push(ReportRow::Cell(CellRow {
-                paper: paper.to_owned(),
-                item: table.slug.clone(),
-                row: cell.row.clone(),
-                column: cell.column.clone(),
-                published: cell.published,
-                ours: cell.ours,
-                ci95: cell.ci95,
-                unit: cell.unit.clone(),
-                relative_error: cell.relative_error,
-                verdict: cell.verdict,
-                note: cell.note.clone(),
-            }));
-        }
-        report.regression |= table.errors.iter().any(|e| e.verdict == CellVerdict::Worse);
+    Reproduction {
+        report,
+        tables,
+        figures,
+        claims,
+        results,
     }
-    for claim in claims {
-        report.regression |= claim.regression;
-        report.rows.push(ReportRow::Claim(ClaimRow {
-            paper: paper.to_owned(),
-            id: claim.id.clone(),
-            claim: claim.claim.clone(),
-            verdict: claim.verdict,
-            recorded: claim.recorded,
-            evidence: claim.evidence.clone(),
-        }));
-    }
-    report
 }

@@ -21,7 +21,11 @@ impl StudyResults {
         runs: Vec<Arc<RunResult>>,
     ) -> StudyResults {
         debug_assert_eq!(runs.len(), study.cells() * replications);
-        StudyResults { study, replications, runs }
+        StudyResults {
+            study,
+            replications,
+            runs,
+        }
     }
 
     /// The study.
@@ -68,9 +72,15 @@ impl StudyResults {
     /// `table-3 at bandwidth 2 Mbit/s, file 1 Mbyte`.
     pub(crate) fn place(&self, cell: usize) -> String {
         let axes = self.study.axes.iter().zip(self.labels(cell));
-        let at: Vec<String> = axes.map(|(axis, label)| format!("{} {label}", axis.name)).collect();
+        let at: Vec<String> = axes
+            .map(|(axis, label)| format!("{} {label}", axis.name))
+            .collect();
         let name = &self.study.name;
-        if at.is_empty() { name.clone() } else { format!("{name} at {}", at.join(", ")) }
+        if at.is_empty() {
+            name.clone()
+        } else {
+            format!("{name} at {}", at.join(", "))
+        }
     }
 
     /// The cell at the labels that `label` gives for each axis.
@@ -82,7 +92,10 @@ impl StudyResults {
         for axis in &self.study.axes {
             let point = match label(&axis.name) {
                 Some(label) => axis.point(label).ok_or_else(|| {
-                    format!("`{}` has no point `{label}` of {}", self.study.name, axis.name)
+                    format!(
+                        "`{}` has no point `{label}` of {}",
+                        self.study.name, axis.name
+                    )
                 })?,
                 None if axis.points.len() == 1 => 0,
                 None => return Err(format!("axis `{}` is not fixed", axis.name)),
@@ -103,6 +116,10 @@ impl StudyResults {
             Some(label) => axis.point(label).ok_or_else(missing)?,
             None => 0,
         };
-        axis.points.get(point).and_then(|p| p.value).map(|v| v.0).ok_or_else(missing)
+        axis.points
+            .get(point)
+            .and_then(|p| p.value)
+            .map(|v| v.0)
+            .ok_or_else(missing)
     }
 }

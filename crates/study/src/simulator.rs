@@ -20,7 +20,10 @@ impl Simulator {
     /// # Errors
     /// If the text is not TOML.
     pub fn new(file: &str, text: &str) -> Result<Simulator, bentpipe_scenario::Diagnostics> {
-        Ok(Simulator { document: Document::parse(file, text)?, identity: text.to_owned() })
+        Ok(Simulator {
+            document: Document::parse(file, text)?,
+            identity: text.to_owned(),
+        })
     }
 
     /// The simulator of a study's scenario, as
@@ -60,7 +63,9 @@ impl Runner for Simulator {
     }
 
     fn check(&self, settings: &[Setting]) -> Result<(), String> {
-        self.scenario(settings).map(|_| ()).map_err(|e| e.render(false))
+        self.scenario(settings)
+            .map(|_| ())
+            .map_err(|e| e.render(false))
     }
 
     fn run(&self, request: &Request<'_>) -> Result<Outcome, String> {

@@ -145,7 +145,11 @@ fn central(v: usize, angle: f64) -> f64 {
         sum += term;
         k += 2;
     }
-    if odd { (angle + s * sum) * std::f64::consts::FRAC_2_PI } else { s * sum }
+    if odd {
+        (angle + s * sum) * std::f64::consts::FRAC_2_PI
+    } else {
+        s * sum
+    }
 }
 
 /// Cornish-Fisher expansion about the normal quantile (Abramowitz & Stegun,
@@ -193,7 +197,10 @@ mod tests {
     #[test]
     fn a_sample_by_hand() {
         let s = Summary::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
-        assert_eq!((s.n, s.mean, s.median, s.min, s.max), (8, 5.0, 4.5, 2.0, 9.0));
+        assert_eq!(
+            (s.n, s.mean, s.median, s.min, s.max),
+            (8, 5.0, 4.5, 2.0, 9.0)
+        );
         assert!((s.sd.unwrap() - 2.138_089_935).abs() < 1e-9);
         assert!((s.ci95.unwrap() - 2.364_624_252 * 2.138_089_935 / 2.828_427_125).abs() < 1e-8);
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! results/table-3/
 //!   journal            results of runs as they come
-//!   runs.csv, runs.parquet, links.csv, series.csv
+//!   runs.csv, runs.parquet, links.csv
 //!   failures.csv       runs that failed, where there are any
 //!   tables/*.csv, figures/*.csv, claims.csv
 //!   provenance.json
@@ -18,6 +18,7 @@ use crate::reproduce::Reproduction;
 use crate::results::StudyResults;
 use crate::table::TableData;
 use bentpipe_outcome::{Provenance, TableKind, remove_leftovers, write_table, write_whole};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -78,15 +79,12 @@ fn remove(path: &Path) -> Result<(), StoreError> {
 ///
 /// # Errors
 /// If the folder cannot be written.
-pub fn write_runs(
-    folder: &Path,
-    results: &StudyResults,
-    identity: &str,
-) -> Result<(), StoreError> {
+pub fn write_runs(folder: &Path, results: &StudyResults, identity: &str) -> Result<(), StoreError> {
     make(folder)?;
     let study = results.study();
-    let seeds: Vec<u64> =
-        (0..results.replications() as u64).map(|r| study.seed.wrapping_add(r)).collect();
+    let seeds: Vec<u64> = (0..results.replications() as u64)
+        .map(|r| study.seed.wrapping_add(r))
+        .collect();
     let provenance = Provenance::new(&study.name, &hash(&study.source.text), &seeds)
         .with("scenario file", study.scenario.as_deref().unwrap_or(""))
         .with("scenario file hash", &hash(identity));
@@ -103,9 +101,14 @@ pub fn write_runs(
         ("links.csv", TableKind::Links),
     ] {
         let rows = (0..results.cells()).flat_map(|cell| {
-            let labels: Vec<String> = results.labels(cell).into_iter().map(str::to_owned).collect();
+            let labels: Vec<String> = results
+                .labels(cell)
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
             let done = results.runs_of(cell).filter_map(|run| run.data());
-            done.map(move |data| (&data.outcome, labels.clone())).collect::<Vec<_>>()
+            done.map(move |data| (&data.outcome, labels.clone()))
+                .collect::<Vec<_>>()
         });
         write_table(&folder.join(file), kind, &axes, &provenance, rows)?;
     }
@@ -117,7 +120,11 @@ fn write_failures(path: &Path, results: &StudyResults) -> Result<(), StoreError>
         return remove(path);
     }
     let study = results.study();
-    let head = study.axes.iter().map(|a| a.name.clone()).chain(["seed".into(), "failure".into()]);
+    let head = study
+        .axes
+        .iter()
+        .map(|a| a.name.clone())
+        .chain(["seed".into(), "failure".into()]);
     let mut rows: Vec<Vec<String>> = vec![head.collect()];
     for cell in 0..results.cells() {
         for (replication, run) in results.runs_of(cell).enumerate() {
@@ -130,8 +137,24 @@ fn write_failures(path: &Path, results: &StudyResults) -> Result<(), StoreError>
     csv_file(path, &rows)
 }
 
-/// Writes tables, figures and claims beside the runs of their studies.
-pub(crate) fn write_items(results: &Path, made: &Reproduction) -> Result<(), StoreError> {
+/// Writes tables, figures and, if they are all there, claims beside the runs
+/// of their studies.
+pub(crate) fn write_items(
+    results: &Path,
+    made: &Reproduction,
+    claims: bool,
+) -> Result<(), StoreError> {
+    if claims {
+        let mut by_study: BTreeMap<&str, Vec<&ClaimResult>> = BTreeMap::new();
+        for claim in &made.claims {
+            by_study.entry(&claim.study).or_default().push(claim);
+        }
+        for (study, claims) in by_study {
+            let folder = results.join(study);
+            make(&folder)?;
+            write_claims_file(&folder.join("claims.csv"), claims)?;
+        }
+    }
     for (study, table) in &made.tables {
         let folder = results.join(study).join("tables");
         make(&folder)?;
@@ -155,7 +178,15 @@ fn number(x: Option<f64>) -> String {
 /// If the file cannot be written.
 pub fn write_table_file(path: &Path, table: &TableData) -> Result<(), StoreError> {
     let head = [
-        "row", "column", "ours", "ci95", "n", "unit", "published", "relative_error", "verdict",
+        "row",
+        "column",
+        "ours",
+        "ci95",
+        "n",
+        "unit",
+        "published",
+        "relative_error",
+        "verdict",
         "note",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -185,7 +216,11 @@ pub fn write_figure_file(path: &Path, figure: &FigureData) -> Result<(), StoreEr
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for curve in &figure.curves {
         for point in &curve.points {
-            let category = figure.categories.get(point.x as usize).cloned().unwrap_or_default();
+            let category = figure
+                .categories
+                .get(point.x as usize)
+                .cloned()
+                .unwrap_or_default();
             rows.push(vec![
                 curve.label.clone(),
                 point.x.to_string(),
@@ -203,7 +238,10 @@ pub fn write_figure_file(path: &Path, figure: &FigureData) -> Result<(), StoreEr
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn write_claims_file(path: &Path, claims: &[ClaimResult]) -> Result<(), StoreError> {
+pub fn write_claims_file<'a>(
+    path: &Path,
+    claims: impl IntoIterator<Item = &'a ClaimResult>,
+) -> Result<(), StoreError> {
     let head = ["id", "claim", "verdict", "recorded", "evidence", "reason"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for claim in claims {
@@ -220,7 +258,10 @@ pub fn write_claims_file(path: &Path, claims: &[ClaimResult]) -> Result<(), Stor
 }
 
 fn csv_file(path: &Path, rows: &[Vec<String>]) -> Result<(), StoreError> {
-    let error = |why: String| StoreError::Csv { path: path.to_path_buf(), why };
+    let error = |why: String| StoreError::Csv {
+        path: path.to_path_buf(),
+        why,
+    };
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
         writer.write_record(row).map_err(|e| error(e.to_string()))?;

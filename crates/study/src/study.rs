@@ -45,6 +45,12 @@ pub struct Study {
     pub(crate) source: Arc<Source>,
 }
 
+/// Axes and the label at which each is fixed.
+pub type Labels = Vec<(String, String)>;
+
+/// Axes and the points of each that are shown.
+pub type Shown = Vec<(String, Vec<String>)>;
+
 /// A value set in the scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
@@ -119,9 +125,9 @@ pub struct TableSpec {
     /// Axes across.
     pub columns: Vec<String>,
     /// Axes that are fixed.
-    pub at: Vec<(String, String)>,
+    pub at: Labels,
     /// Axes of which only some points are shown.
-    pub only: Vec<(String, Vec<String>)>,
+    pub only: Shown,
     /// What each cell shows; several make further columns.
     pub values: Vec<ValueSpec>,
     /// Published numbers: a CSV file, relative to the study.
@@ -184,9 +190,9 @@ pub struct FigureSpec {
     /// The axis with one curve or bar per point; `None` draws one.
     pub series: Option<String>,
     /// Axes that are fixed.
-    pub at: Vec<(String, String)>,
+    pub at: Labels,
     /// Axes of which only some points are shown.
-    pub only: Vec<(String, Vec<String>)>,
+    pub only: Shown,
     /// Label of the x axis, if not the usual one.
     pub x_label: Option<String>,
     /// Label of the y axis, if not the usual one.
@@ -248,14 +254,34 @@ pub enum SeriesQuantity {
 impl SeriesQuantity {
     /// Every quantity: its name, label and unit.
     pub const ALL: [(&'static str, SeriesQuantity, &'static str, &'static str); 8] = [
-        ("cwnd", SeriesQuantity::Cwnd, "congestion window", "segments"),
-        ("ssthresh", SeriesQuantity::Ssthresh, "slow start threshold", "segments"),
+        (
+            "cwnd",
+            SeriesQuantity::Cwnd,
+            "congestion window",
+            "segments",
+        ),
+        (
+            "ssthresh",
+            SeriesQuantity::Ssthresh,
+            "slow start threshold",
+            "segments",
+        ),
         ("flight", SeriesQuantity::Flight, "in flight", "segments"),
         ("rtt", SeriesQuantity::Rtt, "round-trip time", "s"),
-        ("received", SeriesQuantity::Received, "payload received", "kB"),
+        (
+            "received",
+            SeriesQuantity::Received,
+            "payload received",
+            "kB",
+        ),
         ("sent", SeriesQuantity::Sent, "payload sent", "kB"),
         ("rate", SeriesQuantity::Rate, "payload received", "kB/s"),
-        ("sent_rate", SeriesQuantity::SentRate, "payload sent", "kB/s"),
+        (
+            "sent_rate",
+            SeriesQuantity::SentRate,
+            "payload sent",
+            "kB/s",
+        ),
     ];
 }
 
@@ -294,7 +320,10 @@ impl Study {
 
     /// The metric by expression of that name, and its index.
     pub(crate) fn derived(&self, name: &str) -> Option<(usize, &DerivedMetric)> {
-        self.metrics.iter().enumerate().find(|(_, m)| m.name == name)
+        self.metrics
+            .iter()
+            .enumerate()
+            .find(|(_, m)| m.name == name)
     }
 }
 
@@ -304,11 +333,17 @@ impl Axis {
     pub fn point(&self, name: &str) -> Option<usize> {
         let alias = |p: &Point| p.alias.as_deref() == Some(name);
         let label = |p: &Point| p.label == name;
-        self.points.iter().position(alias).or_else(|| self.points.iter().position(label))
+        self.points
+            .iter()
+            .position(alias)
+            .or_else(|| self.points.iter().position(label))
     }
 
     /// Labels and aliases, for messages.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.points.iter().flat_map(|p| [Some(p.label.as_str()), p.alias.as_deref()]).flatten()
+        self.points
+            .iter()
+            .flat_map(|p| [Some(p.label.as_str()), p.alias.as_deref()])
+            .flatten()
     }
 }

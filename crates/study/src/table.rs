@@ -70,7 +70,10 @@ struct Side {
 
 /// Every combination of the points of some axes.
 fn sides(axes: &[String], only: &[(String, Vec<String>)], home: &Study) -> Vec<Side> {
-    let mut sides = vec![Side { labels: Vec::new(), at: Vec::new() }];
+    let mut sides = vec![Side {
+        labels: Vec::new(),
+        at: Vec::new(),
+    }];
     for axis in axes.iter().filter_map(|name| home.axis(name)) {
         let wanted: Option<Vec<usize>> = only
             .iter()
@@ -83,7 +86,12 @@ fn sides(axes: &[String], only: &[(String, Vec<String>)], home: &Study) -> Vec<S
             .collect();
         let longer = |side: &Side, label: &String| Side {
             labels: side.labels.iter().chain([label]).cloned().collect(),
-            at: side.at.iter().cloned().chain([(axis.name.clone(), label.clone())]).collect(),
+            at: side
+                .at
+                .iter()
+                .cloned()
+                .chain([(axis.name.clone(), label.clone())])
+                .collect(),
         };
         sides = sides
             .iter()
@@ -98,9 +106,14 @@ pub(crate) fn labels(spec: &TableSpec, home: &Study) -> (Vec<String>, Vec<String
     let rows = sides(&spec.rows, &spec.only, home);
     let columns = sides(&spec.columns, &spec.only, home);
     let columns = columns.iter().flat_map(|side| {
-        spec.values.iter().map(|value| column_labels(side, value).join(COLUMN_JOIN))
+        spec.values
+            .iter()
+            .map(|value| column_labels(side, value).join(COLUMN_JOIN))
     });
-    (rows.iter().map(|side| side.labels.join(ROW_JOIN)).collect(), columns.collect())
+    (
+        rows.iter().map(|side| side.labels.join(ROW_JOIN)).collect(),
+        columns.collect(),
+    )
 }
 
 fn column_labels(side: &Side, value: &ValueSpec) -> Vec<String> {
@@ -114,7 +127,12 @@ pub(crate) fn fixed(at: &[(String, String)], home: &Study) -> Vec<(String, Strin
         Some(axis.points[axis.point(name)?].label.clone())
     };
     at.iter()
-        .map(|(axis, name)| (axis.clone(), label(axis, name).unwrap_or_else(|| name.clone())))
+        .map(|(axis, name)| {
+            (
+                axis.clone(),
+                label(axis, name).unwrap_or_else(|| name.clone()),
+            )
+        })
         .collect()
 }
 
@@ -137,10 +155,16 @@ pub(crate) fn shown(
         Ok(resolved) => resolved,
         Err(fault) => {
             let unit = spec.unit.clone().unwrap_or_default();
-            return Shown { value: Err(fault.message), unit };
+            return Shown {
+                value: Err(fault.message),
+                unit,
+            };
         }
     };
-    let unit = spec.unit.clone().unwrap_or_else(|| measure.map_or("", Unit::symbol).to_owned());
+    let unit = spec
+        .unit
+        .clone()
+        .unwrap_or_else(|| measure.map_or("", Unit::symbol).to_owned());
     let factor = measure.and_then(|m| m.factor(&unit)).unwrap_or(1.0);
     let context = Context::new(&home.name).moved(at);
     let value = evaluate(&number, &context, world).map(|estimate| {
@@ -165,7 +189,12 @@ pub(crate) fn compute(
     for row in &rows {
         let mut line = Vec::with_capacity(columns.len() * spec.values.len());
         for column in &columns {
-            let at: Vec<_> = at.iter().chain(&row.at).chain(&column.at).cloned().collect();
+            let at: Vec<_> = at
+                .iter()
+                .chain(&row.at)
+                .chain(&column.at)
+                .cloned()
+                .collect();
             for value in &spec.values {
                 let shown = shown(value, home, &at, studies, world);
                 let row = row.labels.join(ROW_JOIN);
@@ -175,7 +204,11 @@ pub(crate) fn compute(
         }
         cells.push(line);
     }
-    let errors = if reference.is_some() { errors(spec, &cells) } else { Vec::new() };
+    let errors = if reference.is_some() {
+        errors(spec, &cells)
+    } else {
+        Vec::new()
+    };
     TableData {
         slug: spec.slug.clone(),
         title: spec.title.clone(),
@@ -203,7 +236,10 @@ fn cell(
     notes.extend(published.map(|p| p.note.as_str()).filter(|n| !n.is_empty()));
     let whole = format!("{row}{COLUMN_JOIN}{column}");
     let parts = row.split(ROW_JOIN).chain(column.split(COLUMN_JOIN));
-    for name in [whole.as_str(), row.as_str(), column.as_str()].into_iter().chain(parts) {
+    for name in [whole.as_str(), row.as_str(), column.as_str()]
+        .into_iter()
+        .chain(parts)
+    {
         if let Some(note) = spec.notes.get(name)
             && !notes.contains(&note.as_str())
         {
@@ -217,12 +253,14 @@ fn cell(
             (None, None, 0)
         }
     };
-    let none = Limits::default();
-    let limits = spec.bar.as_ref().map_or(&none, |bar| bar.limits_of(&column));
+    let limits = spec
+        .bar
+        .as_ref()
+        .map_or_else(Limits::default, |bar| bar.limits_of(&column));
     let verdict = match (ours, published) {
         (None, _) => CellVerdict::Missing,
         (Some(_), None) => CellVerdict::Reported,
-        (Some(ours), Some(published)) => bar::cell(limits, ours, published, decimals),
+        (Some(ours), Some(published)) => bar::cell(&limits, ours, published, decimals),
     };
     let published = published.map(|p| p.value);
     TableCell {
@@ -245,19 +283,21 @@ fn errors(spec: &TableSpec, cells: &[Vec<TableCell>]) -> Vec<ErrorSummary> {
     let bar = spec.bar.as_ref().unwrap_or(&none);
     let summary = |column: Option<&String>, limits: &Limits| {
         let chosen = cells.iter().flatten().filter(|c| match column {
-            // A column with limits of its own does not count in the table's.
-            None => std::ptr::eq(bar.limits_of(&c.column), &raw const bar.limits),
-            Some(name) => {
-                c.column == *name || c.column.split(COLUMN_JOIN).any(|part| part == name)
-            }
+            None => bar.counts(&c.column),
+            Some(name) => c.column == *name || c.column.split(COLUMN_JOIN).any(|part| part == name),
         });
         let pairs = chosen.filter_map(|c| Some((c.relative_error, c.ours? - c.published?)));
-        let (errors, differences): (Vec<_>, Vec<_>) =
-            pairs.map(|(error, difference)| (error.map(f64::abs), difference.abs())).unzip();
+        let (errors, differences): (Vec<_>, Vec<_>) = pairs
+            .map(|(error, difference)| (error.map(f64::abs), difference.abs()))
+            .unzip();
         let errors: Vec<f64> = errors.into_iter().flatten().collect();
         bar::summary(column.cloned(), limits, &errors, &differences)
     };
     std::iter::once(summary(None, &bar.limits))
-        .chain(bar.per_column.iter().map(|(name, limits)| summary(Some(name), limits)))
+        .chain(
+            bar.per_column
+                .iter()
+                .map(|(name, limits)| summary(Some(name), limits)),
+        )
         .collect()
 }

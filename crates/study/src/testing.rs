@@ -74,7 +74,11 @@ pub(crate) fn with_series(mut outcome: Outcome) -> Outcome {
         spurious_retransmissions: 0,
         phase: "slow_start",
     };
-    let steps = |scale: u64| times.clone().map(move |at| (at, Bytes::new(at.as_nanos() / scale)));
+    let steps = |scale: u64| {
+        times
+            .clone()
+            .map(move |at| (at, Bytes::new(at.as_nanos() / scale)))
+    };
     outcome.series = vec![FlowSeries {
         flow: "transfer".into(),
         sender: times.clone().map(sample).collect(),
@@ -109,8 +113,11 @@ pub(crate) fn printed(loaded: &LoadedStudy) -> StudyResults {
     let transports = study.axis("transport").unwrap();
     fake_results(&study, |cell, _| {
         let points = crate::plan::points(&study.axes, cell);
-        let labels: Vec<&str> =
-            row.iter().zip(&points).map(|(a, p)| a.points[*p].label.as_str()).collect();
+        let labels: Vec<&str> = row
+            .iter()
+            .zip(&points)
+            .map(|(a, p)| a.points[*p].label.as_str())
+            .collect();
         let column = &transports.points[points[2]].label;
         let found = reference.get(&labels.join(crate::table::ROW_JOIN), column);
         Ok(outcome(found.ok_or("not printed")?.value))

@@ -24,7 +24,10 @@ pub enum Unit {
 /// The units that tables may print, with the factor from the base unit. The
 /// first of each is the base unit.
 const TABLE: &[(Unit, &[(&str, f64)])] = &[
-    (Unit::Seconds, &[("s", 1.0), ("ms", 1e3), ("us", 1e6), ("min", 1.0 / 60.0)]),
+    (
+        Unit::Seconds,
+        &[("s", 1.0), ("ms", 1e3), ("us", 1e6), ("min", 1.0 / 60.0)],
+    ),
     (
         Unit::BitRate,
         &[
@@ -42,7 +45,13 @@ const TABLE: &[(Unit, &[(&str, f64)])] = &[
     ),
     (
         Unit::Bytes,
-        &[("B", 1.0), ("kB", 1e-3), ("Kbytes", 1e-3), ("MB", 1e-6), ("KiB", 1.0 / 1024.0)],
+        &[
+            ("B", 1.0),
+            ("kB", 1e-3),
+            ("Kbytes", 1e-3),
+            ("MB", 1e-6),
+            ("KiB", 1.0 / 1024.0),
+        ],
     ),
     (Unit::Segments, &[("segments", 1.0)]),
     (Unit::Count, &[("", 1.0), ("packets", 1.0)]),
@@ -52,7 +61,10 @@ const TABLE: &[(Unit, &[(&str, f64)])] = &[
 
 impl Unit {
     fn forms(self) -> &'static [(&'static str, f64)] {
-        TABLE.iter().find(|(unit, _)| *unit == self).map_or(&[], |(_, forms)| forms)
+        TABLE
+            .iter()
+            .find(|(unit, _)| *unit == self)
+            .map_or(&[], |(_, forms)| forms)
     }
 
     /// The name of the base unit; empty where there is none.
@@ -65,7 +77,10 @@ impl Unit {
     /// if that is not a unit of this.
     #[must_use]
     pub fn factor(self, unit: &str) -> Option<f64> {
-        self.forms().iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor)
+        self.forms()
+            .iter()
+            .find(|(name, _)| *name == unit)
+            .map(|(_, factor)| *factor)
     }
 
     /// The units that [`factor`](Unit::factor) knows.
@@ -126,7 +141,10 @@ mod tests {
     fn quantities_come_in_base_units() {
         assert_eq!(quantity("2 Mbit/s"), Some((2e6, Some(Unit::BitRate))));
         assert_eq!(quantity("511 ms"), Some((0.511, Some(Unit::Seconds))));
-        assert_eq!(quantity("1048352 B"), Some((1_048_352.0, Some(Unit::Bytes))));
+        assert_eq!(
+            quantity("1048352 B"),
+            Some((1_048_352.0, Some(Unit::Bytes)))
+        );
         assert_eq!(quantity("1%"), Some((1.0, Some(Unit::Percent))));
         assert_eq!(quantity(" 7 "), Some((7.0, None)));
         assert_eq!(quantity("iw2"), None);
@@ -137,6 +155,10 @@ mod tests {
     fn every_unit_has_a_base_form() {
         assert_eq!(Unit::BitRate.factor("Kbytes/s"), Some(1.0 / 8000.0));
         assert_eq!(Unit::Seconds.factor("kB"), None);
-        assert!(TABLE.iter().all(|(unit, _)| unit.factor(unit.symbol()) == Some(1.0)));
+        assert!(
+            TABLE
+                .iter()
+                .all(|(unit, _)| unit.factor(unit.symbol()) == Some(1.0))
+        );
     }
 }

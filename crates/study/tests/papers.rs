@@ -2,10 +2,9 @@
 //! scenarios, and a study runs in the simulator from its files to its report.
 
 use bentpipe_study::{
-    CellVerdict, ItemKind, Paper, ReportRow, ReproduceOptions, Selection, Simulator, papers,
-    reproduce,
+    CellVerdict, Collection, ItemKind, Paper, ReportRow, ReproduceOptions, Selection, Simulator,
+    papers, reproduce,
 };
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
@@ -14,11 +13,9 @@ fn folder() -> PathBuf {
 
 fn options(results: Option<PathBuf>) -> ReproduceOptions<'static> {
     ReproduceOptions {
-        threads: 0,
         runs: Some(1),
         results,
-        fresh: false,
-        watch: &|_| ControlFlow::Continue(()),
+        ..ReproduceOptions::default()
     }
 }
 
@@ -39,7 +36,11 @@ fn every_paper_loads_and_every_cell_is_a_scenario() {
 fn ideal_is_the_papers_to_the_last_digit() {
     let paper = Paper::load(&folder().join("marchese-2006")).unwrap();
     let items = paper.items();
-    assert!(items.iter().any(|i| i.slug == "table-3" && i.kind == ItemKind::Table));
+    assert!(
+        items
+            .iter()
+            .any(|i| i.slug == "table-3" && i.kind == ItemKind::Table)
+    );
     let results = tempfile::tempdir().unwrap();
     let made = reproduce(
         &paper.studies,
@@ -63,10 +64,6 @@ fn ideal_is_the_papers_to_the_last_digit() {
         assert_eq!(cell.verdict, CellVerdict::Ok, "{cell:?}");
     }
     assert!(results.path().join("table-3/tables/table-3.csv").is_file());
-    if std::env::var_os("SHOW").is_some() {
-        let table = results.path().join("table-3/tables/table-3.csv");
-        panic!("{}\n{:#?}", std::fs::read_to_string(table).unwrap(), made.tables[0].1.errors);
-    }
 }
 
 #[test]
@@ -87,14 +84,62 @@ fn a_report_is_an_array_of_rows() {
     for key in ["paper", "id", "claim", "verdict", "recorded", "evidence"] {
         assert!(keys.contains(&key), "{key}");
     }
-    assert_eq!((row["verdict"].as_str(), made.report.regression), (Some("holds"), false));
+    assert_eq!(
+        (row["verdict"].as_str(), made.report.regression),
+        (Some("holds"), false)
+    );
 }
 
 #[test]
 fn unknown_items_get_the_nearest_name() {
     let paper = Paper::load(&folder().join("marchese-2006")).unwrap();
     let item = Selection::Item("tabel-3".into());
-    let made = reproduce(&paper.studies, &paper.slug, &item, &Simulator::of, &options(None));
+    let made = reproduce(
+        &paper.studies,
+        &paper.slug,
+        &item,
+        &Simulator::of,
+        &options(None),
+    );
     let error = made.unwrap_err().to_string();
-    assert_eq!(error, "there is no table or figure `tabel-3`; did you mean `table-3`?");
+    assert_eq!(
+        error,
+        "there is no table or figure `tabel-3`; did you mean `table-3`?"
+    );
+}
+
+#[test]
+fn a_study_brings_the_studies_that_it_names() {
+    let path = folder().join("marchese-2006/table-8.toml");
+    let studies = Collection::load_with_siblings(&path).unwrap();
+    let names: Vec<&str> = studies.iter().map(|s| s.study.name.as_str()).collect();
+    assert_eq!(names, ["table-8", "table-3"]);
+}
+
+#[test]
+fn references_must_fit_their_tables() {
+    let study = "name = \"s\"\nscenario = \"s.scenario\"\n[[axis]]\nname = \"rate\"\npath = \"x\"\n\
+                 values = [\"1 Mbit/s\"]\n[[table]]\nslug = \"t\"\nrows = [\"rate\"]\n\
+                 metrics = [{ label = \"time\", metric = \"time\" }, { label = \"drops\", metric = \"drops\" }]\n\
+                 reference = \"t.csv\"\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    file("s.toml", study);
+    file("s.scenario", "");
+    let load = || Collection::load(&[folder.path().join("s.toml")]);
+    file("t.csv", "row,column,value\n1 Mbit/s,time,3\n");
+    assert!(load().is_ok());
+    file("t.csv", "row,column,value\n1 Mbit/s,tiem,3\n");
+    let error = load().unwrap_err().to_string();
+    assert!(
+        error.ends_with("t.csv: `t` has no column `tiem`; did you mean `time`?"),
+        "{error}"
+    );
+    std::fs::remove_file(folder.path().join("t.csv")).unwrap();
+    assert!(
+        load()
+            .unwrap_err()
+            .to_string()
+            .contains("t.csv: cannot read: ")
+    );
 }

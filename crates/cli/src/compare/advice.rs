@@ -60,7 +60,9 @@ pub(crate) enum Risk {
 /// The faster of two first: fewer unfinished, then the shorter mean time.
 pub(crate) fn by_time(a: &Measured, b: &Measured) -> Ordering {
     let mean = |m: &Measured| m.times.map_or(f64::INFINITY, |t| t.mean);
-    a.unfinished.cmp(&b.unfinished).then(mean(a).total_cmp(&mean(b)))
+    a.unfinished
+        .cmp(&b.unfinished)
+        .then(mean(a).total_cmp(&mean(b)))
 }
 
 /// Half of the width of the 95% interval of the difference of two means.
@@ -85,8 +87,8 @@ fn ties(best: &Measured, other: &Measured) -> bool {
 pub(crate) fn advise(results: &[Measured], default: &str, loss: f64) -> Option<Advice> {
     let wasteful = |m: &Measured| m.resent > loss + WASTEFUL;
     let usable = |m: &Measured| m.reach != Reach::Reference;
-    let (pick, as_fast) = choose(results, |m| usable(m) && !wasteful(m))
-        .or_else(|| choose(results, usable))?;
+    let (pick, as_fast) =
+        choose(results, |m| usable(m) && !wasteful(m)).or_else(|| choose(results, usable))?;
     let default = results.iter().position(|m| m.name == default);
     let speedup = default
         .filter(|d| *d != pick && !ties(&results[pick], &results[*d]))
@@ -96,15 +98,28 @@ pub(crate) fn advise(results: &[Measured], default: &str, loss: f64) -> Option<A
         .flatten()
         .map(|(today, _)| today);
     let gentler = gentler(results, pick);
-    let as_good = |i: &usize| *i != pick && !results[*i].times.is_none_or(|t| {
-        results[*i].unfinished > results[pick].unfinished
-            || results[pick].times.is_some_and(|p| p.mean * (1.0 + NEGLIGIBLE) < t.mean)
-    });
+    let as_good = |i: &usize| {
+        *i != pick
+            && !results[*i].times.is_none_or(|t| {
+                results[*i].unfinished > results[pick].unfinished
+                    || results[pick]
+                        .times
+                        .is_some_and(|p| p.mean * (1.0 + NEGLIGIBLE) < t.mean)
+            })
+    };
     let wasteful = (0..results.len())
-        .filter(|i| usable(&results[*i]) && wasteful(&results[*i]))
+        .filter(|i| !wasteful(&results[pick]) && usable(&results[*i]) && wasteful(&results[*i]))
         .filter(as_good)
         .min_by(|a, b| by_time(&results[*a], &results[*b]));
-    Some(Advice { pick, as_fast, default, speedup, today, gentler, wasteful })
+    Some(Advice {
+        pick,
+        as_fast,
+        default,
+        speedup,
+        today,
+        gentler,
+        wasteful,
+    })
 }
 
 /// The best of those that are `allowed`, and those that tie with it. Among
@@ -115,10 +130,14 @@ fn choose(
 ) -> Option<(usize, Vec<usize>)> {
     let ended = |i: &usize| allowed(&results[*i]) && results[*i].times.is_some();
     let candidates: Vec<usize> = (0..results.len()).filter(ended).collect();
-    let fastest =
-        candidates.iter().copied().min_by(|a, b| by_time(&results[*a], &results[*b]))?;
-    let mut tied: Vec<usize> =
-        candidates.into_iter().filter(|i| ties(&results[fastest], &results[*i])).collect();
+    let fastest = candidates
+        .iter()
+        .copied()
+        .min_by(|a, b| by_time(&results[*a], &results[*b]))?;
+    let mut tied: Vec<usize> = candidates
+        .into_iter()
+        .filter(|i| ties(&results[fastest], &results[*i]))
+        .collect();
     tied.sort_by(|a, b| {
         let (a, b) = (&results[*a], &results[*b]);
         a.reach.cmp(&b.reach).then(by_time(a, b))
@@ -137,12 +156,16 @@ fn gentler(results: &[Measured], pick: usize) -> Option<usize> {
             && m.others_wait < chosen.others_wait / 2.0
             && m.others_wait + 0.05 < chosen.others_wait
     };
-    (0..results.len()).filter(|i| is_gentler(&results[*i])).min_by(|a, b| {
-        let (a, b) = (&results[*a], &results[*b]);
-        // As near to use as the pick, then the one with the shortest wait.
-        let far = |m: &Measured| m.reach > chosen.reach;
-        far(a).cmp(&far(b)).then(a.others_wait.total_cmp(&b.others_wait))
-    })
+    (0..results.len())
+        .filter(|i| is_gentler(&results[*i]))
+        .min_by(|a, b| {
+            let (a, b) = (&results[*a], &results[*b]);
+            // As near to use as the pick, then the one with the shortest wait.
+            let far = |m: &Measured| m.reach > chosen.reach;
+            far(a)
+                .cmp(&far(b))
+                .then(a.others_wait.total_cmp(&b.others_wait))
+        })
 }
 
 /// What speaks against `chosen`, the weightiest first; `loss` is the share of
@@ -157,196 +180,61 @@ pub(crate) fn risks(
     let mut found = Vec::new();
     let runs = chosen.times.map_or(0, |t| t.n) + chosen.unfinished;
     if chosen.unfinished > 0 {
-        found.push(Risk::Unfinished { count: chosen.unfinished, of: runs });
+        found.push(Risk::Unfinished {
+            count: chosen.unfinished,
+            of: runs,
+        });
     }
     let wait = chosen.others_wait;
     let usual = of_default(|m| m.others_wait);
     if wait > 0.05 && wait > 1.2 * usual.unwrap_or(0.0) {
-        found.push(Risk::Queueing { wait, default: usual });
+        found.push(Risk::Queueing {
+            wait,
+            default: usual,
+        });
     }
     if let Some(sharing) = sharing {
         let (itself, other) = (&sharing.beside_default, &sharing.beside_other);
         if other.mean - itself.mean > difference_ci95(itself, other).max(0.05 * itself.mean) {
-            found.push(Risk::Unfair { beside_itself: itself.mean, beside_it: other.mean });
+            found.push(Risk::Unfair {
+                beside_itself: itself.mean,
+                beside_it: other.mean,
+            });
         }
     }
     let share = chosen.resent;
     let usual = of_default(|m| m.resent);
     if share > loss + 0.005 && share > 1.2 * usual.unwrap_or(0.0) {
-        found.push(Risk::Resending { share, default: usual });
+        found.push(Risk::Resending {
+            share,
+            default: usual,
+        });
     }
     let drops = chosen.queue_drops;
     let usual = of_default(|m| m.queue_drops);
     if drops >= 1.0 && drops > 1.2 * usual.unwrap_or(0.0) {
-        found.push(Risk::Overflow { drops, default: usual });
+        found.push(Risk::Overflow {
+            drops,
+            default: usual,
+        });
     }
     if chosen.timeouts >= 0.2 {
-        found.push(Risk::Timeouts { count: chosen.timeouts });
+        found.push(Risk::Timeouts {
+            count: chosen.timeouts,
+        });
     }
     if let Some(times) = chosen.times
         && times.n > 1
         && times.max > 1.3 * times.min
     {
-        found.push(Risk::Spread { min: times.min, max: times.max });
+        found.push(Risk::Spread {
+            min: times.min,
+            max: times.max,
+        });
     }
     found
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn summary(times: &[f64]) -> Option<Summary> {
-        Summary::of(times)
-    }
-
-    fn measured(name: &str, reach: Reach, times: &[f64]) -> Measured {
-        Measured {
-            name: name.to_owned(),
-            about: String::new(),
-            reach,
-            switch: Vec::new(),
-            times: summary(times),
-            unfinished: 0,
-            goodput: 0.0,
-            of_ideal: 0.0,
-            resent: 0.0,
-            timeouts: 0.0,
-            queue_drops: 0.0,
-            others_wait: 0.0,
-            max_window: 0.0,
-        }
-    }
-
-    fn names(results: &[Measured], places: &[usize]) -> Vec<String> {
-        places.iter().map(|i| results[*i].name.clone()).collect()
-    }
-
-    #[test]
-    fn the_fastest_is_recommended_with_its_gain_over_the_default() {
-        let results = [
-            measured("usual", Reach::Default, &[40.0, 42.0, 38.0]),
-            measured("new", Reach::Absent, &[10.0, 10.1, 9.9]),
-            measured("module", Reach::Module, &[20.0, 20.2, 19.8]),
-        ];
-        let advice = advise(&results, "usual", 0.0).unwrap();
-        assert_eq!((advice.pick, advice.today), (1, Some(2)));
-        assert!(advice.as_fast.is_empty());
-        assert!((advice.speedup.unwrap() - 4.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn among_ties_the_one_nearest_to_use_is_preferred() {
-        let results = [
-            measured("new", Reach::Absent, &[10.0, 11.0, 9.0]),
-            measured("module", Reach::Module, &[10.2, 11.2, 9.2]),
-            measured("usual", Reach::Default, &[10.4, 11.4, 9.4]),
-        ];
-        let advice = advise(&results, "usual", 0.0).unwrap();
-        assert_eq!(results[advice.pick].name, "usual");
-        assert_eq!(names(&results, &advice.as_fast), ["module", "new"]);
-        assert_eq!((advice.speedup, advice.today), (None, None));
-    }
-
-    #[test]
-    fn a_difference_of_two_percent_is_a_tie_even_without_noise() {
-        let mut results = [
-            measured("new", Reach::Absent, &[10.0]),
-            measured("usual", Reach::Default, &[10.19]),
-        ];
-        assert_eq!(advise(&results, "usual", 0.0).unwrap().pick, 1);
-        results[1] = measured("usual", Reach::Default, &[10.3]);
-        assert_eq!(advise(&results, "usual", 0.0).unwrap().pick, 0);
-    }
-
-    #[test]
-    fn what_is_of_the_past_or_a_bound_is_never_recommended() {
-        let results = [
-            measured("bound", Reach::Reference, &[1.0]),
-            measured("usual", Reach::Default, &[9.0]),
-        ];
-        assert_eq!(advise(&results, "usual", 0.0).unwrap().pick, 1);
-        assert_eq!(advise(&results[..1], "usual", 0.0), None);
-    }
-
-    #[test]
-    fn one_that_does_not_end_its_downloads_is_behind_all_that_do() {
-        let mut results = [
-            measured("usual", Reach::Default, &[90.0, 91.0]),
-            measured("new", Reach::Absent, &[5.0]),
-        ];
-        results[1].unfinished = 1;
-        let advice = advise(&results, "usual", 0.0).unwrap();
-        assert_eq!((advice.pick, advice.as_fast.len()), (0, 0));
-        results[0].times = None;
-        results[0].unfinished = 2;
-        assert_eq!(advise(&results, "usual", 0.0).unwrap().pick, 1);
-        results[1].times = None;
-        assert_eq!(advise(&results, "usual", 0.0), None);
-    }
-
-    #[test]
-    fn a_gentler_one_is_named_if_it_costs_little() {
-        let mut results = [
-            measured("usual", Reach::Default, &[20.0]),
-            measured("rude", Reach::Absent, &[10.0]),
-            measured("polite", Reach::Absent, &[10.8]),
-        ];
-        results[1].others_wait = 0.6;
-        results[2].others_wait = 0.1;
-        assert_eq!(advise(&results, "usual", 0.0).unwrap().gentler, Some(2));
-        results[2] = measured("polite", Reach::Absent, &[11.2]);
-        assert_eq!(advise(&results, "usual", 0.0).unwrap().gentler, None);
-    }
-
-    #[test]
-    fn the_wasteful_are_not_recommended_while_there_is_another() {
-        let mut results = [
-            measured("usual", Reach::Default, &[20.0]),
-            measured("flood", Reach::Module, &[10.0]),
-            measured("new", Reach::Absent, &[11.0]),
-        ];
-        results[1].resent = 0.25;
-        let advice = advise(&results, "usual", 0.01).unwrap();
-        assert_eq!((advice.pick, advice.wasteful, advice.today), (2, Some(1), Some(0)));
-        // On a channel that loses as much it has no choice.
-        let advice = advise(&results, "usual", 0.2).unwrap();
-        assert_eq!((advice.pick, advice.wasteful), (1, None));
-        // Without another it is what there is.
-        assert_eq!(advise(&results[1..2], "usual", 0.0).unwrap().pick, 0);
-    }
-
-    #[test]
-    fn risks_come_from_the_numbers() {
-        let usual = measured("usual", Reach::Default, &[20.0, 21.0]);
-        let mut pick = measured("new", Reach::Absent, &[10.0, 14.0]);
-        assert_eq!(risks(&pick, Some(&usual), None, 0.01), [Risk::Spread {
-            min: 10.0,
-            max: 14.0
-        }]);
-        pick.times = summary(&[10.0, 10.0]);
-        assert!(risks(&pick, Some(&usual), None, 0.01).is_empty());
-        pick.others_wait = 0.5;
-        pick.resent = 0.04;
-        pick.queue_drops = 30.0;
-        pick.timeouts = 1.0;
-        assert_eq!(risks(&pick, Some(&usual), None, 0.01), [
-            Risk::Queueing { wait: 0.5, default: Some(0.0) },
-            Risk::Resending { share: 0.04, default: Some(0.0) },
-            Risk::Overflow { drops: 30.0, default: Some(0.0) },
-            Risk::Timeouts { count: 1.0 },
-        ]);
-    }
-
-    #[test]
-    fn unfairness_must_be_more_than_noise() {
-        let pick = measured("new", Reach::Absent, &[10.0]);
-        let certain = |x: f64| Summary { ci95: Some(0.1), ..summary(&[x]).unwrap() };
-        let mut sharing =
-            Sharing { beside_default: certain(20.0), beside_other: certain(30.0) };
-        let found = risks(&pick, None, Some(&sharing), 0.0);
-        assert_eq!(found, [Risk::Unfair { beside_itself: 20.0, beside_it: 30.0 }]);
-        sharing.beside_default.ci95 = Some(15.0);
-        assert!(risks(&pick, None, Some(&sharing), 0.0).is_empty());
-    }
-}
+#[path = "advice_tests.rs"]
+mod tests;

@@ -73,7 +73,9 @@ fn spread(s: &Summary) -> Value {
 }
 
 fn recommendation(comparison: &Comparison) -> Value {
-    let Some(advice) = &comparison.advice else { return Value::Null };
+    let Some(advice) = &comparison.advice else {
+        return Value::Null;
+    };
     let name = |i: usize| comparison.results[i].name.as_str();
     let pick = &comparison.results[advice.pick];
     let names = |list: &[usize]| list.iter().map(|i| name(*i)).collect::<Vec<_>>();

@@ -1,11 +1,10 @@
 //! The transports that are compared: each with what it is and how it is
 //! switched on.
 
+use super::entries::all;
 use super::setup::Path;
 use crate::exit::{Failure, did_you_mean};
-use bentpipe_cc::Parameters;
-use bentpipe_tcp::{Pacing, Transport, TransportSettings, find_transport};
-use bentpipe_units::Bytes;
+use bentpipe_tcp::Transport;
 
 /// How far a transport is from being used, nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,88 +56,24 @@ pub(crate) const DEFAULT: &str = "cubic";
 /// The name of the bound.
 pub(crate) const IDEAL: &str = "ideal";
 
-/// Window that stock Linux advertises at most: half of tcp_rmem's 6 MB.
-const STOCK_WINDOW: Bytes = Bytes::new(3_145_728);
-
-/// The transports of the catalogue that are of the past.
-const PAST: [(&str, &str); 4] = [
-    ("tahoe", "slow start after every loss (Jacobson 1988)"),
-    ("reno", "fast recovery that ends with the first new ACK (RFC 2581)"),
-    ("newreno", "NewReno without SACK, IW 10 (RFC 6582)"),
-    ("fack", "forward acknowledgement (Mathis & Mahdavi 1996)"),
-];
-
 /// Those that are compared only if they are named.
 const ON_DEMAND: [&str; 8] = [
-    "tahoe", "reno", "fack", "sack-iw32", "const-2", "linear-20", "mtsi-320k", "hybla-unpaced",
+    "tahoe",
+    "reno",
+    "fack",
+    "sack-iw32",
+    "const-2",
+    "linear-20",
+    "mtsi-320k",
+    "hybla-unpaced",
 ];
-
-/// A transport of the catalogue, refined. The names asked for here exist: a
-/// test builds them all.
-fn refined(base: &str, name: &str, refine: TransportSettings) -> Transport {
-    let below = find_transport(base).map_or_else(TransportSettings::default, |t| t.settings());
-    refine.over(below).resolve(name)
-}
-
-/// Settings that only open or close the window.
-fn window(bytes: Bytes) -> TransportSettings {
-    TransportSettings {
-        send_buffer: Some(Bytes::MAX),
-        receive_buffer: Some(bytes),
-        ..TransportSettings::default()
-    }
-}
-
-/// Growth as Linux counts it: in segments acknowledged, not in ACKs.
-fn counts_segments(congestion_control: &str) -> Parameters {
-    match congestion_control {
-        "cubic" => Parameters::new().with("count", "segments"),
-        // Linux has no limit L; no ACK covers this many segments.
-        _ => Parameters::new().with("growth", "per-segment").with("byte_counting", 1e6),
-    }
-}
-
-/// A congestion control as Linux has it.
-fn as_in_linux(base: &str, name: &str, refine: TransportSettings) -> Transport {
-    let settings = TransportSettings { parameters: counts_segments(base), ..refine };
-    refined(base, name, settings)
-}
-
-/// Builds the list for one path.
-struct Lineup {
-    /// Receive window that does not bind on this path.
-    open: Bytes,
-    /// Commands that open the window where stock Linux' does not suffice.
-    buffers: Vec<String>,
-    /// One bandwidth-delay product, segments.
-    bdp: u32,
-    list: Vec<Candidate>,
-}
-
-/// Everything that has a name here, in the order of the family tree.
-pub(crate) fn all(path: &Path) -> Vec<Candidate> {
-    let needed = Bytes::new(path.bdp().get().saturating_add(path.queue_bytes().get()));
-    let (open, buffers) = if needed <= STOCK_WINDOW {
-        (STOCK_WINDOW, Vec::new())
-    } else {
-        let bytes = needed.get().saturating_mul(2);
-        let room = bytes.saturating_mul(2);
-        let buffers = vec![
-            format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {room}\"   # on the receiver"),
-            format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {room}\"    # on the sender"),
-        ];
-        (Bytes::new(bytes), buffers)
-    };
-    let mut lineup = Lineup { open, buffers, bdp: path.bdp_segments(), list: Vec::new() };
-    lineup.past();
-    lineup.in_linux();
-    lineup.proposals();
-    lineup.list
-}
 
 /// Those that are compared unless `--transport` says otherwise.
 pub(crate) fn selection(path: &Path) -> Vec<Candidate> {
-    all(path).into_iter().filter(|c| !ON_DEMAND.contains(&c.name.as_str())).collect()
+    all(path)
+        .into_iter()
+        .filter(|c| !ON_DEMAND.contains(&c.name.as_str()))
+        .collect()
 }
 
 /// Those of these names; `all` stands for every one.
@@ -146,8 +81,10 @@ pub(crate) fn named(names: &[String], path: &Path) -> Result<Vec<Candidate>, Fai
     let all = all(path);
     let mut chosen: Vec<Candidate> = Vec::new();
     for name in names.iter().map(|n| n.trim()).filter(|n| !n.is_empty()) {
-        let found: Vec<&Candidate> =
-            all.iter().filter(|c| name == "all" || c.name == name).collect();
+        let found: Vec<&Candidate> = all
+            .iter()
+            .filter(|c| name == "all" || c.name == name)
+            .collect();
         if found.is_empty() && name != IDEAL {
             return Err(unknown(name, &all));
         }
@@ -173,190 +110,6 @@ fn unknown(name: &str, all: &[Candidate]) -> Failure {
     ))
 }
 
-/// The analytic bound.
-pub(crate) fn ideal() -> Transport {
-    refined(IDEAL, IDEAL, TransportSettings::default())
-}
-
-/// What a Linux host does unless told otherwise.
-pub(crate) fn default_transport() -> Transport {
-    as_in_linux(DEFAULT, DEFAULT, window(STOCK_WINDOW))
-}
-
-impl Lineup {
-    fn add(&mut self, reach: Reach, about: &str, switch: &[String], transport: Transport) {
-        let mut switch = switch.to_vec();
-        if matches!(reach, Reach::Module | Reach::Setting)
-            && transport.receive_buffer == self.open
-        {
-            switch.extend(self.buffers.iter().cloned());
-        }
-        self.list.push(Candidate {
-            name: transport.name.clone(),
-            about: about.to_owned(),
-            reach,
-            switch,
-            transport,
-        });
-    }
-
-    fn past(&mut self) {
-        let old = TransportSettings {
-            initial_window: Some(3.0),
-            timestamps: Some(false),
-            limited_transmit: Some(false),
-            undo: Some(false),
-            ..window(Bytes::new(65_535))
-        };
-        self.add(
-            Reach::Reference,
-            "as shipped in 2000: NewReno, IW 3, window 64 kB, no SACK",
-            &[],
-            refined("newreno", "as-of-2000", old),
-        );
-        for (name, about) in PAST {
-            self.add(Reach::Reference, about, &[], refined(name, name, window(self.open)));
-        }
-    }
-
-    fn in_linux(&mut self) {
-        let open = window(self.open);
-        let iw32 = TransportSettings { initial_window: Some(32.0), ..open.clone() };
-        let reno = linux("reno", None);
-        self.add(
-            Reach::Module,
-            "Reno with SACK, IW 10; in Linux: reno",
-            &reno,
-            as_in_linux("sack", "sack", open.clone()),
-        );
-        self.add(
-            Reach::Module,
-            "Reno with SACK, IW 32",
-            &[&reno[..], &[initial_window(32)]].concat(),
-            as_in_linux("sack", "sack-iw32", iw32.clone()),
-        );
-        self.add(
-            Reach::Default,
-            "CUBIC, SACK, IW 10: what Linux does by itself",
-            &[],
-            default_transport(),
-        );
-        if self.open != STOCK_WINDOW {
-            self.add(
-                Reach::Setting,
-                "CUBIC with buffers for this link",
-                &[],
-                as_in_linux(DEFAULT, "cubic-buffers", open.clone()),
-            );
-        }
-        let mut clamped = as_in_linux(DEFAULT, "cubic-1bdp", open.clone());
-        clamped.receive_buffer = self.one_bdp(&clamped);
-        self.add(
-            Reach::Setting,
-            "CUBIC, window clamped to one bandwidth-delay product",
-            &[format!(
-                "ip route change default via GATEWAY cwnd lock {}   # on the sender",
-                self.bdp
-            )],
-            clamped,
-        );
-        self.add(
-            Reach::Setting,
-            "CUBIC, IW 32",
-            &[initial_window(32)],
-            as_in_linux(DEFAULT, "cubic-iw32", iw32),
-        );
-        let westwood = TransportSettings {
-            parameters: counts_segments("westwood+").with("filter", "linux").with("cut", "linux"),
-            ..open.clone()
-        };
-        self.add(
-            Reach::Module,
-            "Westwood+ as in Linux, where it is called westwood",
-            &linux("westwood", Some("tcp_westwood")),
-            refined("westwood+", "westwood-linux", westwood),
-        );
-        let hybla = TransportSettings {
-            parameters: Parameters::new()
-                .with("hoe", "off")
-                .with("gate", "off")
-                .with("count", "acks")
-                .with("start_window", "rho")
-                .with("doubling_limit", false),
-            pacing: Some(Pacing::Off),
-            ..open
-        };
-        self.add(
-            Reach::Module,
-            "Hybla as in Linux: no bandwidth estimate, no pacing",
-            &linux("hybla", Some("tcp_hybla")),
-            refined("hybla", "hybla-linux", hybla),
-        );
-    }
-
-    fn proposals(&mut self) {
-        let open = window(self.open);
-        for (name, about) in [
-            ("westwood", "cuts to the estimated bandwidth (Mascolo et al. 2001)"),
-            ("westwood+", "Westwood with a sample per RTT (Grieco & Mascolo 2004)"),
-            ("e-tcpw", "Westwood, SACK, Hoe's estimate (Caini & Firrincieli 2006)"),
-            ("hybla", "Hybla, paced, Hoe's estimate (Caini & Firrincieli 2006)"),
-        ] {
-            self.add(Reach::Absent, about, &[], refined(name, name, open.clone()));
-        }
-        let unpaced = TransportSettings { pacing: Some(Pacing::Off), ..open.clone() };
-        self.add(
-            Reach::Absent,
-            "Hybla without packet spacing",
-            &[],
-            refined("hybla", "hybla-unpaced", unpaced),
-        );
-        let about = "multi-threshold slow start 20-30-40, IW 6 (Marchese 2006)";
-        self.add(Reach::Absent, about, &[], refined("mtsi", "mtsi", open.clone()));
-        let mut clamped = refined("mtsi", "mtsi-1bdp", open.clone());
-        clamped.receive_buffer = self.one_bdp(&clamped);
-        self.add(Reach::Absent, "MTSI, window of one bandwidth-delay product", &[], clamped);
-        self.add(
-            Reach::Absent,
-            "MTSI with the published buffers of 320 KiB",
-            &[],
-            refined("mtsi", "mtsi-320k", TransportSettings::default()),
-        );
-        for (name, k) in [("const-2", 2.0), ("const-4", 4.0)] {
-            let parameters = Parameters::new().with("k", k);
-            let about = format!("{k} segments per ACK in slow start, IW 6 (Marchese 2006)");
-            let settings = TransportSettings { parameters, ..open.clone() };
-            self.add(Reach::Absent, &about, &[], refined("const", name, settings));
-        }
-        for (name, threshold) in [("linear-20", 20.0), ("linear-50", 50.0)] {
-            let parameters = Parameters::new().with("threshold", threshold);
-            let about = format!("slow start with linear F up to {threshold}, IW 6 (Marchese 2006)");
-            let settings = TransportSettings { parameters, ..open.clone() };
-            self.add(Reach::Absent, &about, &[], refined("linear", name, settings));
-        }
-    }
-
-    fn one_bdp(&self, transport: &Transport) -> Bytes {
-        Bytes::new(u64::from(self.bdp) * u64::from(transport.mss))
-    }
-}
-
-/// How a congestion control that comes with Linux is chosen.
-fn linux(name: &str, module: Option<&str>) -> Vec<String> {
-    let load = module.map_or_else(String::new, |m| format!("modprobe {m} && "));
-    vec![
-        format!("{load}sysctl -w net.ipv4.tcp_congestion_control={name}   # whole host"),
-        format!(
-            "setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, \"{name}\", {})   // one connection",
-            name.len()
-        ),
-    ]
-}
-
-fn initial_window(segments: u32) -> String {
-    format!("ip route change default via GATEWAY initcwnd {segments}   # on the sender")
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::setup::tests::path;
@@ -369,12 +122,19 @@ mod tests {
         for path in [path(), fast] {
             let list = all(&path);
             for candidate in &list {
-                assert!(candidate.transport.controller().is_ok(), "{}", candidate.name);
+                assert!(
+                    candidate.transport.controller().is_ok(),
+                    "{}",
+                    candidate.name
+                );
                 assert_eq!(list.iter().filter(|c| c.name == candidate.name).count(), 1);
                 let switched = matches!(candidate.reach, Reach::Setting | Reach::Module);
                 assert_eq!(!candidate.switch.is_empty(), switched, "{}", candidate.name);
             }
-            assert!(list.iter().any(|c| c.name == DEFAULT && c.reach == Reach::Default));
+            assert!(
+                list.iter()
+                    .any(|c| c.name == DEFAULT && c.reach == Reach::Default)
+            );
             assert!(selection(&path).len() >= 12);
         }
     }
@@ -383,8 +143,14 @@ mod tests {
     fn names_are_looked_up_once_and_misspelt_ones_get_a_hint() {
         let names = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<_>>();
         let chosen = named(&names("mtsi, cubic,mtsi,ideal"), &path()).unwrap();
-        assert_eq!(chosen.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["mtsi", "cubic"]);
-        assert_eq!(named(&names("all"), &path()).unwrap().len(), all(&path()).len());
+        assert_eq!(
+            chosen.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
+            ["mtsi", "cubic"]
+        );
+        assert_eq!(
+            named(&names("all"), &path()).unwrap().len(),
+            all(&path()).len()
+        );
         let Err(Failure::Message(message)) = named(&names("hyblla"), &path()) else {
             panic!("a misspelt name was accepted");
         };

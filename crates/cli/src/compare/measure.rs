@@ -79,8 +79,10 @@ pub(crate) fn downloads(
     ideal: f64,
 ) -> Result<Vec<Measured>, Failure> {
     let progress = Progress::new("downloads", (candidates.len() * seeds.len()) as u64);
-    let cells: Vec<(&Candidate, u64)> =
-        candidates.iter().flat_map(|c| seeds.iter().map(move |s| (c, *s))).collect();
+    let cells: Vec<(&Candidate, u64)> = candidates
+        .iter()
+        .flat_map(|c| seeds.iter().map(move |s| (c, *s)))
+        .collect();
     let samples: Vec<Sample> = cells
         .par_iter()
         .map(|(candidate, seed)| {
@@ -90,7 +92,11 @@ pub(crate) fn downloads(
         })
         .collect::<Result<_, _>>()?;
     let per_candidate = samples.chunks(seeds.len().max(1));
-    Ok(candidates.iter().zip(per_candidate).map(|(c, s)| sum_up(path, c, s, ideal)).collect())
+    Ok(candidates
+        .iter()
+        .zip(per_candidate)
+        .map(|(c, s)| sum_up(path, c, s, ideal))
+        .collect())
 }
 
 fn one(
@@ -98,7 +104,13 @@ fn one(
     transports: &[&Transport],
     seed: u64,
 ) -> Result<Outcome, bentpipe_sim::RunError> {
-    run(&path.scenario(transports), &Options { seed, ..Options::default() })
+    run(
+        &path.scenario(transports),
+        &Options {
+            seed,
+            ..Options::default()
+        },
+    )
 }
 
 fn sum_up(path: &Path, candidate: &Candidate, samples: &[Sample], ideal: f64) -> Measured {
@@ -152,8 +164,15 @@ pub(crate) fn sharing(
             .iter()
             .filter_map(|o| o.flows.first()?.transfer_time.map(|t| t.as_secs()))
             .collect();
-        Ok(if times.len() == seeds.len() { Summary::of(&times) } else { None })
+        Ok(if times.len() == seeds.len() {
+            Summary::of(&times)
+        } else {
+            None
+        })
     };
     let (a, b) = (beside(default)?, beside(other)?);
-    Ok(a.zip(b).map(|(beside_default, beside_other)| Sharing { beside_default, beside_other }))
+    Ok(a.zip(b).map(|(beside_default, beside_other)| Sharing {
+        beside_default,
+        beside_other,
+    }))
 }

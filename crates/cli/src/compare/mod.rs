@@ -1,6 +1,7 @@
 //! `bentpipe compare`: which transport for this link?
 
 mod advice;
+mod entries;
 mod json;
 mod lineup;
 mod measure;
@@ -66,7 +67,7 @@ fn candidates(args: &args::Compare, path: &Path) -> Result<Vec<Candidate>, Failu
     }
     let mut chosen = lineup::named(&args.transport, path)?;
     if !chosen.iter().any(|c| c.name == DEFAULT) {
-        chosen.extend(lineup::all(path).into_iter().filter(|c| c.name == DEFAULT));
+        chosen.extend(entries::all(path).into_iter().filter(|c| c.name == DEFAULT));
     }
     Ok(chosen)
 }
@@ -76,10 +77,14 @@ fn compare(
     path: Path,
     candidates: &[Candidate],
 ) -> Result<Comparison, Failure> {
-    let runs = args.runs.unwrap_or(if path.loss.get() > 0.0 { RUNS } else { 1 });
-    let seeds: Vec<u64> = (0..u64::from(runs)).map(|i| args.seed.wrapping_add(i)).collect();
+    let runs = args
+        .runs
+        .unwrap_or(if path.loss.get() > 0.0 { RUNS } else { 1 });
+    let seeds: Vec<u64> = (0..u64::from(runs))
+        .map(|i| args.seed.wrapping_add(i))
+        .collect();
     let ideal = {
-        let transport = lineup::ideal();
+        let transport = entries::ideal();
         let scenario = path.scenario(&[&transport]);
         let time = bentpipe_sim::ideal::transfer_time(&scenario, &scenario.flows[0], path.size, 1);
         time.as_secs()
@@ -91,14 +96,25 @@ fn compare(
     let mut risks = Vec::new();
     if let Some(advice) = &advice {
         let pick = &results[advice.pick];
-        let default = advice.default.filter(|d| *d != advice.pick).map(|d| &results[d]);
+        let default = advice
+            .default
+            .filter(|d| *d != advice.pick)
+            .map(|d| &results[d]);
         let transport = candidates.iter().find(|c| c.name == pick.name);
         if let (Some(_), Some(candidate)) = (default, transport) {
             let seeds = &seeds[..seeds.len().min(SHARING_RUNS)];
-            let usual = lineup::default_transport();
+            let usual = entries::default_transport();
             sharing = measure::sharing(&path, &usual, &candidate.transport, seeds)?;
         }
         risks = advice::risks(pick, default, sharing.as_ref(), path.loss.get());
     }
-    Ok(Comparison { path, seeds, ideal, results, advice, sharing, risks })
+    Ok(Comparison {
+        path,
+        seeds,
+        ideal,
+        results,
+        advice,
+        sharing,
+        risks,
+    })
 }

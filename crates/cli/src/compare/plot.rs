@@ -21,8 +21,12 @@ pub(super) fn draw(
     // A sample per pixel or so, and no more than ten a round trip.
     let span = Duration::from_secs_f64(end.unwrap_or_else(|| longest(comparison)));
     let interval = (span / 1000).max(path.rtt / 10);
-    let options =
-        Options { seed, series: Some(interval), queueing_delays: false, ..Options::default() };
+    let options = Options {
+        seed,
+        series: Some(interval),
+        queueing_delays: false,
+        ..Options::default()
+    };
     let order: Vec<&Candidate> = comparison
         .results
         .iter()
@@ -34,17 +38,26 @@ pub(super) fn draw(
             let outcome = run(&path.scenario(&[&candidate.transport]), &options)
                 .map_err(|e| Failure::new(format!("{}: {e}", candidate.name)))?;
             let series = outcome.series.into_iter().next().unwrap_or_default();
-            Ok(Curve { name: candidate.name.clone(), series })
+            Ok(Curve {
+                name: candidate.name.clone(),
+                series,
+            })
         })
         .collect::<Result<_, Failure>>()?;
-    let title = format!("{} over {}, RTT {}, loss {}", path.size, path.rate, path.rtt, path.loss);
+    let title = format!(
+        "{} over {}, RTT {}, loss {}",
+        path.size, path.rate, path.rtt, path.loss
+    );
     // Readable for those that matter: the slowest would press them together,
     // and what a repaired hole lets through at once would dwarf the rest.
     let note = match end {
         Some(end) => format!("seed {seed}; the slowest transfers go on after {end:.0} s"),
         None => format!("seed {seed}"),
     };
-    let ends = curves::Ends { time: end, rate: Some(1.5e-6 * path.rate.bps_f64()) };
+    let ends = curves::Ends {
+        time: end,
+        rate: Some(1.5e-6 * path.rate.bps_f64()),
+    };
     curves::draw(&title, &note, &drawn, path.rtt * 2, ends, file)
 }
 
@@ -60,6 +73,9 @@ fn cut(comparison: &Comparison) -> Option<f64> {
 
 /// The time of the slowest transfer, seconds.
 fn longest(comparison: &Comparison) -> f64 {
-    let times = comparison.results.iter().filter_map(|m| m.times.map(|t| t.max));
+    let times = comparison
+        .results
+        .iter()
+        .filter_map(|m| m.times.map(|t| t.max));
     times.fold(comparison.ideal, f64::max)
 }

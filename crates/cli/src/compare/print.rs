@@ -48,10 +48,9 @@ fn recommendation(comparison: &Comparison, out: &mut Output) -> Result<(), Failu
         return out.paragraph(
             2,
             &format!(
-                "None of the downloads ended within {:.0} hours of simulated time. Is the loss \
-                 of {} meant?",
+                "None of the downloads ended within {:.0} hours of simulated time. Are --rate, \
+                 --size and --loss what you mean?",
                 setup::GIVEN_UP.as_secs() / 3600.0,
-                comparison.path.loss,
             ),
         );
     };
@@ -66,7 +65,10 @@ fn recommendation(comparison: &Comparison, out: &mut Output) -> Result<(), Failu
     }
     if let Some(text) = words::today(comparison, advice) {
         out.paragraph(2, &text)?;
-        for command in advice.today.map_or(&[][..], |t| &comparison.results[t].switch) {
+        for command in advice
+            .today
+            .map_or(&[][..], |t| &comparison.results[t].switch)
+        {
             out.line(format_args!("      {command}"))?;
         }
     }
@@ -79,7 +81,10 @@ fn recommendation(comparison: &Comparison, out: &mut Output) -> Result<(), Failu
         }
     }
     if comparison.path.loss.get() > 0.0 && comparison.seeds.len() < 5 {
-        out.paragraph(2, "Few runs on a lossy link: chance decides much here; use --runs 20.")?;
+        out.paragraph(
+            2,
+            "Few runs on a lossy link: chance decides much here; use --runs 20.",
+        )?;
     }
     Ok(())
 }
@@ -113,7 +118,10 @@ fn table(comparison: &Comparison) -> Table {
         Column::text("time"),
     ]);
     let longest = longest_bar(comparison);
-    let scale = Scale { longest, decimals: decimals(comparison.ideal) };
+    let scale = Scale {
+        longest,
+        decimals: decimals(comparison.ideal),
+    };
     let bits = comparison.path.size.as_f64() * 8e-6;
     if comparison.ideal.is_finite() && comparison.ideal < setup::GIVEN_UP.as_secs() {
         let ideal = comparison.ideal;
@@ -133,7 +141,11 @@ fn table(comparison: &Comparison) -> Table {
     }
     let pick = comparison.advice.as_ref().map(|a| a.pick);
     for (i, m) in comparison.results.iter().enumerate() {
-        let tone = if Some(i) == pick { Tone::Strong } else { Tone::Plain };
+        let tone = if Some(i) == pick {
+            Tone::Strong
+        } else {
+            Tone::Plain
+        };
         table.row(row(m, Some(i) == pick, &scale).map(|c| Cell::new(c).tone(tone)));
     }
     table
@@ -161,7 +173,10 @@ impl Scale {
 /// The time that fills a bar: the longest, but no outlier that would leave the
 /// others without one.
 fn longest_bar(comparison: &Comparison) -> f64 {
-    let times = comparison.results.iter().filter_map(|m| m.times.map(|t| t.mean));
+    let times = comparison
+        .results
+        .iter()
+        .filter_map(|m| m.times.map(|t| t.mean));
     let times: Vec<f64> = times.collect();
     let longest = times.iter().copied().fold(comparison.ideal, f64::max);
     // They are sorted by time, but for those that did not end.
@@ -179,7 +194,11 @@ fn decimals(seconds: f64) -> usize {
 }
 
 fn row(m: &Measured, picked: bool, scale: &Scale) -> [String; 10] {
-    let name = if picked { format!("{} <--", m.name) } else { m.name.clone() };
+    let name = if picked {
+        format!("{} <--", m.name)
+    } else {
+        m.name.clone()
+    };
     let rest = [
         percent(m.resent),
         format!("{:.1}", m.timeouts),
@@ -190,7 +209,16 @@ fn row(m: &Measured, picked: bool, scale: &Scale) -> [String; 10] {
         let none = || "-".to_owned();
         let time = "no end".to_owned();
         return [
-            name, time, none(), none(), none(), resent, timeouts, wait, none(), String::new(),
+            name,
+            time,
+            none(),
+            none(),
+            none(),
+            resent,
+            timeouts,
+            wait,
+            none(),
+            String::new(),
         ];
     };
     let range = if times.n > 1 && times.max > times.min {
@@ -225,7 +253,12 @@ fn legend(comparison: &Comparison, out: &mut Output) -> Result<(), Failure> {
          while the download runs, 95th percentile.",
     )?;
     out.line("")?;
-    let width = comparison.results.iter().map(|m| m.name.len()).max().unwrap_or(0);
+    let width = comparison
+        .results
+        .iter()
+        .map(|m| m.name.len())
+        .max()
+        .unwrap_or(0);
     let mut rows: Vec<&Measured> = comparison.results.iter().collect();
     rows.sort_by(|a, b| a.name.cmp(&b.name));
     for m in rows {
@@ -251,7 +284,10 @@ fn basis(
     out: &mut Output,
 ) -> Result<(), Failure> {
     let path = &comparison.path;
-    out.paragraph(0, "Compare these numbers only with others that share these values:")?;
+    out.paragraph(
+        0,
+        "Compare these numbers only with others that share these values:",
+    )?;
     for point in points(comparison, candidates) {
         out.point(&point)?;
     }
@@ -279,12 +315,18 @@ pub(super) fn points(comparison: &Comparison, candidates: &[Candidate]) -> Vec<S
     let (low, high) = transports()
         .map(windows)
         .fold((f64::INFINITY, 0.0_f64), |(l, h), w| (l.min(w), h.max(w)));
+    let windows = if low < high {
+        format!("windows from {} to {}", digits3(low), digits3(high))
+    } else {
+        format!("window of {}", digits3(low))
+    };
     let mut points = vec![
-        format!("initial windows of {} segments (MSS 1448 with timestamps)", iw.join(", ")),
         format!(
-            "receive windows from {} to {} BDP (one BDP: {bdp}, {} packets); queue {} BDP",
-            digits3(low),
-            digits3(high),
+            "initial windows of {} segments (MSS 1448 with timestamps)",
+            iw.join(", ")
+        ),
+        format!(
+            "receive {windows} BDP (one BDP: {bdp}, {} packets); queue {} BDP",
             path.bdp_segments(),
             digits3(path.queue_bytes().as_f64() / bdp.as_f64().max(1.0)),
         ),
@@ -317,7 +359,10 @@ pub(super) fn points(comparison: &Comparison, candidates: &[Candidate]) -> Vec<S
 }
 
 fn reference_rtt() -> Option<String> {
-    let parameter = find("hybla")?.parameters.iter().find(|p| p.name == "rtt0")?;
+    let parameter = find("hybla")?
+        .parameters
+        .iter()
+        .find(|p| p.name == "rtt0")?;
     match parameter.default {
         DefaultValue::Duration(rtt0) => Some(rtt0.to_string()),
         _ => None,

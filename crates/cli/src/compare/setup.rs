@@ -34,11 +34,15 @@ pub(crate) struct Path {
 impl Path {
     /// From the command line.
     pub(crate) fn new(args: &args::Compare) -> Result<Path, Failure> {
-        let return_rate = args.return_rate.unwrap_or_else(|| {
-            Rate::from_bps((args.rate.bps() / 5).max(1))
-        });
+        let return_rate = args
+            .return_rate
+            .unwrap_or_else(|| Rate::from_bps((args.rate.bps() / 5).max(1)));
         let positive = |ok: bool, flag: &str| {
-            if ok { Ok(()) } else { Err(Failure::new(format!("{flag} must be above zero"))) }
+            if ok {
+                Ok(())
+            } else {
+                Err(Failure::new(format!("{flag} must be above zero")))
+            }
         };
         positive(args.rate.bps() > 0, "--rate")?;
         positive(return_rate.bps() > 0, "--return-rate")?;
@@ -46,7 +50,10 @@ impl Path {
         positive(!args.rtt.is_zero(), "--rtt")?;
         let most = Duration::from_secs(3600);
         if args.rtt > most {
-            return Err(Failure::new(format!("--rtt {} is more than an hour", args.rtt)));
+            return Err(Failure::new(format!(
+                "--rtt {} is more than an hour",
+                args.rtt
+            )));
         }
         Ok(Path {
             rate: args.rate,
@@ -65,7 +72,9 @@ impl Path {
 
     /// Bandwidth-delay product in full packets, at least 2.
     pub(crate) fn bdp_segments(&self) -> u32 {
-        u32::try_from(self.bdp().get() / PACKET).unwrap_or(u32::MAX).max(2)
+        u32::try_from(self.bdp().get() / PACKET)
+            .unwrap_or(u32::MAX)
+            .max(2)
     }
 
     fn limit(&self) -> Limit {
@@ -110,7 +119,9 @@ impl Path {
         let channel = if self.loss == Ratio::ZERO {
             ChannelSettings::Perfect
         } else {
-            ChannelSettings::Uniform { packet_error_rate: self.loss }
+            ChannelSettings::Uniform {
+                packet_error_rate: self.loss,
+            }
         };
         let back = Limit::Packets(1000);
         let flows = transports.iter().enumerate().map(|(i, transport)| Flow {
@@ -130,10 +141,19 @@ impl Path {
             description: "one download over a satellite link".to_owned(),
             duration: GIVEN_UP,
             seed: 1,
-            nodes: ["sender", "receiver"].map(|n| Node { name: n.to_owned() }).into(),
+            nodes: ["sender", "receiver"]
+                .map(|n| Node { name: n.to_owned() })
+                .into(),
             links: vec![
                 link("satellite", 0, 1, self.rate, self.limit(), channel),
-                link("return", 1, 0, self.return_rate, back, ChannelSettings::Perfect),
+                link(
+                    "return",
+                    1,
+                    0,
+                    self.return_rate,
+                    back,
+                    ChannelSettings::Perfect,
+                ),
             ],
             flows: flows.collect(),
             limits: Limits::default(),
@@ -162,9 +182,15 @@ pub(crate) mod tests {
         assert_eq!(path().bdp(), Bytes::new(750_000));
         assert_eq!(path().bdp_segments(), 500);
         assert_eq!(path().full_queue_delay(), Duration::from_millis(600));
-        let packets = Path { queue: QueueLength::Packets(100), ..path() };
+        let packets = Path {
+            queue: QueueLength::Packets(100),
+            ..path()
+        };
         assert_eq!(packets.queue_bytes(), Bytes::new(150_000));
-        let tiny = Path { queue: QueueLength::Bytes(Bytes::new(1)), ..path() };
+        let tiny = Path {
+            queue: QueueLength::Bytes(Bytes::new(1)),
+            ..path()
+        };
         assert_eq!(tiny.queue_bytes(), Bytes::new(1500));
     }
 }

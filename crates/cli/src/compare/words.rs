@@ -28,20 +28,22 @@ pub(super) fn reasons(comparison: &Comparison, advice: &Advice) -> Vec<String> {
     let mut lines = vec![gain(results, advice)];
     if !advice.as_fast.is_empty() {
         let names = names(results, &advice.as_fast);
-        let verb = if advice.as_fast.len() == 1 { "is" } else { "are" };
+        let verb = if advice.as_fast.len() == 1 {
+            "is"
+        } else {
+            "are"
+        };
         let why = match pick.reach {
             Reach::Default => "it is preferred because there is nothing to change",
             Reach::Setting => "it is preferred because a setting is enough",
             Reach::Module => "it is preferred because it comes with Linux",
             Reach::Absent | Reach::Reference => "it had the shortest mean time",
         };
-        let runs = comparison.seeds.len();
-        let tell = if runs > 1 {
-            format!("by what {runs} runs can tell (95%, or less than 2% apart)")
-        } else {
-            "(less than 2% apart)".to_owned()
+        let tell = match comparison.seeds.len() {
+            1 => "(less than 2% apart)".to_owned(),
+            runs => format!("by what {runs} runs can tell (95%, or less than 2% apart)"),
         };
-        lines.push(format!("{names} {verb} as fast, {tell}; {why}."));
+        lines.push(format!("{names} {verb} as fast {tell}; {why}."));
     }
     if let Some(wasteful) = advice.wasteful {
         let other = &results[wasteful];
@@ -60,7 +62,11 @@ pub(super) fn reasons(comparison: &Comparison, advice: &Advice) -> Vec<String> {
             seconds(mean(other)),
             seconds(other.others_wait),
             seconds(pick.others_wait),
-            if other.reach == Reach::Absent { "; it is not in stock Linux" } else { "" },
+            if other.reach == Reach::Absent {
+                "; it is not in stock Linux"
+            } else {
+                ""
+            },
         ));
     }
     lines
@@ -70,9 +76,17 @@ fn gain(results: &[Measured], advice: &Advice) -> String {
     let pick = &results[advice.pick];
     let time = seconds(mean(pick));
     let Some(default) = advice.default.filter(|d| *d != advice.pick) else {
-        let slower = results.iter().filter(|m| m.reach != Reach::Reference).count() - 1;
+        let slower = results
+            .iter()
+            .filter(|m| m.reach != Reach::Reference)
+            .count()
+            - 1;
         return match (pick.reach, slower) {
-            (Reach::Default, 1..) => format!(
+            (Reach::Default, 1) => format!(
+                "A download takes {time}, and the other transport that could be recommended is \
+                 not faster by more than chance."
+            ),
+            (Reach::Default, 2..) => format!(
                 "A download takes {time}, and none of the {slower} others that could be \
                  recommended is faster by more than chance."
             ),
@@ -80,16 +94,29 @@ fn gain(results: &[Measured], advice: &Advice) -> String {
         };
     };
     let usual = &results[default];
-    let with = format!("{} with {}, the default of Linux", seconds(mean(usual)), usual.name);
+    let with = format!(
+        "{} with {}, the default of Linux",
+        seconds(mean(usual)),
+        usual.name
+    );
     match advice.speedup {
         Some(factor) if factor >= 1.5 => {
-            format!("{time} instead of {with}: {} times as fast.", digits3(factor))
+            format!(
+                "{time} instead of {with}: {} times as fast.",
+                digits3(factor)
+            )
         }
         Some(factor) => {
-            format!("{time} instead of {with}: {:.0}% less time.", 100.0 * (1.0 - 1.0 / factor))
+            format!(
+                "{time} instead of {with}: {:.0}% less time.",
+                100.0 * (1.0 - 1.0 / factor)
+            )
         }
         None if usual.times.is_none() => {
-            format!("{time}; with {}, the default of Linux, no download ended.", usual.name)
+            format!(
+                "{time}; with {}, the default of Linux, no download ended.",
+                usual.name
+            )
         }
         None => format!("{time}; {with}."),
     }
@@ -98,7 +125,7 @@ fn gain(results: &[Measured], advice: &Advice) -> String {
 /// How it is switched on; commands are lines of their own.
 pub(super) fn how(pick: &Measured) -> (String, &[String]) {
     let text = match pick.reach {
-        Reach::Default => "Nothing to switch on.".to_owned(),
+        Reach::Default => String::new(),
         Reach::Setting | Reach::Module => {
             "Switch it on at the sender of the data; the receiver needs no change:".to_owned()
         }
@@ -109,7 +136,11 @@ pub(super) fn how(pick: &Measured) -> (String, &[String]) {
         ),
     };
     let only_sender = !pick.switch.iter().any(|line| line.contains("receiver"));
-    let text = if only_sender { text } else { "Switch it on:".to_owned() };
+    let text = if only_sender {
+        text
+    } else {
+        "Switch it on:".to_owned()
+    };
     (text, &pick.switch)
 }
 
@@ -118,7 +149,11 @@ pub(super) fn today(comparison: &Comparison, advice: &Advice) -> Option<String> 
     let results = &comparison.results;
     let today = &results[advice.today?];
     let ratio = mean(today) / mean(&results[advice.pick]);
-    let far = format!("{} times the time of {}", digits3(ratio), results[advice.pick].name);
+    let far = format!(
+        "{} times the time of {}",
+        digits3(ratio),
+        results[advice.pick].name
+    );
     Some(if today.reach == Reach::Default {
         format!(
             "With stock Linux, today: keep {} ({}, {far}). None of the other choices that Linux \
@@ -127,13 +162,13 @@ pub(super) fn today(comparison: &Comparison, advice: &Advice) -> Option<String> 
             seconds(mean(today)),
         )
     } else {
-        let gain = advice.default.filter(|d| results[*d].times.is_some()).map_or_else(
-            String::new,
-            |d| {
+        let gain = advice
+            .default
+            .filter(|d| results[*d].times.is_some())
+            .map_or_else(String::new, |d| {
                 let less = 100.0 * (1.0 - mean(today) / mean(&results[d]));
                 format!(", {less:.0}% less than {}", results[d].name)
-            },
-        );
+            });
         format!(
             "With stock Linux, today: {} ({}{gain}; {far}):",
             today.name,
@@ -172,7 +207,10 @@ pub(super) fn risk(risk: &Risk, name: &str, default: &str) -> String {
             seconds(max),
         ),
         Risk::Unfinished { count, of } => format!("{count} of {of} downloads did not end."),
-        Risk::Unfair { beside_itself, beside_it } => format!(
+        Risk::Unfair {
+            beside_itself,
+            beside_it,
+        } => format!(
             "It takes more than its share: a {default} download beside it takes {}; beside \
              another {default} download, {}. Test {name} before you use it on a shared link.",
             seconds(beside_it),
@@ -191,14 +229,29 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 fn count(x: f64) -> String {
-    if x >= 10.0 { format!("{x:.0}") } else { digits3(x) }
+    if x >= 10.0 {
+        format!("{x:.0}")
+    } else {
+        digits3(x)
+    }
 }
 
+/// `a, b and c`; of many, the first.
 fn names(results: &[Measured], places: &[usize]) -> String {
-    let names: Vec<&str> = places.iter().map(|i| results[*i].name.as_str()).collect();
+    const SHOWN: usize = 5;
+    let mut names: Vec<String> = places
+        .iter()
+        .take(SHOWN)
+        .map(|i| results[*i].name.clone())
+        .collect();
+    if places.len() > SHOWN + 1 {
+        names.push(format!("{} more", places.len() - SHOWN));
+    } else {
+        names.extend(places.iter().skip(SHOWN).map(|i| results[*i].name.clone()));
+    }
     match names.as_slice() {
         [] => String::new(),
-        [one] => (*one).to_owned(),
+        [one] => one.clone(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }

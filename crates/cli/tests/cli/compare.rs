@@ -5,8 +5,15 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 
 /// A comparison that takes no time.
-const QUICK: [&str; 7] =
-    ["compare", "--size", "300 kB", "--runs", "3", "--transport", "cubic,hybla,as-of-2000"];
+const QUICK: [&str; 7] = [
+    "compare",
+    "--size",
+    "300 kB",
+    "--runs",
+    "3",
+    "--transport",
+    "cubic,hybla,as-of-2000",
+];
 
 fn json(arguments: &[&str]) -> Value {
     let text = bentpipe(&[arguments, &["--json"]].concat()).ok();
@@ -17,7 +24,11 @@ fn json(arguments: &[&str]) -> Value {
 fn the_recommendation_comes_first_and_every_line_fits() {
     let text = bentpipe(&QUICK).ok();
     let mut lines = text.lines();
-    assert!(lines.next().is_some_and(|l| l.starts_with("300 kB over 10 Mbit/s, RTT 600 ms")));
+    assert!(
+        lines
+            .next()
+            .is_some_and(|l| l.starts_with("300 kB over 10 Mbit/s, RTT 600 ms"))
+    );
     assert_eq!(lines.next(), Some(""));
     assert!(lines.next().is_some_and(|l| l.starts_with("Recommended: ")));
     for line in text.lines() {
@@ -26,13 +37,37 @@ fn the_recommendation_comes_first_and_every_line_fits() {
     assert!(!text.contains('\u{1b}'));
 }
 
+/// The whole text for a link without losses, where little can change.
+#[test]
+fn the_text_reads_well() {
+    let text = bentpipe(&[
+        "compare",
+        "--size",
+        "100 kB",
+        "--loss",
+        "0",
+        "--transport",
+        "cubic,mtsi",
+    ]);
+    insta::assert_snapshot!("compare", text.ok());
+}
+
 #[test]
 fn a_transfer_limited_by_its_window_takes_the_time_that_theory_says() {
     let document = json(&[
-        "compare", "--loss", "0", "--size", "10 MB", "--transport", "as-of-2000",
+        "compare",
+        "--loss",
+        "0",
+        "--size",
+        "10 MB",
+        "--transport",
+        "as-of-2000",
     ]);
     let results = document["results"].as_array().unwrap();
-    let old = results.iter().find(|r| r["transport"] == "as-of-2000").unwrap();
+    let old = results
+        .iter()
+        .find(|r| r["transport"] == "as-of-2000")
+        .unwrap();
     // 44 segments of 1460 B per round trip of 0.6 s and one transmission.
     let rounds = 10e6 / (44.0 * 1460.0);
     let time = old["transfer_time_s"]["mean"].as_f64().unwrap();
@@ -57,8 +92,10 @@ fn json_has_units_in_its_names_and_agrees_with_itself() {
     assert_eq!(document["runs"], 3);
     let results = document["results"].as_array().unwrap();
     assert_eq!(results.len(), 3);
-    let times: Vec<f64> =
-        results.iter().map(|r| r["transfer_time_s"]["mean"].as_f64().unwrap()).collect();
+    let times: Vec<f64> = results
+        .iter()
+        .map(|r| r["transfer_time_s"]["mean"].as_f64().unwrap())
+        .collect();
     assert!(times.is_sorted(), "{times:?}");
     let ideal = document["ideal_transfer_time_s"].as_f64().unwrap();
     for (result, time) in results.iter().zip(&times) {
@@ -72,15 +109,34 @@ fn json_has_units_in_its_names_and_agrees_with_itself() {
 
 #[test]
 fn the_default_is_always_there_to_compare_with() {
-    let document = json(&["compare", "--size", "100 kB", "--loss", "0", "--transport", "mtsi"]);
+    let document = json(&[
+        "compare",
+        "--size",
+        "100 kB",
+        "--loss",
+        "0",
+        "--transport",
+        "mtsi",
+    ]);
     assert_eq!(document["recommendation"]["default"], "cubic");
 }
 
 #[test]
 fn nothing_arrives_over_a_link_that_loses_everything() {
-    let text =
-        bentpipe(&["compare", "--loss", "100%", "--runs", "1", "--transport", "cubic"]).ok();
-    assert!(text.contains("Recommended: no transport ended a download"), "{text}");
+    let text = bentpipe(&[
+        "compare",
+        "--loss",
+        "100%",
+        "--runs",
+        "1",
+        "--transport",
+        "cubic",
+    ])
+    .ok();
+    assert!(
+        text.contains("Recommended: no transport ended a download"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -88,7 +144,11 @@ fn pictures_are_drawn() {
     let folder = tempfile::tempdir().unwrap();
     for (name, begins) in [("a.svg", &b"<svg"[..]), ("a.png", &b"\x89PNG"[..])] {
         bentpipe_in(folder.path(), &[&QUICK[..], &["--plot", name]].concat()).ok();
-        assert!(std::fs::read(folder.path().join(name)).unwrap().starts_with(begins));
+        assert!(
+            std::fs::read(folder.path().join(name))
+                .unwrap()
+                .starts_with(begins)
+        );
     }
     let error = bentpipe(&[&QUICK[..], &["--plot", "a.gif"]].concat()).refused();
     insta::assert_snapshot!(error, @"error: cannot tell what kind of picture `a.gif` is: the name must end in .svg or .png");

@@ -13,8 +13,16 @@ fn help_texts() {
 #[test]
 fn every_command_explains_itself() {
     for command in [
-        "compare", "run", "check", "study", "reproduce", "transports", "new", "doctor",
-        "completions", "man",
+        "compare",
+        "run",
+        "check",
+        "study",
+        "reproduce",
+        "transports",
+        "new",
+        "doctor",
+        "completions",
+        "man",
     ] {
         let text = bentpipe(&[command, "--help"]).ok();
         assert!(text.contains("Usage: bentpipe"), "{command}");
@@ -41,7 +49,12 @@ fn completions_and_manual_pages_are_written() {
     let pages = bentpipe(&["man", folder.path().to_str().unwrap()]).ok();
     assert!(pages.lines().count() >= 11);
     for page in pages.lines() {
-        assert!(std::fs::read_to_string(page).unwrap().contains(".SH SYNOPSIS"), "{page}");
+        assert!(
+            std::fs::read_to_string(page)
+                .unwrap()
+                .contains(".SH SYNOPSIS"),
+            "{page}"
+        );
     }
 }
 
@@ -49,7 +62,8 @@ fn completions_and_manual_pages_are_written() {
 fn the_doctor_never_fails() {
     let text = bentpipe(&["doctor"]).ok();
     assert!(text.contains("cores"));
-    let json: serde_json::Value = serde_json::from_str(&bentpipe(&["doctor", "--json"]).ok()).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&bentpipe(&["doctor", "--json"]).ok()).unwrap();
     for finding in json["findings"].as_array().unwrap() {
         assert!(finding["there"].is_boolean() && finding["enables"].is_string());
     }
@@ -62,7 +76,12 @@ fn transports_are_listed_and_explained() {
         assert!(list.lines().any(|l| l.starts_with(name)), "{name}");
     }
     let text = bentpipe(&["transports", "mtsi"]).ok();
-    for part in ["thresholds", "[20, 30, 40] segments", "leaves open", "Marchese 2006"] {
+    for part in [
+        "thresholds",
+        "[20, 30, 40] segments",
+        "leaves open",
+        "Marchese 2006",
+    ] {
         assert!(text.contains(part), "{part}");
     }
     let json: serde_json::Value =

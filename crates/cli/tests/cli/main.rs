@@ -1,6 +1,8 @@
 //! The command line as its users meet it: the built binary, run in a folder of
 //! its own.
 
+#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
+
 mod common;
 mod compare;
 mod help;

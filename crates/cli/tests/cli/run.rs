@@ -1,6 +1,6 @@
 //! `bentpipe new`, `check` and `run`, as a user runs them.
 
-use crate::common::{bentpipe_in, bentpipe};
+use crate::common::{bentpipe, bentpipe_in};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -20,7 +20,10 @@ fn text(folder: &Path, name: &str) -> String {
 fn a_new_scenario_is_valid_and_runs() {
     let folder = fresh();
     let check = bentpipe_in(folder.path(), &["check", "geo.toml"]).ok();
-    assert!(check.starts_with("geo: this scenario is valid\n"), "{check}");
+    assert!(
+        check.starts_with("geo: this scenario is valid\n"),
+        "{check}"
+    );
     let run = bentpipe_in(folder.path(), &["run", "geo.toml"]).ok();
     assert!(run.contains("download  mine"), "{run}");
     for line in check.lines().chain(run.lines()) {
@@ -56,7 +59,11 @@ fn check_says_what_would_run() {
 fn the_same_seed_gives_the_same_outcome_and_another_another() {
     let folder = fresh();
     let run = |seed: &str| {
-        bentpipe_in(folder.path(), &["run", "geo.toml", "--json", "--seed", seed]).ok()
+        bentpipe_in(
+            folder.path(),
+            &["run", "geo.toml", "--json", "--seed", seed],
+        )
+        .ok()
     };
     let once = run("7");
     assert_eq!(once, run("7"));
@@ -70,9 +77,18 @@ fn the_same_seed_gives_the_same_outcome_and_another_another() {
 #[test]
 fn values_are_set_from_the_command_line() {
     let folder = fresh();
-    let set = ["--set", "link.satellite.channel=perfect", "--set", "link.satellite.rate=10 Mbit/s"];
+    let set = [
+        "--set",
+        "link.satellite.channel=perfect",
+        "--set",
+        "link.satellite.rate=10 Mbit/s",
+    ];
     let json: Value = serde_json::from_str(
-        &bentpipe_in(folder.path(), &[&["run", "geo.toml", "--json"][..], &set].concat()).ok(),
+        &bentpipe_in(
+            folder.path(),
+            &[&["run", "geo.toml", "--json"][..], &set].concat(),
+        )
+        .ok(),
     )
     .unwrap();
     assert_eq!(json["flows"][0]["channel_losses"], 0);
@@ -102,27 +118,37 @@ fn mistakes_point_at_their_line() {
 #[test]
 fn results_are_written_whole() {
     let folder = fresh();
-    let arguments = ["run", "geo.toml", "--out", "out/a", "--series", "--plot", "geo.svg"];
+    let arguments = [
+        "run", "geo.toml", "--out", "out/a", "--series", "--plot", "geo.svg",
+    ];
     bentpipe_in(folder.path(), &arguments).ok();
     let mut names: Vec<String> = std::fs::read_dir(folder.path().join("out/a"))
         .unwrap()
         .map(|e| e.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names, [
-        "links.csv",
-        "links.csv.json",
-        "links.parquet",
-        "outcome.json",
-        "runs.csv",
-        "runs.csv.json",
-        "runs.parquet",
-        "series.csv",
-        "series.csv.json",
-        "series.parquet",
-    ]);
+    assert_eq!(
+        names,
+        [
+            "links.csv",
+            "links.csv.json",
+            "links.parquet",
+            "outcome.json",
+            "runs.csv",
+            "runs.csv.json",
+            "runs.parquet",
+            "series.csv",
+            "series.csv.json",
+            "series.parquet",
+        ]
+    );
     let outcome: Value = serde_json::from_str(&text(folder.path(), "out/a/outcome.json")).unwrap();
-    assert!(!outcome["series"][0]["sender"].as_array().unwrap().is_empty());
+    assert!(
+        !outcome["series"][0]["sender"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
     assert!(text(folder.path(), "geo.svg").starts_with("<svg"));
 }
 
@@ -135,24 +161,40 @@ fn dissect(file: &Path, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>
         tshark.args(["-e", field]);
     }
     let output = tshark.output().ok()?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let lines = String::from_utf8(output.stdout).unwrap();
-    Some(lines.lines().map(|l| l.split(';').map(str::to_owned).collect()).collect())
+    Some(
+        lines
+            .lines()
+            .map(|l| l.split(';').map(str::to_owned).collect())
+            .collect(),
+    )
 }
 
 #[test]
 fn a_capture_reads_back_in_tshark() {
     let folder = fresh();
-    let json = bentpipe_in(folder.path(), &["run", "geo.toml", "--pcap", "a.pcapng", "--json"]);
+    let json = bentpipe_in(
+        folder.path(),
+        &["run", "geo.toml", "--pcap", "a.pcapng", "--json"],
+    );
     let outcome: Value = serde_json::from_str(&json.ok()).unwrap();
     let file = folder.path().join("a.pcapng");
-    let Some(syn) = dissect(&file, "tcp.flags.syn==1 && frame.interface_id==0", &[
-        "tcp.seq",
-        "tcp.options.mss_val",
-        "tcp.options.wscale.shift",
-        "tcp.options.sack_perm",
-        "tcp.options.timestamp.tsval",
-    ]) else {
+    let Some(syn) = dissect(
+        &file,
+        "tcp.flags.syn==1 && frame.interface_id==0",
+        &[
+            "tcp.seq",
+            "tcp.options.mss_val",
+            "tcp.options.wscale.shift",
+            "tcp.options.sack_perm",
+            "tcp.options.timestamp.tsval",
+        ],
+    ) else {
         println!("skipped: tshark is not installed");
         return;
     };
@@ -163,11 +205,11 @@ fn a_capture_reads_back_in_tshark() {
         assert_eq!(packet[1], "1448");
         assert!(packet[2..].iter().all(|f| !f.is_empty()), "{packet:?}");
     }
-    let data = dissect(&file, "tcp.len>0 && frame.interface_id==0", &[
-        "tcp.seq",
-        "tcp.len",
-        "tcp.checksum.status",
-    ])
+    let data = dissect(
+        &file,
+        "tcp.len>0 && frame.interface_id==0",
+        &["tcp.seq", "tcp.len", "tcp.checksum.status"],
+    )
     .unwrap();
     assert_eq!(outcome["flows"][0]["packets_sent"], data.len());
     assert_eq!(data[0][0].parse::<u32>().unwrap(), isn[0].wrapping_add(1));
@@ -181,16 +223,20 @@ fn a_capture_reads_back_in_tshark() {
     assert_eq!(highest, Some(3_000_000));
     // SACK blocks are absolute and lie above the acknowledgement, but for
     // reports of duplicates.
-    let sacks = dissect(&file, "tcp.options.sack_le && frame.interface_id==0", &[
-        "tcp.ack",
-        "tcp.options.sack_le",
-        "tcp.options.sack_re",
-    ])
+    let sacks = dissect(
+        &file,
+        "tcp.options.sack_le && frame.interface_id==0",
+        &["tcp.ack", "tcp.options.sack_le", "tcp.options.sack_re"],
+    )
     .unwrap();
     assert!(!sacks.is_empty(), "the channel loses packets");
     for packet in sacks {
         let ack: u32 = packet[0].parse().unwrap();
-        let edges = |text: &str| text.split(',').map(|e| e.parse().unwrap()).collect::<Vec<u32>>();
+        let edges = |text: &str| {
+            text.split(',')
+                .map(|e| e.parse().unwrap())
+                .collect::<Vec<u32>>()
+        };
         for (left, right) in edges(&packet[1]).into_iter().zip(edges(&packet[2])) {
             assert!(right.wrapping_sub(left) <= 3_000_000);
             assert!(left.wrapping_sub(ack) < 3_000_000 || ack.wrapping_sub(left) < 3_000_000);

@@ -25,22 +25,22 @@ slug = "times"
 title = "Transfer times"
 rows = ["transport"]
 columns = ["size"]
-value = "time"
+metric = "transfer_time"
 unit = "s"
 decimals = 2
 
 [[figure]]
-slug = "times"
+slug = "curve"
 title = "Transfer times"
 kind = "line"
 x = "size"
-y = "time"
+y = "transfer_time"
 series = "transport"
 
 [[claim]]
 id = "larger-takes-longer"
-claim = "The larger file takes longer."
-check = "for all transport: time(size = '100 kB') < time(size = '300 kB')"
+statement = "The larger file takes longer."
+check = "for all transport: transfer_time(size = '100 kB') < transfer_time(size = '300 kB')"
 recorded = "VERDICT"
 "#;
 
@@ -77,11 +77,10 @@ fn a_study_is_checked_before_it_runs() {
     let json: Value =
         serde_json::from_str(&bentpipe_in(folder.path(), &["check", "sizes.toml", "--json"]).ok())
             .unwrap();
-    assert_eq!((&json["kind"], &json["cells"], &json["runs"]), (
-        &Value::from("study"),
-        &Value::from(4),
-        &Value::from(12)
-    ));
+    assert_eq!(
+        (&json["kind"], &json["cells"], &json["runs"]),
+        (&Value::from("study"), &Value::from(4), &Value::from(12))
+    );
     let text = bentpipe_in(folder.path(), &["check", "sizes.toml"]).ok();
     assert!(text.contains("12: 4 cells x 3 replications"), "{text}");
 }
@@ -91,7 +90,12 @@ fn a_study_draws_judges_and_can_be_repeated() {
     let folder = fresh("holds");
     let text = bentpipe_in(folder.path(), &["study", "sizes.toml", "--out", "a"]).ok();
     assert!(text.contains("larger-takes-longer  holds"), "{text}");
-    for file in ["figures/times.svg", "figures/times.png", "tables/times.csv", "runs.parquet"] {
+    for file in [
+        "figures/curve.svg",
+        "figures/curve.png",
+        "tables/times.csv",
+        "runs.parquet",
+    ] {
         assert!(folder.path().join("a/sizes").join(file).is_file(), "{file}");
     }
     // Again, from the journal, and once more on one thread from nothing.
@@ -99,7 +103,10 @@ fn a_study_draws_judges_and_can_be_repeated() {
     assert_eq!(text, again);
     let alone = ["study", "sizes.toml", "--out", "b", "--threads", "1"];
     bentpipe_in(folder.path(), &alone).ok();
-    assert_eq!(files(&folder.path().join("a")), files(&folder.path().join("b")));
+    assert_eq!(
+        files(&folder.path().join("a")),
+        files(&folder.path().join("b"))
+    );
 }
 
 #[test]

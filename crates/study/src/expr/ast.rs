@@ -24,18 +24,37 @@ pub(crate) enum Kind {
     /// A label in quotes.
     Label(String),
     /// A metric, an axis, a point or a function.
-    Use { study: Option<Name>, name: Name, arguments: Option<Vec<Argument>> },
+    Use {
+        study: Option<Name>,
+        name: Name,
+        arguments: Option<Vec<Argument>>,
+    },
     Negative(Box<Expr>),
     Arithmetic(Arithmetic, Box<Expr>, Box<Expr>),
     Not(Box<Expr>),
     And(Vec<Expr>),
     Or(Vec<Expr>),
     /// `a < b <= c`.
-    Chain { weak: bool, first: Box<Expr>, rest: Vec<(Compare, Expr)> },
-    Trend { weak: bool, value: Box<Expr>, rises: bool, binders: Binders },
+    Chain {
+        weak: bool,
+        first: Box<Expr>,
+        rest: Vec<(Compare, Expr)>,
+    },
+    Trend {
+        weak: bool,
+        value: Box<Expr>,
+        rises: bool,
+        binders: Binders,
+    },
     ForAll(Binders, Box<Expr>),
     Exists(Binders, Box<Expr>),
-    Count { binders: Binders, body: Box<Expr>, compare: Compare, n: u64, of: Option<u64> },
+    Count {
+        binders: Binders,
+        body: Box<Expr>,
+        compare: Compare,
+        n: u64,
+        of: Option<u64>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,10 @@
 //! From a tree to a resolved expression: every name is looked up, every axis
 //! is fixed, and units agree.
 
+mod built_in;
+mod functions;
 mod names;
+mod points;
 
 use super::Fault;
 use super::ast::{Arithmetic, Binders, Compare, Expr, Filter, Kind, Name, Tolerance};
@@ -33,7 +36,14 @@ pub(crate) struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub(crate) fn new(home: &'a Study, studies: &'a dyn Catalogue, text: &'a str) -> Scope<'a> {
         let metrics = home.metrics.len();
-        Scope { home, studies, bound: Vec::new(), metrics, depth: 0, text }
+        Scope {
+            home,
+            studies,
+            bound: Vec::new(),
+            metrics,
+            depth: 0,
+            text,
+        }
     }
 
     pub(crate) fn with_bound<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Scope<'a> {
@@ -52,7 +62,11 @@ impl<'a> Scope<'a> {
 }
 
 fn axes_text(names: &[&str]) -> String {
-    if names.is_empty() { "no axes".to_owned() } else { format!("the axes {}", list(names.to_vec())) }
+    if names.is_empty() {
+        "no axes".to_owned()
+    } else {
+        format!("the axes {}", list(names.to_vec()))
+    }
 }
 
 /// Resolves a formula.
@@ -69,18 +83,40 @@ pub(crate) fn formula(expr: &Expr, scope: &Scope<'_>) -> Result<Formula, Fault> 
             let (over, inner) = selector(binders, scope)?;
             Ok(Formula::Exists(over, Box::new(formula(body, &inner)?)))
         }
-        Kind::Count { binders, body, compare, n, of } => {
+        Kind::Count {
+            binders,
+            body,
+            compare,
+            n,
+            of,
+        } => {
             if matches!(compare, Compare::Near(_)) {
                 return Err(Fault::new(expr.span.clone(), "`~` cannot compare a count"));
             }
             let (over, inner) = selector(binders, scope)?;
             let body = Box::new(formula(body, &inner)?);
-            Ok(Formula::Count { over, body, compare: *compare, n: *n, of: *of })
+            Ok(Formula::Count {
+                over,
+                body,
+                compare: *compare,
+                n: *n,
+                of: *of,
+            })
         }
-        Kind::Trend { weak, value, rises, binders } => {
+        Kind::Trend {
+            weak,
+            value,
+            rises,
+            binders,
+        } => {
             let (over, inner) = selector(binders, scope)?;
             let value = operand(value, &inner)?;
-            Ok(Formula::Trend { weak: *weak, value, rises: *rises, over })
+            Ok(Formula::Trend {
+                weak: *weak,
+                value,
+                rises: *rises,
+                over,
+            })
         }
         Kind::Chain { weak, first, rest } => chain(*weak, first, rest, scope),
         Kind::Number(..) | Kind::Label(_) | Kind::Negative(_) | Kind::Arithmetic(..) => {
@@ -98,8 +134,11 @@ fn all(parts: &[Expr], scope: &Scope<'_>) -> Result<Vec<Formula>, Fault> {
 }
 
 fn not_a_formula(expr: &Expr) -> Fault {
-    Fault::new(expr.span.clone(), "this is a number, which neither holds nor fails")
-        .label("expected a comparison, such as `time(a) < time(b)`")
+    Fault::new(
+        expr.span.clone(),
+        "this is a number, which neither holds nor fails",
+    )
+    .label("expected a comparison, such as `time(a) < time(b)`")
 }
 
 /// A comparison of points with a fixed axis, or of numbers.
@@ -109,14 +148,13 @@ fn chain(
     rest: &[(Compare, Expr)],
     scope: &Scope<'_>,
 ) -> Result<Formula, Fault> {
-    if let [(compare, right)] = rest {
-        if let Some(axis) = fixed_axis(first, scope)
-            && names::is_point(right)
-        {
-            names::fixed(axis, scope, &first.span)?;
-            let labels = points_that(axis, *compare, right)?;
-            return Ok(Formula::Among(axis.name.clone(), labels));
-        }
+    if let [(compare, right)] = rest
+        && let Some(axis) = fixed_axis(first, scope)
+        && points::is_point(right)
+    {
+        points::fixed(axis, scope, &first.span)?;
+        let labels = points::points_that(axis, *compare, right)?;
+        return Ok(Formula::Among(axis.name.clone(), labels));
     }
     let mut left = operand(first, scope)?;
     let mut resolved = Vec::with_capacity(rest.len());
@@ -128,7 +166,10 @@ fn chain(
         if let Compare::Near(Tolerance::Relative(x)) = compare
             && !x.is_finite()
         {
-            return Err(Fault::new(right.span.clone(), "the tolerance is not a number"));
+            return Err(Fault::new(
+                right.span.clone(),
+                "the tolerance is not a number",
+            ));
         }
         if first_operand.is_none() {
             first_operand = Some(left.clone());
@@ -137,7 +178,11 @@ fn chain(
         left = operand;
         before = right;
     }
-    Ok(Formula::Chain { weak, first: first_operand.unwrap_or(left), rest: resolved })
+    Ok(Formula::Chain {
+        weak,
+        first: first_operand.unwrap_or(left),
+        rest: resolved,
+    })
 }
 
 /// Compared numbers measure the same. A percentage written beside a ratio
@@ -160,7 +205,10 @@ fn scale(operand: &mut Operand, expr: &Expr) -> Result<(), Fault> {
         operand.unit = Some(Unit::Ratio);
         return Ok(());
     }
-    Err(Fault::new(expr.span.clone(), "a percentage is compared with a ratio from 0 to 1"))
+    Err(Fault::new(
+        expr.span.clone(),
+        "a percentage is compared with a ratio from 0 to 1",
+    ))
 }
 
 pub(super) fn operand(expr: &Expr, scope: &Scope<'_>) -> Result<Operand, Fault> {
@@ -175,65 +223,13 @@ pub(super) fn operand(expr: &Expr, scope: &Scope<'_>) -> Result<Operand, Fault> 
 /// The axis that an expression names and that is fixed here.
 fn fixed_axis<'a>(expr: &Expr, scope: &Scope<'a>) -> Option<&'a Axis> {
     match &expr.kind {
-        Kind::Use { study: None, name, arguments: None } => scope.home.axis(&name.text),
+        Kind::Use {
+            study: None,
+            name,
+            arguments: None,
+        } => scope.home.axis(&name.text),
         _ => None,
     }
-}
-
-/// The labels of the points of an axis that compare with a point as asked, by
-/// their order.
-fn points_that(axis: &Axis, compare: Compare, right: &Expr) -> Result<Vec<String>, Fault> {
-    let wanted = match &right.kind {
-        Kind::Number(x, unit) if !matches!(unit, Some(Unit::Percent)) => {
-            return by_value(axis, compare, *x, right);
-        }
-        _ => names::point_of(axis, right)?,
-    };
-    let keep = |i: usize| match compare {
-        Compare::Less => Some(i < wanted),
-        Compare::LessOrEqual => Some(i <= wanted),
-        Compare::Greater => Some(i > wanted),
-        Compare::GreaterOrEqual => Some(i >= wanted),
-        Compare::Equal => Some(i == wanted),
-        Compare::NotEqual => Some(i != wanted),
-        Compare::Near(_) => None,
-    };
-    filtered(axis, right, |i, _| keep(i))
-}
-
-fn by_value(axis: &Axis, compare: Compare, x: f64, right: &Expr) -> Result<Vec<String>, Fault> {
-    if let Some(point) = axis.points.iter().find(|p| p.value.is_none()) {
-        return Err(Fault::new(
-            right.span.clone(),
-            format!("point `{}` of axis `{}` has no number", point.label, axis.name),
-        )
-        .help("compare with a label in quotes: points are in the order of the axis"));
-    }
-    filtered(axis, right, |_, value| match compare {
-        Compare::Less => Some(value < x),
-        Compare::LessOrEqual => Some(value <= x),
-        Compare::Greater => Some(value > x),
-        Compare::GreaterOrEqual => Some(value >= x),
-        Compare::Equal => Some(value == x),
-        Compare::NotEqual => Some(value != x),
-        Compare::Near(_) => None,
-    })
-}
-
-fn filtered(
-    axis: &Axis,
-    at: &Expr,
-    keep: impl Fn(usize, f64) -> Option<bool>,
-) -> Result<Vec<String>, Fault> {
-    let mut labels = Vec::new();
-    for (i, point) in axis.points.iter().enumerate() {
-        match keep(i, point.value.map_or(0.0, |v| v.0)) {
-            Some(true) => labels.push(point.label.clone()),
-            Some(false) => {}
-            None => return Err(Fault::new(at.span.clone(), "`~` cannot compare points")),
-        }
-    }
-    Ok(labels)
 }
 
 /// The points that binders run over, and the scope inside.
@@ -252,20 +248,29 @@ pub(super) fn selector<'a>(
             ));
         }
         let named = |names: &[Name]| -> Result<Vec<usize>, Fault> {
-            names.iter().map(|name| names::named_point(axis, &name.text, &name.span)).collect()
+            names
+                .iter()
+                .map(|name| points::named_point(axis, &name.text, &name.span))
+                .collect()
         };
         let all = || axis.points.iter().enumerate();
         let labels: Vec<String> = match &binder.filter {
             Filter::All => all().map(|(_, p)| p.label.clone()).collect(),
             Filter::In(names) => {
                 let wanted = named(names)?;
-                all().filter(|(i, _)| wanted.contains(i)).map(|(_, p)| p.label.clone()).collect()
+                all()
+                    .filter(|(i, _)| wanted.contains(i))
+                    .map(|(_, p)| p.label.clone())
+                    .collect()
             }
             Filter::Except(names) => {
                 let unwanted = named(names)?;
-                all().filter(|(i, _)| !unwanted.contains(i)).map(|(_, p)| p.label.clone()).collect()
+                all()
+                    .filter(|(i, _)| !unwanted.contains(i))
+                    .map(|(_, p)| p.label.clone())
+                    .collect()
             }
-            Filter::Compare(compare, right) => points_that(axis, *compare, right)?,
+            Filter::Compare(compare, right) => points::points_that(axis, *compare, right)?,
         };
         if labels.is_empty() {
             return Err(Fault::new(
@@ -298,15 +303,28 @@ pub(crate) fn number(expr: &Expr, scope: &Scope<'_>) -> Result<(Number, Dimensio
         Kind::Arithmetic(operator, left, right) => {
             let (l, a) = number(left, scope)?;
             let (r, b) = number(right, scope)?;
-            let unit = combined(*operator, a, b).map_err(|message| {
-                Fault::new(right.span.clone(), message)
-            })?;
-            Ok((Number::Arithmetic(*operator, Box::new(l), Box::new(r)), unit))
+            let unit = combined(*operator, a, b)
+                .map_err(|message| Fault::new(right.span.clone(), message))?;
+            Ok((
+                Number::Arithmetic(*operator, Box::new(l), Box::new(r)),
+                unit,
+            ))
         }
-        Kind::Use { study, name, arguments } => {
-            names::usage(study.as_ref(), name, arguments.as_deref(), &expr.span, scope)
-        }
-        _ => Err(Fault::new(expr.span.clone(), "this holds or fails, and is not a number")),
+        Kind::Use {
+            study,
+            name,
+            arguments,
+        } => names::usage(
+            study.as_ref(),
+            name,
+            arguments.as_deref(),
+            &expr.span,
+            scope,
+        ),
+        _ => Err(Fault::new(
+            expr.span.clone(),
+            "this holds or fails, and is not a number",
+        )),
     }
 }
 
@@ -322,7 +340,11 @@ fn combined(operator: Arithmetic, a: Dimension, b: Dimension) -> Result<Dimensio
             }
             _ => Ok(a.or(b)),
         },
-        Arithmetic::Multiply => Ok(if a.is_some() && b.is_some() { None } else { a.or(b) }),
+        Arithmetic::Multiply => Ok(if a.is_some() && b.is_some() {
+            None
+        } else {
+            a.or(b)
+        }),
         Arithmetic::Divide => Ok(if b.is_some() { None } else { a }),
     }
 }

@@ -17,15 +17,24 @@ pub(crate) struct Estimate {
 
 impl Estimate {
     pub(crate) fn constant(x: f64) -> Estimate {
-        Estimate { mean: x, samples: Vec::new() }
+        Estimate {
+            mean: x,
+            samples: Vec::new(),
+        }
     }
 
     pub(crate) fn of(samples: Vec<f64>) -> Estimate {
-        Estimate { mean: stats::mean(&samples), samples }
+        Estimate {
+            mean: stats::mean(&samples),
+            samples,
+        }
     }
 
     pub(crate) fn map(&self, f: impl Fn(f64) -> f64) -> Estimate {
-        Estimate { mean: f(self.mean), samples: self.samples.iter().map(|x| f(*x)).collect() }
+        Estimate {
+            mean: f(self.mean),
+            samples: self.samples.iter().map(|x| f(*x)).collect(),
+        }
     }
 
     /// Replication by replication; a constant or a single run stands beside
@@ -73,9 +82,18 @@ pub(crate) fn show(x: f64) -> String {
     } else if size >= 0.01 {
         4
     } else {
-        return if x.is_finite() { format!("{x:.2e}") } else { x.to_string() };
+        return if x.is_finite() {
+            format!("{x:.2e}")
+        } else {
+            x.to_string()
+        };
     };
-    format!("{x:.decimals$}")
+    let text = format!("{x:.decimals$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 #[cfg(test)]
@@ -94,8 +112,14 @@ mod tests {
         let one = Estimate::of(vec![1.0]);
         assert_eq!(a.with(&one, |x, y| x + y).samples, [11.0, 21.0]);
         assert_eq!(one.with(&a, |x, y| x + y).samples, [11.0, 21.0]);
-        assert_eq!(Estimate::constant(1.0).with(&a, |x, y| x + y).samples, [11.0, 21.0]);
-        assert_eq!(a.with(&Estimate::of(vec![1.0; 3]), |x, y| x + y).samples, [11.0, 21.0]);
+        assert_eq!(
+            Estimate::constant(1.0).with(&a, |x, y| x + y).samples,
+            [11.0, 21.0]
+        );
+        assert_eq!(
+            a.with(&Estimate::of(vec![1.0; 3]), |x, y| x + y).samples,
+            [11.0, 21.0]
+        );
     }
 
     #[test]

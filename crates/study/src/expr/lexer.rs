@@ -63,11 +63,17 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, Fault> {
         } else if c == '-' {
             (Token::Symbol("-"), 1)
         } else if let Some(symbol) = SYMBOLS.iter().find(|s| rest.starts_with(**s)) {
-            (Token::Symbol(if *symbol == "==" { "=" } else { symbol }), symbol.len())
+            (
+                Token::Symbol(if *symbol == "==" { "=" } else { symbol }),
+                symbol.len(),
+            )
         } else if let Some((_, meant)) = OTHERS.iter().find(|(other, _)| *other == c) {
             (Token::Symbol(meant), c.len_utf8())
         } else {
-            return Err(Fault::new(at..at + c.len_utf8(), format!("unexpected `{c}`")));
+            return Err(Fault::new(
+                at..at + c.len_utf8(),
+                format!("unexpected `{c}`"),
+            ));
         };
         tokens.push((token, at..at + length));
         at += length;
@@ -134,7 +140,9 @@ fn number_length(rest: &str) -> usize {
     while i < bytes.len() {
         let exponent = matches!(bytes[i], b'e' | b'E')
             && starts_with_digit(rest[i + 1..].trim_start_matches(['+', '-']))
-            && bytes.get(i + 1).is_some_and(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-'));
+            && bytes
+                .get(i + 1)
+                .is_some_and(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-'));
         if exponent {
             i += 2;
         } else if bytes[i].is_ascii_digit() || matches!(bytes[i], b'.' | b'_') {
@@ -151,11 +159,20 @@ fn unit_length(text: &str) -> usize {
     if text.starts_with('%') {
         return 1;
     }
-    let letters =
-        |t: &str| t.char_indices().find(|(_, c)| !c.is_alphabetic()).map_or(t.len(), |(i, _)| i);
+    let letters = |t: &str| {
+        t.char_indices()
+            .find(|(_, c)| !c.is_alphabetic())
+            .map_or(t.len(), |(i, _)| i)
+    };
     let first = letters(text);
-    let per_second = text[first..].strip_prefix("/s").is_some_and(|t| letters(t) == 0);
-    if first > 0 && per_second { first + 2 } else { first }
+    let per_second = text[first..]
+        .strip_prefix("/s")
+        .is_some_and(|t| letters(t) == 0);
+    if first > 0 && per_second {
+        first + 2
+    } else {
+        first
+    }
 }
 
 #[cfg(test)]
@@ -163,7 +180,11 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> Vec<Token> {
-        tokens(text).unwrap().into_iter().map(|(token, _)| token).collect()
+        tokens(text)
+            .unwrap()
+            .into_iter()
+            .map(|(token, _)| token)
+            .collect()
     }
 
     #[test]
@@ -183,13 +204,25 @@ mod tests {
 
     #[test]
     fn numbers_take_their_units() {
-        assert_eq!(kinds("600 kB/s")[0], Token::Number(4.8e6, Some(Unit::BitRate)));
+        assert_eq!(
+            kinds("600 kB/s")[0],
+            Token::Number(4.8e6, Some(Unit::BitRate))
+        );
         assert_eq!(kinds("5%")[0], Token::Number(5.0, Some(Unit::Percent)));
         assert_eq!(kinds("4s")[0], Token::Number(4.0, Some(Unit::Seconds)));
         assert_eq!(kinds("1e-3")[0], Token::Number(1e-3, None));
-        assert_eq!(kinds("2 min(x)")[..2], [Token::Number(2.0, None), Token::Name("min".into())]);
-        assert_eq!(kinds("5 of 6")[..2], [Token::Number(5.0, None), Token::Name("of".into())]);
-        assert_eq!(tokens("5parsec").unwrap_err().message, "unknown unit `parsec`");
+        assert_eq!(
+            kinds("2 min(x)")[..2],
+            [Token::Number(2.0, None), Token::Name("min".into())]
+        );
+        assert_eq!(
+            kinds("5 of 6")[..2],
+            [Token::Number(5.0, None), Token::Name("of".into())]
+        );
+        assert_eq!(
+            tokens("5parsec").unwrap_err().message,
+            "unknown unit `parsec`"
+        );
         assert!(tokens("1.2.3").is_err());
     }
 

@@ -4,25 +4,26 @@ use super::Fault;
 use super::ast::{
     Argument, Arithmetic, Binder, Binders, Compare, DEPTH, Expr, Filter, Kind, Name, Tolerance,
 };
+use super::cursor::{Parser, WORDS};
 use super::lexer::{Token, tokens};
 use crate::unit::Unit;
-use std::ops::Range;
 
 /// Longer expressions are refused.
 const LENGTH: usize = 10_000;
 
-/// Words with a meaning of their own.
-const WORDS: [&str; 16] = [
-    "for", "all", "exists", "count", "where", "in", "except", "and", "or", "not", "weak", "rises",
-    "falls", "with", "within", "over",
-];
-
 /// Reads an expression: a formula or a number.
 pub(crate) fn parse(text: &str) -> Result<Expr, Fault> {
     if text.len() > LENGTH {
-        return Err(Fault::new(0..0, format!("an expression has at most {LENGTH} bytes")));
+        return Err(Fault::new(
+            0..0,
+            format!("an expression has at most {LENGTH} bytes"),
+        ));
     }
-    let mut parser = Parser { tokens: tokens(text)?, next: 0, depth: 0 };
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        next: 0,
+        depth: 0,
+    };
     if parser.peek() == &Token::End {
         return Err(Fault::new(0..text.len(), "the expression is empty"));
     }
@@ -33,77 +34,7 @@ pub(crate) fn parse(text: &str) -> Result<Expr, Fault> {
     }
 }
 
-struct Parser {
-    tokens: Vec<(Token, Range<usize>)>,
-    next: usize,
-    depth: usize,
-}
-
 impl Parser {
-    fn peek(&self) -> &Token {
-        self.peek_at(0)
-    }
-
-    fn peek_at(&self, ahead: usize) -> &Token {
-        let last = self.tokens.len() - 1;
-        &self.tokens[(self.next + ahead).min(last)].0
-    }
-
-    fn span(&self) -> Range<usize> {
-        self.tokens[self.next.min(self.tokens.len() - 1)].1.clone()
-    }
-
-    /// Where the token before the next one ends.
-    fn end(&self) -> usize {
-        self.next.checked_sub(1).map_or(0, |i| self.tokens[i].1.end)
-    }
-
-    fn advance(&mut self) -> Token {
-        let token = self.peek().clone();
-        self.next += 1;
-        token
-    }
-
-    fn symbol(&mut self, symbol: &str) -> bool {
-        let found = matches!(self.peek(), Token::Symbol(s) if *s == symbol);
-        self.next += usize::from(found);
-        found
-    }
-
-    fn is_word(&self, word: &str) -> bool {
-        matches!(self.peek(), Token::Name(name) if name == word)
-    }
-
-    fn word(&mut self, word: &str) -> bool {
-        let found = self.is_word(word);
-        self.next += usize::from(found);
-        found
-    }
-
-    fn expect(&mut self, symbol: &'static str) -> Result<(), Fault> {
-        if self.symbol(symbol) { Ok(()) } else { Err(self.expected(&format!("`{symbol}`"))) }
-    }
-
-    fn expect_word(&mut self, word: &str) -> Result<(), Fault> {
-        if self.word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
-    }
-
-    fn expected(&self, what: &str) -> Fault {
-        let fault = Fault::new(self.span(), format!("expected {what}, found {}", self.peek().words()));
-        match self.peek() {
-            Token::Name(name) => fault.suggest(name, WORDS),
-            _ => fault,
-        }
-    }
-
-    fn deeper(&mut self) -> Result<(), Fault> {
-        self.depth += 1;
-        if self.depth > DEPTH {
-            return Err(Fault::new(self.span(), "the expression is nested too deeply"));
-        }
-        Ok(())
-    }
-
     fn formula(&mut self) -> Result<Expr, Fault> {
         self.deeper()?;
         let expr = self.joined("or", Kind::Or, |p| p.joined("and", Kind::And, Parser::not))?;
@@ -126,7 +57,10 @@ impl Parser {
         while self.word(word) {
             parts.push(part(self)?);
         }
-        Ok(Expr { kind: join(parts), span: start..self.end() })
+        Ok(Expr {
+            kind: join(parts),
+            span: start..self.end(),
+        })
     }
 
     fn not(&mut self) -> Result<Expr, Fault> {
@@ -135,7 +69,10 @@ impl Parser {
             self.deeper()?;
             let inner = self.not()?;
             self.depth -= 1;
-            return Ok(Expr { kind: Kind::Not(Box::new(inner)), span: start..self.end() });
+            return Ok(Expr {
+                kind: Kind::Not(Box::new(inner)),
+                span: start..self.end(),
+            });
         }
         if self.is_word("for") || self.is_word("exists") {
             let for_all = self.is_word("for");
@@ -144,9 +81,15 @@ impl Parser {
                 self.expect_word("all")?;
             }
             let (binders, body) = self.quantified()?;
-            let kind =
-                if for_all { Kind::ForAll(binders, body) } else { Kind::Exists(binders, body) };
-            return Ok(Expr { kind, span: start..self.end() });
+            let kind = if for_all {
+                Kind::ForAll(binders, body)
+            } else {
+                Kind::Exists(binders, body)
+            };
+            return Ok(Expr {
+                kind,
+                span: start..self.end(),
+            });
         }
         if self.is_word("count") && *self.peek_at(1) == Token::Symbol("(") {
             return self.count(start);
@@ -168,8 +111,21 @@ impl Parser {
             return Err(self.expected("a comparison such as `>= 5 of 6`"));
         };
         let n = self.whole()?;
-        let of = if self.word("of") { Some(self.whole()?) } else { None };
-        Ok(Expr { kind: Kind::Count { binders, body, compare, n, of }, span: start..self.end() })
+        let of = if self.word("of") {
+            Some(self.whole()?)
+        } else {
+            None
+        };
+        Ok(Expr {
+            kind: Kind::Count {
+                binders,
+                body,
+                compare,
+                n,
+                of,
+            },
+            span: start..self.end(),
+        })
     }
 
     fn whole(&mut self) -> Result<u64, Fault> {
@@ -188,8 +144,11 @@ impl Parser {
         while self.symbol(",") {
             axes.push(self.binder()?);
         }
-        let condition =
-            if self.word("where") { Some(Box::new(self.formula()?)) } else { None };
+        let condition = if self.word("where") {
+            Some(Box::new(self.formula()?))
+        } else {
+            None
+        };
         Ok(Binders { axes, condition })
     }
 
@@ -265,8 +224,16 @@ impl Parser {
             self.next += 1;
             self.expect_word("with")?;
             let binders = self.binders()?;
-            let kind = Kind::Trend { weak, value: Box::new(first), rises, binders };
-            return Ok(Expr { kind, span: start..self.end() });
+            let kind = Kind::Trend {
+                weak,
+                value: Box::new(first),
+                rises,
+                binders,
+            };
+            return Ok(Expr {
+                kind,
+                span: start..self.end(),
+            });
         }
         let mut rest = Vec::new();
         while let Some(mut compare) = self.compare()? {
@@ -282,8 +249,15 @@ impl Parser {
             }
             return Ok(first);
         }
-        let kind = Kind::Chain { weak, first: Box::new(first), rest };
-        Ok(Expr { kind, span: start..self.end() })
+        let kind = Kind::Chain {
+            weak,
+            first: Box::new(first),
+            rest,
+        };
+        Ok(Expr {
+            kind,
+            span: start..self.end(),
+        })
     }
 
     fn tolerance(&mut self) -> Result<Tolerance, Fault> {
@@ -303,7 +277,10 @@ impl Parser {
 
     fn sum(&mut self) -> Result<Expr, Fault> {
         let part = |p: &mut Parser| {
-            p.operators(&[("*", Arithmetic::Multiply), ("/", Arithmetic::Divide)], Parser::factor)
+            p.operators(
+                &[("*", Arithmetic::Multiply), ("/", Arithmetic::Divide)],
+                Parser::factor,
+            )
         };
         self.operators(&[("+", Arithmetic::Add), ("-", Arithmetic::Subtract)], part)
     }
@@ -315,8 +292,9 @@ impl Parser {
     ) -> Result<Expr, Fault> {
         let mut left = part(self)?;
         let mut links = 0;
-        while let Some((_, operator)) =
-            known.iter().find(|(s, _)| *self.peek() == Token::Symbol(symbol_of(s)))
+        while let Some((_, operator)) = known
+            .iter()
+            .find(|(s, _)| *self.peek() == Token::Symbol(symbol_of(s)))
         {
             // Each makes the tree one level deeper on its left.
             links += 1;
@@ -340,21 +318,33 @@ impl Parser {
             self.deeper()?;
             let inner = self.factor()?;
             self.depth -= 1;
-            return Ok(Expr { kind: Kind::Negative(Box::new(inner)), span: span.start..self.end() });
+            return Ok(Expr {
+                kind: Kind::Negative(Box::new(inner)),
+                span: span.start..self.end(),
+            });
         }
         if self.symbol("(") {
             let inner = self.formula()?;
             self.expect(")")?;
-            return Ok(Expr { kind: inner.kind, span: span.start..self.end() });
+            return Ok(Expr {
+                kind: inner.kind,
+                span: span.start..self.end(),
+            });
         }
         match self.peek().clone() {
             Token::Number(x, unit) => {
                 self.next += 1;
-                Ok(Expr { kind: Kind::Number(x, unit), span })
+                Ok(Expr {
+                    kind: Kind::Number(x, unit),
+                    span,
+                })
             }
             Token::Label(text) => {
                 self.next += 1;
-                Ok(Expr { kind: Kind::Label(text), span })
+                Ok(Expr {
+                    kind: Kind::Label(text),
+                    span,
+                })
             }
             Token::Name(_) => self.usage(),
             _ => Err(self.expected("a number, a name or `(`")),
@@ -369,8 +359,19 @@ impl Parser {
             study = Some(name);
             name = self.name("the name of a metric")?;
         }
-        let arguments = if self.symbol("(") { Some(self.arguments()?) } else { None };
-        Ok(Expr { kind: Kind::Use { study, name, arguments }, span: start..self.end() })
+        let arguments = if self.symbol("(") {
+            Some(self.arguments()?)
+        } else {
+            None
+        };
+        Ok(Expr {
+            kind: Kind::Use {
+                study,
+                name,
+                arguments,
+            },
+            span: start..self.end(),
+        })
     }
 
     fn arguments(&mut self) -> Result<Vec<Argument>, Fault> {
@@ -378,10 +379,18 @@ impl Parser {
         let mut arguments = Vec::new();
         while !self.symbol(")") {
             let named = *self.peek_at(1) == Token::Symbol("=");
-            let name = if named { Some(self.name("the name of an argument")?) } else { None };
+            let name = if named {
+                Some(self.name("the name of an argument")?)
+            } else {
+                None
+            };
             self.next += usize::from(named);
             let value = self.sum()?;
-            let over = if self.word("over") { Some(self.binders()?) } else { None };
+            let over = if self.word("over") {
+                Some(self.binders()?)
+            } else {
+                None
+            };
             arguments.push(Argument { name, value, over });
             if !self.symbol(",") {
                 self.expect(")")?;
@@ -395,5 +404,8 @@ impl Parser {
 
 /// Symbols are compared by the text that the lexer gives them.
 fn symbol_of(text: &str) -> &'static str {
-    ["+", "-", "*", "/"].into_iter().find(|s| *s == text).unwrap_or("")
+    ["+", "-", "*", "/"]
+        .into_iter()
+        .find(|s| *s == text)
+        .unwrap_or("")
 }

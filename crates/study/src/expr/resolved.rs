@@ -31,13 +31,28 @@ pub(crate) enum Formula {
     And(Vec<Formula>),
     Or(Vec<Formula>),
     Not(Box<Formula>),
-    Chain { weak: bool, first: Operand, rest: Vec<(Compare, Operand)> },
+    Chain {
+        weak: bool,
+        first: Operand,
+        rest: Vec<(Compare, Operand)>,
+    },
     /// True where the axis is fixed at one of these labels.
     Among(String, Vec<String>),
-    Trend { weak: bool, value: Operand, rises: bool, over: Selector },
+    Trend {
+        weak: bool,
+        value: Operand,
+        rises: bool,
+        over: Selector,
+    },
     ForAll(Selector, Box<Formula>),
     Exists(Selector, Box<Formula>),
-    Count { over: Selector, body: Box<Formula>, compare: Compare, n: u64, of: Option<u64> },
+    Count {
+        over: Selector,
+        body: Box<Formula>,
+        compare: Compare,
+        n: u64,
+        of: Option<u64>,
+    },
 }
 
 /// One side of a comparison, with what evidence needs.

@@ -21,7 +21,11 @@ pub(crate) struct Finding {
 
 impl Finding {
     pub(crate) fn open(text: impl Into<String>) -> Finding {
-        Finding { truth: Truth::Open, margin: 0.0, text: text.into() }
+        Finding {
+            truth: Truth::Open,
+            margin: 0.0,
+            text: text.into(),
+        }
     }
 
     pub(crate) fn not(self) -> Finding {
@@ -30,7 +34,11 @@ impl Finding {
             Truth::Open => Truth::Open,
             Truth::Holds => Truth::Fails,
         };
-        Finding { truth, margin: -self.margin, text: format!("not: {}", self.text) }
+        Finding {
+            truth,
+            margin: -self.margin,
+            text: format!("not: {}", self.text),
+        }
     }
 
     /// All must hold.
@@ -49,10 +57,21 @@ impl Finding {
 /// The parts that decide, told together.
 fn joined(truth: Truth, parts: Vec<Finding>, pick: fn(f64, f64) -> f64) -> Finding {
     let deciding: Vec<Finding> = parts.into_iter().filter(|p| p.truth == truth).collect();
-    let margin = deciding.iter().map(|p| p.margin).reduce(pick).unwrap_or(0.0);
-    let texts: Vec<String> =
-        deciding.into_iter().map(|p| p.text).filter(|t| !t.is_empty()).collect();
-    Finding { truth, margin, text: texts.join("; ") }
+    let margin = deciding
+        .iter()
+        .map(|p| p.margin)
+        .reduce(pick)
+        .unwrap_or(0.0);
+    let texts: Vec<String> = deciding
+        .into_iter()
+        .map(|p| p.text)
+        .filter(|t| !t.is_empty())
+        .collect();
+    Finding {
+        truth,
+        margin,
+        text: texts.join("; "),
+    }
 }
 
 /// The findings of a formula at many points.
@@ -79,7 +98,11 @@ impl Tally {
             }
             Truth::Holds => {
                 self.holds += 1;
-                if self.best.as_ref().is_none_or(|(b, _)| finding.margin > b.margin) {
+                if self
+                    .best
+                    .as_ref()
+                    .is_none_or(|(b, _)| finding.margin > b.margin)
+                {
                     self.best = Some((finding.clone(), place.clone()));
                 }
                 &mut self.worst[2]
@@ -101,13 +124,25 @@ impl Tally {
         }
         let [fails, open, holds] = self.worst;
         let (truth, found, head) = if self.fails > 0 {
-            (Truth::Fails, fails, format!("fails in {} of {total}, worst", self.fails))
+            (
+                Truth::Fails,
+                fails,
+                format!("fails in {} of {total}, worst", self.fails),
+            )
         } else if self.open > 0 {
-            (Truth::Open, open, format!("open in {} of {total}", self.open))
+            (
+                Truth::Open,
+                open,
+                format!("open in {} of {total}", self.open),
+            )
         } else if total == 1 {
             (Truth::Holds, holds, "holds".to_owned())
         } else {
-            (Truth::Holds, holds, format!("holds in all {total}, tightest"))
+            (
+                Truth::Holds,
+                holds,
+                format!("holds in all {total}, tightest"),
+            )
         };
         told(truth, found, &head)
     }
@@ -116,10 +151,18 @@ impl Tally {
         let total = self.total();
         let [fails, open, _] = self.worst;
         if self.holds > 0 {
-            return told(Truth::Holds, self.best, &format!("holds in {} of {total}", self.holds));
+            return told(
+                Truth::Holds,
+                self.best,
+                &format!("holds in {} of {total}", self.holds),
+            );
         }
         if self.open > 0 || total == 0 {
-            return told(Truth::Open, open, &format!("open in {} of {total}", self.open));
+            return told(
+                Truth::Open,
+                open,
+                &format!("open in {} of {total}", self.open),
+            );
         }
         told(Truth::Fails, fails, &format!("holds in none of {total}"))
     }
@@ -139,9 +182,21 @@ impl Tally {
 fn told(truth: Truth, found: Option<(Finding, String)>, head: &str) -> Finding {
     match found {
         Some((finding, place)) => {
-            let place = if place.is_empty() { String::new() } else { format!(" at {place}") };
-            Finding { truth, margin: finding.margin, text: format!("{head}{place}: {}", finding.text) }
+            let place = if place.is_empty() {
+                String::new()
+            } else {
+                format!(" at {place}")
+            };
+            Finding {
+                truth,
+                margin: finding.margin,
+                text: format!("{head}{place}: {}", finding.text),
+            }
         }
-        None => Finding { truth, margin: 0.0, text: head.to_owned() },
+        None => Finding {
+            truth,
+            margin: 0.0,
+            text: head.to_owned(),
+        },
     }
 }

@@ -12,7 +12,13 @@ const fn flow(
     about: &'static str,
     get: fn(&Outcome, &FlowOutcome) -> Option<f64>,
 ) -> Metric {
-    Metric { name, alias, unit, about, source: Source::Flow(get, of) }
+    Metric {
+        name,
+        alias,
+        unit,
+        about,
+        source: Source::Flow(get, of),
+    }
 }
 
 const fn run(
@@ -21,7 +27,13 @@ const fn run(
     about: &'static str,
     get: fn(&Outcome) -> Option<f64>,
 ) -> Metric {
-    Metric { name, alias: "", unit, about, source: Source::Run(get) }
+    Metric {
+        name,
+        alias: "",
+        unit,
+        about,
+        source: Source::Run(get),
+    }
 }
 
 const fn link(
@@ -31,7 +43,13 @@ const fn link(
     about: &'static str,
     get: fn(&Outcome, &LinkOutcome) -> f64,
 ) -> Metric {
-    Metric { name, alias, unit, about, source: Source::Link(get, of) }
+    Metric {
+        name,
+        alias,
+        unit,
+        about,
+        source: Source::Link(get, of),
+    }
 }
 
 const fn time_series(
@@ -41,11 +59,21 @@ const fn time_series(
     about: &'static str,
     get: series::Measure,
 ) -> Metric {
-    Metric { name, alias: "", unit, about, source: Source::Series(get, parameters, Of::Mean) }
+    Metric {
+        name,
+        alias: "",
+        unit,
+        about,
+        source: Source::Series(get, parameters, Of::Mean),
+    }
 }
 
 const fn seconds_at(name: &'static str, default: Option<f64>) -> Parameter {
-    Parameter { name, unit: Unit::Seconds, default }
+    Parameter {
+        name,
+        unit: Unit::Seconds,
+        default,
+    }
 }
 
 const AT: &[Parameter] = &[seconds_at("at", None)];
@@ -56,10 +84,18 @@ const WINDOW: &[Parameter] = &[
     seconds_at("to", Some(f64::INFINITY)),
 ];
 const RATE: &[Parameter] = &[
-    Parameter { name: "rate", unit: Unit::BitRate, default: None },
+    Parameter {
+        name: "rate",
+        unit: Unit::BitRate,
+        default: None,
+    },
     seconds_at("window", Some(1.0)),
 ];
-const SIZE: &[Parameter] = &[Parameter { name: "size", unit: Unit::Bytes, default: None }];
+const SIZE: &[Parameter] = &[Parameter {
+    name: "size",
+    unit: Unit::Bytes,
+    default: None,
+}];
 
 fn since_start(at: Option<Time>, f: &FlowOutcome) -> Option<f64> {
     Some(seconds(at?.since(f.started_at)))
@@ -95,9 +131,13 @@ pub static METRICS: &[Metric] = &[
         "share of the goodput of all flows",
         |o, f| o.goodput_share(f).map(Ratio::get),
     ),
-    flow(("delivered", ""), Unit::Bytes, Of::Sum, "payload delivered in order", |_, f| {
-        Some(f.delivered.as_f64())
-    }),
+    flow(
+        ("delivered", ""),
+        Unit::Bytes,
+        Of::Sum,
+        "payload delivered in order",
+        |_, f| Some(f.delivered.as_f64()),
+    ),
     flow(
         ("completion", ""),
         Unit::Ratio,
@@ -119,12 +159,20 @@ pub static METRICS: &[Metric] = &[
         "from the start to the last payload delivered",
         |_, f| since_start(f.last_delivery_at, f),
     ),
-    flow(("packets_sent", ""), Unit::Count, Of::Sum, "data packets sent", |_, f| {
-        Some(f.packets_sent as f64)
-    }),
-    flow(("retransmissions", ""), Unit::Count, Of::Sum, "data packets sent again", |_, f| {
-        Some(f.retransmissions as f64)
-    }),
+    flow(
+        ("packets_sent", ""),
+        Unit::Count,
+        Of::Sum,
+        "data packets sent",
+        |_, f| Some(f.packets_sent as f64),
+    ),
+    flow(
+        ("retransmissions", ""),
+        Unit::Count,
+        Of::Sum,
+        "data packets sent again",
+        |_, f| Some(f.retransmissions as f64),
+    ),
     flow(
         ("spurious_retransmissions", ""),
         Unit::Count,
@@ -139,12 +187,20 @@ pub static METRICS: &[Metric] = &[
         "share of the data packets sent that were sent again",
         |_, f| Some(f.retransmission_share().get()),
     ),
-    flow(("timeouts", ""), Unit::Count, Of::Sum, "retransmission timeouts", |_, f| {
-        Some(f.timeouts as f64)
-    }),
-    flow(("recoveries", ""), Unit::Count, Of::Sum, "times that fast recovery began", |_, f| {
-        Some(f.recoveries as f64)
-    }),
+    flow(
+        ("timeouts", ""),
+        Unit::Count,
+        Of::Sum,
+        "retransmission timeouts",
+        |_, f| Some(f.timeouts as f64),
+    ),
+    flow(
+        ("recoveries", ""),
+        Unit::Count,
+        Of::Sum,
+        "times that fast recovery began",
+        |_, f| Some(f.recoveries as f64),
+    ),
     flow(
         ("acks_received", ""),
         Unit::Count,
@@ -166,12 +222,20 @@ pub static METRICS: &[Metric] = &[
         "packets of the flow that channels lost, both directions",
         |_, f| Some(f.channel_losses as f64),
     ),
-    flow(("min_rtt", ""), Unit::Seconds, Of::Mean, "smallest RTT sample", |_, f| {
-        f.min_rtt.map(seconds)
-    }),
-    flow(("mean_rtt", ""), Unit::Seconds, Of::Mean, "mean of the RTT samples", |_, f| {
-        f.mean_rtt.map(seconds)
-    }),
+    flow(
+        ("min_rtt", ""),
+        Unit::Seconds,
+        Of::Mean,
+        "smallest RTT sample",
+        |_, f| f.min_rtt.map(seconds),
+    ),
+    flow(
+        ("mean_rtt", ""),
+        Unit::Seconds,
+        Of::Mean,
+        "mean of the RTT samples",
+        |_, f| f.mean_rtt.map(seconds),
+    ),
     flow(
         ("rtt_inflation", ""),
         Unit::Seconds,
@@ -186,23 +250,42 @@ pub static METRICS: &[Metric] = &[
         "largest congestion window",
         |_, f| Some(f.max_cwnd),
     ),
-    run("total_goodput", Unit::BitRate, "goodputs of all flows added up", |o| {
-        Some(o.total_goodput().bps_f64())
-    }),
-    run("jain", Unit::Ratio, "Jain's index over the goodputs of all flows", Outcome::jain_index),
-    run("longest_transfer_time", Unit::Seconds, "transfer time of the slowest flow", |o| {
-        o.longest_transfer_time().map(seconds)
-    }),
-    run("unfinished", Unit::Count, "flows that did not finish", |o| {
-        Some(o.flows.iter().filter(|f| !f.is_finished()).count() as f64)
-    }),
+    run(
+        "total_goodput",
+        Unit::BitRate,
+        "goodputs of all flows added up",
+        |o| Some(o.total_goodput().bps_f64()),
+    ),
+    run(
+        "jain",
+        Unit::Ratio,
+        "Jain's index over the goodputs of all flows",
+        Outcome::jain_index,
+    ),
+    run(
+        "longest_transfer_time",
+        Unit::Seconds,
+        "transfer time of the slowest flow",
+        |o| o.longest_transfer_time().map(seconds),
+    ),
+    run(
+        "unfinished",
+        Unit::Count,
+        "flows that did not finish",
+        |o| Some(o.flows.iter().filter(|f| !f.is_finished()).count() as f64),
+    ),
     run("ended_at", Unit::Seconds, "when the run ended", |o| {
         Some(seconds(o.ended_at.since(Time::ZERO)))
     }),
-    run("events", Unit::Count, "events executed", |o| Some(o.events as f64)),
-    run("packet_hops", Unit::Count, "packets that finished crossing a link", |o| {
-        Some(o.packet_hops as f64)
+    run("events", Unit::Count, "events executed", |o| {
+        Some(o.events as f64)
     }),
+    run(
+        "packet_hops",
+        Unit::Count,
+        "packets that finished crossing a link",
+        |o| Some(o.packet_hops as f64),
+    ),
     link(
         ("link_drops", ""),
         Unit::Count,
@@ -273,7 +356,13 @@ pub static METRICS: &[Metric] = &[
         "95th percentile of the waiting time that a packet at a random instant would meet",
         |_, l| seconds(l.p95_queueing_delay),
     ),
-    time_series("sent_rate", Unit::BitRate, SPAN, "payload sent from `from` to `to`", series::sent_rate),
+    time_series(
+        "sent_rate",
+        Unit::BitRate,
+        SPAN,
+        "payload sent from `from` to `to`",
+        series::sent_rate,
+    ),
     time_series(
         "received_rate",
         Unit::BitRate,
@@ -295,11 +384,41 @@ pub static METRICS: &[Metric] = &[
         "largest payload delivered in any `window` between `from` and `to`",
         series::peak_received_rate,
     ),
-    time_series("sent_by", Unit::Bytes, AT, "payload sent by `at`", series::sent_by),
-    time_series("received_by", Unit::Bytes, AT, "payload delivered by `at`", series::received_by),
-    time_series("cwnd_at", Unit::Segments, AT, "congestion window at `at`", series::cwnd_at),
-    time_series("flight_at", Unit::Segments, AT, "segments in flight at `at`", series::flight_at),
-    time_series("rtt_at", Unit::Seconds, AT, "last RTT sample at `at`", series::rtt_at),
+    time_series(
+        "sent_by",
+        Unit::Bytes,
+        AT,
+        "payload sent by `at`",
+        series::sent_by,
+    ),
+    time_series(
+        "received_by",
+        Unit::Bytes,
+        AT,
+        "payload delivered by `at`",
+        series::received_by,
+    ),
+    time_series(
+        "cwnd_at",
+        Unit::Segments,
+        AT,
+        "congestion window at `at`",
+        series::cwnd_at,
+    ),
+    time_series(
+        "flight_at",
+        Unit::Segments,
+        AT,
+        "segments in flight at `at`",
+        series::flight_at,
+    ),
+    time_series(
+        "rtt_at",
+        Unit::Seconds,
+        AT,
+        "last RTT sample at `at`",
+        series::rtt_at,
+    ),
     time_series(
         "retransmissions_by",
         Unit::Count,
@@ -326,5 +445,7 @@ pub static METRICS: &[Metric] = &[
 /// The metric of that name or alias.
 #[must_use]
 pub fn metric(name: &str) -> Option<&'static Metric> {
-    METRICS.iter().find(|m| m.name == name || (!m.alias.is_empty() && m.alias == name))
+    METRICS
+        .iter()
+        .find(|m| m.name == name || (!m.alias.is_empty() && m.alias == name))
 }

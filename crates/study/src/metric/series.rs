@@ -16,7 +16,9 @@ fn nanos(seconds: f64) -> u64 {
 
 /// A cumulative count of bytes at a time.
 fn count_at(steps: &[(u64, u64)], at: u64) -> u64 {
-    steps[..steps.partition_point(|s| s.0 <= at)].last().map_or(0, |s| s.1)
+    steps[..steps.partition_point(|s| s.0 <= at)]
+        .last()
+        .map_or(0, |s| s.1)
 }
 
 fn rate(steps: &[(u64, u64)], from: u64, to: u64) -> Option<f64> {
@@ -27,7 +29,10 @@ fn rate(steps: &[(u64, u64)], from: u64, to: u64) -> Option<f64> {
 
 /// The largest number of bytes in a window is in one that ends with a step.
 fn peak(steps: &[(u64, u64)], window: u64, from: u64, to: u64) -> Option<f64> {
-    let ends = steps.iter().map(|s| s.0).filter(|t| *t >= from.saturating_add(window) && *t <= to);
+    let ends = steps
+        .iter()
+        .map(|s| s.0)
+        .filter(|t| *t >= from.saturating_add(window) && *t <= to);
     let first = from.saturating_add(window).min(to);
     std::iter::once(first)
         .chain(ends)
@@ -44,11 +49,21 @@ pub(super) fn received_rate(s: &StoredSeries, p: &[f64]) -> Option<f64> {
 }
 
 pub(super) fn peak_sent_rate(s: &StoredSeries, p: &[f64]) -> Option<f64> {
-    peak(&s.sent, nanos(parameter(p, 0)), nanos(parameter(p, 1)), nanos(parameter(p, 2)))
+    peak(
+        &s.sent,
+        nanos(parameter(p, 0)),
+        nanos(parameter(p, 1)),
+        nanos(parameter(p, 2)),
+    )
 }
 
 pub(super) fn peak_received_rate(s: &StoredSeries, p: &[f64]) -> Option<f64> {
-    peak(&s.delivered, nanos(parameter(p, 0)), nanos(parameter(p, 1)), nanos(parameter(p, 2)))
+    peak(
+        &s.delivered,
+        nanos(parameter(p, 0)),
+        nanos(parameter(p, 1)),
+        nanos(parameter(p, 2)),
+    )
 }
 
 pub(super) fn sent_by(s: &StoredSeries, p: &[f64]) -> Option<f64> {
@@ -73,12 +88,18 @@ pub(super) fn rtt_at(s: &StoredSeries, p: &[f64]) -> Option<f64> {
 }
 
 pub(super) fn retransmissions_by(s: &StoredSeries, p: &[f64]) -> Option<f64> {
-    Some(s.sender_at(nanos(parameter(p, 0))).map_or(0.0, |x| x.retransmissions as f64))
+    Some(
+        s.sender_at(nanos(parameter(p, 0)))
+            .map_or(0.0, |x| x.retransmissions as f64),
+    )
 }
 
 pub(super) fn time_to_receive(s: &StoredSeries, p: &[f64]) -> Option<f64> {
     let size = parameter(p, 0);
-    s.delivered.iter().find(|step| step.1 as f64 >= size).map(|step| step.0 as f64 / 1e9)
+    s.delivered
+        .iter()
+        .find(|step| step.1 as f64 >= size)
+        .map(|step| step.0 as f64 / 1e9)
 }
 
 pub(super) fn time_to_rate(s: &StoredSeries, p: &[f64]) -> Option<f64> {
@@ -102,7 +123,11 @@ mod tests {
     fn series() -> StoredSeries {
         StoredSeries {
             flow: "a".into(),
-            sender: vec![StoredSample { at_ns: SECOND, cwnd: 4.0, ..StoredSample::default() }],
+            sender: vec![StoredSample {
+                at_ns: SECOND,
+                cwnd: 4.0,
+                ..StoredSample::default()
+            }],
             delivered: vec![(SECOND, 1000), (2 * SECOND, 3000), (4 * SECOND, 4000)],
             sent: vec![(0, 1000), (SECOND, 4000)],
         }
@@ -113,8 +138,14 @@ mod tests {
         let s = series();
         assert_eq!(received_rate(&s, &[1.0, 3.0]), Some(8000.0));
         assert_eq!(received_rate(&s, &[3.0, 1.0]), None);
-        assert_eq!(peak_received_rate(&s, &[1.0, 0.0, f64::INFINITY]), Some(16_000.0));
-        assert_eq!(peak_received_rate(&s, &[1.0, 2.5, f64::INFINITY]), Some(8_000.0));
+        assert_eq!(
+            peak_received_rate(&s, &[1.0, 0.0, f64::INFINITY]),
+            Some(16_000.0)
+        );
+        assert_eq!(
+            peak_received_rate(&s, &[1.0, 2.5, f64::INFINITY]),
+            Some(8_000.0)
+        );
         assert_eq!(sent_by(&s, &[0.5]), Some(1000.0));
     }
 

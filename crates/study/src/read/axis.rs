@@ -13,8 +13,11 @@ pub(super) fn read(top: &Section<'_>) -> Vec<Axis> {
     let mut axes: Vec<Axis> = Vec::new();
     for section in top.tables("axis") {
         let name = section.required_text("name");
-        let points =
-            if section.has("points") { listed(&section) } else { values(&section) };
+        let points = if section.has("points") {
+            listed(&section)
+        } else {
+            values(&section)
+        };
         section.finish();
         let Some(name) = name else { continue };
         if points.is_empty() {
@@ -27,16 +30,22 @@ pub(super) fn read(top: &Section<'_>) -> Vec<Axis> {
         }
         if !is_name(&name.value) || TAKEN.contains(&name.value.as_str()) {
             section.error(
-                Diagnostic::at(name.span.clone(), format!("an axis cannot be named `{}`", name.value))
-                    .label("expected letters, digits, `_` and `-`")
-                    .help("arguments of metrics have names of their own, such as `flow` and `at`"),
+                Diagnostic::at(
+                    name.span.clone(),
+                    format!("an axis cannot be named `{}`", name.value),
+                )
+                .label("expected letters, digits, `_` and `-`")
+                .help("arguments of metrics have names of their own, such as `flow` and `at`"),
             );
         }
         if axes.iter().any(|a| a.name == name.value) {
             let message = format!("two axes are named `{}`", name.value);
             section.error(Diagnostic::at(name.span.clone(), message));
         }
-        axes.push(Axis { name: name.value, points });
+        axes.push(Axis {
+            name: name.value,
+            points,
+        });
     }
     axes
 }
@@ -48,7 +57,10 @@ fn values(section: &Section<'_>) -> Vec<Point> {
     let mut labels = section.texts("labels");
     let mut aliases = section.texts("aliases");
     if paths.is_empty() && section.has("values") {
-        section.error(Diagnostic::at(section.span.clone(), "the axis has `values` but no `path`"));
+        section.error(Diagnostic::at(
+            section.span.clone(),
+            "the axis has `values` but no `path`",
+        ));
     }
     for (key, list) in [("labels", &mut labels), ("aliases", &mut aliases)] {
         if section.has(key) && list.len() != values.len() {
@@ -59,11 +71,17 @@ fn values(section: &Section<'_>) -> Vec<Point> {
             list.clear();
         }
     }
-    let mut points = Points { section, points: Vec::new() };
+    let mut points = Points {
+        section,
+        points: Vec::new(),
+    };
     for (i, (toml, text, span)) in values.into_iter().enumerate() {
         let text = text.unwrap_or_else(|| toml.clone());
         let label = labels.get(i).map(|l| l.value.clone());
-        let settings = paths.iter().map(|path| Setting { path: path.value.clone(), value: toml.clone() });
+        let settings = paths.iter().map(|path| Setting {
+            path: path.value.clone(),
+            value: toml.clone(),
+        });
         let point = Point {
             value: quantity(&text),
             label: label.unwrap_or(text),
@@ -78,7 +96,10 @@ fn values(section: &Section<'_>) -> Vec<Point> {
 
 /// `points = [{ label, alias, value, set }]`.
 fn listed(section: &Section<'_>) -> Vec<Point> {
-    let mut points = Points { section, points: Vec::new() };
+    let mut points = Points {
+        section,
+        points: Vec::new(),
+    };
     for entry in section.tables("points") {
         let label = entry.required_text("label");
         let alias = entry.text("alias").map(|t| t.value);
@@ -89,13 +110,26 @@ fn listed(section: &Section<'_>) -> Vec<Point> {
             && quantity(&value.value).is_none()
         {
             entry.error(
-                Diagnostic::at(value.span.clone(), format!("`{}` is no quantity", value.value))
-                    .label("expected a number with its unit, such as `1 MB`"),
+                Diagnostic::at(
+                    value.span.clone(),
+                    format!("`{}` is no quantity", value.value),
+                )
+                .label("expected a number with its unit, such as `1 MB`"),
             );
         }
         let Some(label) = label else { continue };
-        let value = value.and_then(|v| quantity(&v.value)).or_else(|| quantity(&label.value));
-        points.push(Point { label: label.value, alias, value, settings }, label.span);
+        let value = value
+            .and_then(|v| quantity(&v.value))
+            .or_else(|| quantity(&label.value));
+        points.push(
+            Point {
+                label: label.value,
+                alias,
+                value,
+                settings,
+            },
+            label.span,
+        );
     }
     points.points
 }

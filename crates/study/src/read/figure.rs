@@ -21,7 +21,19 @@ pub(super) fn read(section: &Section<'_>) -> Option<FigureSpec> {
     let kind = kind(section);
     section.finish();
     let span = section.span.clone();
-    Some(FigureSpec { slug, title, from, kind: kind?, series, at, only, x_label, y_label, reference, span })
+    Some(FigureSpec {
+        slug,
+        title,
+        from,
+        kind: kind?,
+        series,
+        at,
+        only,
+        x_label,
+        y_label,
+        reference,
+        span,
+    })
 }
 
 fn kind(section: &Section<'_>) -> Option<FigureKind> {
@@ -31,7 +43,9 @@ fn kind(section: &Section<'_>) -> Option<FigureKind> {
         "series" => {
             let y = section.required_text("y")?;
             let names = SeriesQuantity::ALL.map(|(name, ..)| name);
-            let quantity = SeriesQuantity::ALL.iter().find(|(name, ..)| *name == y.value);
+            let quantity = SeriesQuantity::ALL
+                .iter()
+                .find(|(name, ..)| *name == y.value);
             if quantity.is_none() {
                 section.error(
                     Diagnostic::at(y.span, format!("unknown quantity `{}`", y.value))
@@ -40,12 +54,18 @@ fn kind(section: &Section<'_>) -> Option<FigureKind> {
                 );
             }
             let flow = section.text("flow").map(|t| t.value);
-            let window = section.parsed("window").unwrap_or(Duration::from_millis(500));
+            let window = section
+                .parsed("window")
+                .unwrap_or(Duration::from_millis(500));
             if window.is_zero() {
                 let span = section.span_of("window");
                 section.error(Diagnostic::at(span, "a window of no length has no rate"));
             }
-            Some(FigureKind::Series { y: quantity?.1, flow, window })
+            Some(FigureKind::Series {
+                y: quantity?.1,
+                flow,
+                window,
+            })
         }
         "line" => {
             let x = section.required_text("x").map(|t| t.value);
@@ -53,7 +73,11 @@ fn kind(section: &Section<'_>) -> Option<FigureKind> {
             Some(FigureKind::Line { x: x?, y: y? })
         }
         "bars" => {
-            let groups = section.texts("groups").into_iter().map(|t| t.value).collect();
+            let groups = section
+                .texts("groups")
+                .into_iter()
+                .map(|t| t.value)
+                .collect();
             let y = one_value(section, "y", unit.as_ref(), 2);
             Some(FigureKind::Bars { groups, y: y? })
         }
@@ -79,7 +103,11 @@ pub(super) fn check(study: &Study, studies: &dyn Catalogue, errors: &Errors) {
             FigureKind::Line { x, .. } => shown.push(x),
             FigureKind::Bars { groups, .. } => shown.extend(groups),
         }
-        let axes = Axes { home, span: &figure.span, errors };
+        let axes = Axes {
+            home,
+            span: &figure.span,
+            errors,
+        };
         if !axes.check(&shown, &figure.at, &figure.only) {
             continue;
         }
@@ -96,8 +124,13 @@ pub(super) fn check(study: &Study, studies: &dyn Catalogue, errors: &Errors) {
                 }
                 for axis in &home.axes {
                     if axis.points.len() > 1 && !fixed.contains(&axis.name.as_str()) {
-                        let help = format!("make it the `series`, or fix it with `at = {{ {} = ... }}`", axis.name);
-                        errors.push(error(format!("axis `{}` is not fixed here", axis.name)).help(help));
+                        let help = format!(
+                            "make it the `series`, or fix it with `at = {{ {} = ... }}`",
+                            axis.name
+                        );
+                        errors.push(
+                            error(format!("axis `{}` is not fixed here", axis.name)).help(help),
+                        );
                     }
                 }
             }

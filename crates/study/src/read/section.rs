@@ -37,7 +37,10 @@ pub(crate) fn document<'t>(file: &str, text: &'t str, errors: &Errors) -> Option
                 Some(span) => Diagnostic::at(span, e.message()),
                 None => Diagnostic::whole(e.message()),
             };
-            let error = e.advice().iter().fold(error, |error, help| error.help(help));
+            let error = e
+                .advice()
+                .iter()
+                .fold(error, |error, help| error.help(help));
             errors.push(error.label(e.expected()));
         }
         return None;
@@ -74,7 +77,13 @@ impl<'a> Section<'a> {
         text: &'a str,
         errors: &'a Errors,
     ) -> Section<'a> {
-        Section { table, span, text, errors, asked: RefCell::default() }
+        Section {
+            table,
+            span,
+            text,
+            errors,
+            asked: RefCell::default(),
+        }
     }
 
     pub(crate) fn error(&self, error: Diagnostic) {
@@ -119,8 +128,11 @@ impl<'a> Section<'a> {
 
     fn expected(&self, value: &Spanned<DeValue<'_>>, key: &str, what: &str) {
         self.error(
-            Diagnostic::at(value.span(), format!("`{key}` is {}", kind(value.get_ref())))
-                .label(format!("expected {what}")),
+            Diagnostic::at(
+                value.span(),
+                format!("`{key}` is {}", kind(value.get_ref())),
+            )
+            .label(format!("expected {what}")),
         );
     }
 
@@ -136,7 +148,10 @@ impl<'a> Section<'a> {
     pub(crate) fn text(&self, key: &str) -> Option<Text> {
         let value = self.get(key)?;
         match value.get_ref() {
-            DeValue::String(s) => Some(Text { value: s.to_string(), span: value.span() }),
+            DeValue::String(s) => Some(Text {
+                value: s.to_string(),
+                span: value.span(),
+            }),
             _ => {
                 self.expected(value, key, "a string");
                 None
@@ -153,7 +168,9 @@ impl<'a> Section<'a> {
 
     /// A name that can be a file's: letters, digits, `-`, `_` and `.`.
     pub(crate) fn slug(&self, key: &str) -> String {
-        let Some(text) = self.required_text(key) else { return String::new() };
+        let Some(text) = self.required_text(key) else {
+            return String::new();
+        };
         let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if text.value.is_empty() || text.value.starts_with('.') || !text.value.chars().all(good) {
             self.error(
@@ -173,7 +190,9 @@ impl<'a> Section<'a> {
                 return None;
             }
         };
-        let number = number.and_then(|n| u64::try_from(n).ok()).filter(|n| range.contains(n));
+        let number = number
+            .and_then(|n| u64::try_from(n).ok())
+            .filter(|n| range.contains(n));
         if number.is_none() {
             let (low, high) = (range.start(), range.end());
             self.error(
@@ -199,7 +218,9 @@ impl<'a> Section<'a> {
     }
 
     pub(crate) fn flag(&self, key: &str) -> bool {
-        let Some(value) = self.get(key) else { return false };
+        let Some(value) = self.get(key) else {
+            return false;
+        };
         match value.get_ref() {
             DeValue::Boolean(b) => *b,
             _ => {
@@ -227,13 +248,21 @@ impl<'a> Section<'a> {
 
     /// A list of strings; a single string is a list of one.
     pub(crate) fn texts(&self, key: &str) -> Vec<Text> {
-        let Some(value) = self.get(key) else { return Vec::new() };
+        let Some(value) = self.get(key) else {
+            return Vec::new();
+        };
         match value.get_ref() {
-            DeValue::String(s) => vec![Text { value: s.to_string(), span: value.span() }],
+            DeValue::String(s) => vec![Text {
+                value: s.to_string(),
+                span: value.span(),
+            }],
             DeValue::Array(items) => items
                 .iter()
                 .filter_map(|item| match item.get_ref() {
-                    DeValue::String(s) => Some(Text { value: s.to_string(), span: item.span() }),
+                    DeValue::String(s) => Some(Text {
+                        value: s.to_string(),
+                        span: item.span(),
+                    }),
                     _ => {
                         self.expected(item, key, "an array of strings");
                         None
@@ -260,7 +289,9 @@ impl<'a> Section<'a> {
 
     /// An array of tables.
     pub(crate) fn tables(&self, key: &str) -> Vec<Section<'a>> {
-        let Some(value) = self.get(key) else { return Vec::new() };
+        let Some(value) = self.get(key) else {
+            return Vec::new();
+        };
         let DeValue::Array(items) = value.get_ref() else {
             self.expected(value, key, &format!("an array of tables, `[[{key}]]`"));
             return Vec::new();
@@ -277,14 +308,22 @@ impl<'a> Section<'a> {
 
     /// Every value of an array as TOML, with its text where it is a string.
     pub(crate) fn values(&self, key: &str) -> Vec<(String, Option<String>, Range<usize>)> {
-        let Some(value) = self.get(key) else { return Vec::new() };
+        let Some(value) = self.get(key) else {
+            return Vec::new();
+        };
         let DeValue::Array(items) = value.get_ref() else {
             self.expected(value, key, "an array");
             return Vec::new();
         };
         items
             .iter()
-            .map(|item| (self.toml(item), item.get_ref().as_str().map(str::to_owned), item.span()))
+            .map(|item| {
+                (
+                    self.toml(item),
+                    item.get_ref().as_str().map(str::to_owned),
+                    item.span(),
+                )
+            })
             .collect()
     }
 
@@ -305,8 +344,11 @@ impl<'a> Section<'a> {
 
     /// The keys of the table, in the order of the file.
     pub(crate) fn keys(&self) -> Vec<(String, Range<usize>)> {
-        let mut keys: Vec<_> =
-            self.table.iter().map(|(k, _)| (k.get_ref().to_string(), k.span())).collect();
+        let mut keys: Vec<_> = self
+            .table
+            .iter()
+            .map(|(k, _)| (k.get_ref().to_string(), k.span()))
+            .collect();
         keys.sort_by_key(|(_, span)| span.start);
         keys
     }

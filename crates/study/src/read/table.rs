@@ -5,7 +5,7 @@ use crate::diagnose::Diagnostic;
 use crate::expr::{Scope, number};
 use crate::nearest::list;
 use crate::paper::Catalogue;
-use crate::study::{Bar, Limits, Study, TableSpec, ValueSpec};
+use crate::study::{Bar, Labels, Limits, Shown, Study, TableSpec, ValueSpec};
 use crate::unit::Unit;
 use bentpipe_units::Ratio;
 use std::collections::BTreeMap;
@@ -15,7 +15,13 @@ pub(super) fn read(section: &Section<'_>) -> Option<TableSpec> {
     let slug = section.slug("slug");
     let title = section.text("title").map_or_else(String::new, |t| t.value);
     let from = section.text("from").map(|t| t.value);
-    let names = |key: &str| section.texts(key).into_iter().map(|t| t.value).collect::<Vec<_>>();
+    let names = |key: &str| {
+        section
+            .texts(key)
+            .into_iter()
+            .map(|t| t.value)
+            .collect::<Vec<_>>()
+    };
     let (rows, columns) = (names("rows"), names("columns"));
     let (at, only) = selection(section);
     let unit = section.text("unit").map(|t| t.value);
@@ -55,13 +61,17 @@ pub(super) fn read(section: &Section<'_>) -> Option<TableSpec> {
 /// `metric = "..."`, or `metrics = [{ label, metric, unit, decimals }]`.
 fn values(section: &Section<'_>, unit: Option<&String>, decimals: u32) -> Vec<ValueSpec> {
     if !section.has("metrics") {
-        return one_value(section, "metric", unit, decimals).into_iter().collect();
+        return one_value(section, "metric", unit, decimals)
+            .into_iter()
+            .collect();
     }
     let mut values = Vec::new();
     for entry in section.tables("metrics") {
         let label = entry.required_text("label").map(|t| t.value);
         let own_unit = entry.text("unit").map(|t| t.value);
-        let decimals = entry.integer("decimals", 0..=12).map_or(decimals, |n| n as u32);
+        let decimals = entry
+            .integer("decimals", 0..=12)
+            .map_or(decimals, |n| n as u32);
         let value = one_value(&entry, "metric", own_unit.as_ref().or(unit), decimals);
         entry.finish();
         values.extend(value.map(|v| ValueSpec { label, ..v }));
@@ -81,33 +91,45 @@ pub(super) fn one_value(
     } else {
         expression(section, key)
     };
-    Some(ValueSpec { label: None, expression: expression?, unit: unit.cloned(), decimals })
+    Some(ValueSpec {
+        label: None,
+        expression: expression?,
+        unit: unit.cloned(),
+        decimals,
+    })
 }
 
 /// `at = { axis = "point" }` and `only = { axis = ["point", ...] }`.
-pub(super) fn selection(section: &Section<'_>) -> (Vec<(String, String)>, Vec<(String, Vec<String>)>) {
+pub(super) fn selection(section: &Section<'_>) -> (Labels, Shown) {
     let at = section.table("at").map_or_else(Vec::new, |table| {
         let keys = table.keys().into_iter();
-        keys.filter_map(|(key, _)| Some((key.clone(), table.text(&key)?.value))).collect()
+        keys.filter_map(|(key, _)| Some((key.clone(), table.text(&key)?.value)))
+            .collect()
     });
     let only = section.table("only").map_or_else(Vec::new, |table| {
         let points = |key: &str| table.texts(key).into_iter().map(|t| t.value).collect();
-        table.keys().into_iter().map(|(key, _)| (key.clone(), points(&key))).collect()
+        table
+            .keys()
+            .into_iter()
+            .map(|(key, _)| (key.clone(), points(&key)))
+            .collect()
     });
     (at, only)
 }
 
 fn bar(section: &Section<'_>) -> Bar {
     let limits = limits(section);
-    let per_column = section.table("per_column").map_or_else(BTreeMap::new, |columns| {
-        let entry = |(key, _): (String, Range<usize>)| {
-            let section = columns.table(&key)?;
-            let limits = self::limits(&section);
-            section.finish();
-            Some((key, limits))
-        };
-        columns.keys().into_iter().filter_map(entry).collect()
-    });
+    let per_column = section
+        .table("per_column")
+        .map_or_else(BTreeMap::new, |columns| {
+            let entry = |(key, _): (String, Range<usize>)| {
+                let section = columns.table(&key)?;
+                let limits = self::limits(&section);
+                section.finish();
+                Some((key, limits))
+            };
+            columns.keys().into_iter().filter_map(entry).collect()
+        });
     section.finish();
     Bar { limits, per_column }
 }
@@ -128,7 +150,11 @@ pub(super) fn check(study: &Study, studies: &dyn Catalogue, errors: &Errors) {
             continue;
         };
         let shown: Vec<&String> = table.rows.iter().chain(&table.columns).collect();
-        let axes = Axes { home, span: &table.span, errors };
+        let axes = Axes {
+            home,
+            span: &table.span,
+            errors,
+        };
         if !axes.check(&shown, &table.at, &table.only) {
             continue;
         }
@@ -146,7 +172,11 @@ fn check_bar(table: &TableSpec, home: &Study, errors: &Errors) {
     if table.columns.is_empty() && table.values.len() < 2 {
         return;
     }
-    let mut known: Vec<&str> = table.values.iter().filter_map(|v| v.label.as_deref()).collect();
+    let mut known: Vec<&str> = table
+        .values
+        .iter()
+        .filter_map(|v| v.label.as_deref())
+        .collect();
     for axis in table.columns.iter().filter_map(|name| home.axis(name)) {
         known.extend(axis.points.iter().map(|p| p.label.as_str()));
     }
@@ -154,9 +184,12 @@ fn check_bar(table: &TableSpec, home: &Study, errors: &Errors) {
         let parts: Vec<&str> = name.split(crate::table::COLUMN_JOIN).collect();
         if !known.contains(&name.as_str()) && !parts.iter().all(|part| known.contains(part)) {
             errors.push(
-                Diagnostic::at(table.span.clone(), format!("the bar names an unknown column `{name}`"))
-                    .label(format!("columns are {}", list(known.iter().copied())))
-                    .suggest(name, known.iter().copied()),
+                Diagnostic::at(
+                    table.span.clone(),
+                    format!("the bar names an unknown column `{name}`"),
+                )
+                .label(format!("columns are {}", list(known.iter().copied())))
+                .suggest(name, known.iter().copied()),
             );
         }
     }
@@ -176,9 +209,8 @@ pub(super) fn check_value(
         (Err(fault), _) => {
             let mut error = text.fault(fault);
             if error.message().ends_with("is not fixed here") {
-                error = error.help_instead(
-                    "show the axis, or fix it with `at = { AXIS = \"point\" }`",
-                );
+                error =
+                    error.help_instead("show the axis, or fix it with `at = { AXIS = \"point\" }`");
             }
             errors.push(error);
         }
@@ -189,7 +221,10 @@ pub(super) fn check_value(
                     text.place.span.clone(),
                     format!("{} cannot be shown in `{unit}`", measure.article()),
                 )
-                .label(format!("possible units are {}", list(names.iter().copied())))
+                .label(format!(
+                    "possible units are {}",
+                    list(names.iter().copied())
+                ))
                 .suggest(unit, names.iter().copied()),
             );
         }
@@ -220,7 +255,9 @@ impl Axes<'_> {
                 good = false;
             }
         }
-        let points = at.iter().map(|(axis, point)| (axis, std::slice::from_ref(point)));
+        let points = at
+            .iter()
+            .map(|(axis, point)| (axis, std::slice::from_ref(point)));
         for (name, points) in points.chain(only.iter().map(|(axis, points)| (axis, &points[..]))) {
             let Some(axis) = self.axis(name) else {
                 good = false;
@@ -228,8 +265,11 @@ impl Axes<'_> {
             };
             for point in points.iter().filter(|p| axis.point(p).is_none()) {
                 self.errors.push(
-                    Diagnostic::at(self.span.clone(), format!("axis `{name}` has no point `{point}`"))
-                        .suggest(point, axis.names()),
+                    Diagnostic::at(
+                        self.span.clone(),
+                        format!("axis `{name}` has no point `{point}`"),
+                    )
+                    .suggest(point, axis.names()),
                 );
                 good = false;
             }
@@ -247,7 +287,11 @@ impl Axes<'_> {
             let known = || self.home.axes.iter().map(|a| a.name.as_str());
             self.errors.push(
                 Diagnostic::at(self.span.clone(), format!("unknown axis `{name}`"))
-                    .label(format!("axes of `{}` are {}", self.home.name, list(known())))
+                    .label(format!(
+                        "axes of `{}` are {}",
+                        self.home.name,
+                        list(known())
+                    ))
                     .suggest(name, known()),
             );
         }
@@ -261,6 +305,8 @@ impl Axes<'_> {
         at: &'s [(String, String)],
     ) -> Vec<&'s str> {
         let shown = shown.iter().map(|s| s.as_str());
-        shown.chain(at.iter().map(|(axis, _)| axis.as_str())).collect()
+        shown
+            .chain(at.iter().map(|(axis, _)| axis.as_str()))
+            .collect()
     }
 }

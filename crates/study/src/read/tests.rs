@@ -1,7 +1,7 @@
 use crate::study::Study;
 use proptest::prelude::*;
 
-const GOOD: &str = include_str!("../../../../papers/marchese-2006/table-3.toml");
+const GOOD: &str = include_str!("../../tests/data/table-3.toml");
 
 fn rendered(text: &str) -> String {
     match Study::parse("study.toml", text) {
@@ -19,8 +19,14 @@ fn changed(from: &str, to: &str) -> String {
 #[test]
 fn the_papers_study_reads() {
     let study = Study::parse("table-3.toml", GOOD).unwrap();
-    assert_eq!((study.cells(), study.tables.len(), study.claims.len()), (75, 5, 8));
-    assert_eq!(study.axis("file").unwrap().points[2].value.unwrap().0, 1_048_352.0);
+    assert_eq!(
+        (study.cells(), study.tables.len(), study.claims.len()),
+        (75, 5, 8)
+    );
+    assert_eq!(
+        study.axis("file").unwrap().points[2].value.unwrap().0,
+        1_048_352.0
+    );
     assert_eq!(study.axis("transport").unwrap().point("mtsi"), Some(4));
     let setting = &study.axis("bandwidth").unwrap().points[0].settings[0];
     assert_eq!(setting.value, "\"500 kbit/s\"");
@@ -31,11 +37,17 @@ fn mistakes_are_pointed_at() {
     let studies = [
         "name = ",
         "title = 'x'\nscenario = 'y.toml'\n[[axis]]\nname = 'a'\nvalues = []\npath = 'p'\n",
-        &changed("scenario = \"emulator.toml\"", "scenario = \"emulator.toml\"\nreplications = 0"),
+        &changed(
+            "scenario = \"emulator.toml\"",
+            "scenario = \"emulator.toml\"\nreplications = 0",
+        ),
         &changed("paper = ", "papre = "),
         &changed("name = \"file\"", "name = \"bandwidth\""),
         &changed("labels = [\"500 Kbit/s\", ", "labels = ["),
-        &changed("rows = [\"bandwidth\", \"file\"]", "rows = [\"bandwidht\", \"file\"]"),
+        &changed(
+            "rows = [\"bandwidth\", \"file\"]",
+            "rows = [\"bandwidht\", \"file\"]",
+        ),
         &changed("columns = [\"transport\"]", ""),
         &changed("metric = \"transfer_time\"", "metric = \"transfer_tmie\""),
         &changed("unit = \"s\"", "unit = \"kB\""),
@@ -43,7 +55,10 @@ fn mistakes_are_pointed_at() {
         &changed("\"TCP Westwood+\" = { worst", "\"TCP Westwood\" = { worst"),
         &changed("alias = \"iw6\"", "alias = \"iw2\""),
         &changed("< time(westwood) <", "< time(westwod) <"),
-        &changed("metric = \"gain(mtsi, iw2)\"", "metric = \"gain(mtsi, iw22)\""),
+        &changed(
+            "metric = \"gain(mtsi, iw2)\"",
+            "metric = \"gain(mtsi, iw22)\"",
+        ),
         &changed("recorded = \"holds\"", "recorded = \"true\""),
         &changed("slug = \"table-4\"", "slug = \"table-3\""),
         &changed("path = \"link.satellite.rate\"", "path = 5"),
@@ -55,7 +70,8 @@ fn mistakes_are_pointed_at() {
 #[test]
 fn figures_are_checked() {
     let figure = |lines: &str| format!("{GOOD}\n[[figure]]\nslug = \"figure-1\"\n{lines}\n");
-    let bars = "kind = \"bars\"\ngroups = [\"bandwidth\", \"file\"]\nseries = \"transport\"\ny = \"time\"";
+    let bars =
+        "kind = \"bars\"\ngroups = [\"bandwidth\", \"file\"]\nseries = \"transport\"\ny = \"time\"";
     let line = "kind = \"line\"\nx = \"file\"\nseries = \"transport\"\ny = \"time\"\nat = { bandwidth = \"2 Mbit/s\" }";
     assert_eq!(rendered(&figure(bars)), "no error\n");
     assert_eq!(rendered(&figure(line)), "no error\n");
@@ -65,7 +81,10 @@ fn figures_are_checked() {
         "kind = \"series\"\ny = \"cwnd\"\nseries = \"transport\"\nat = { bandwidth = \"1 Mbit/s\" }",
         "kind = \"line\"\nx = \"file\"\nseries = \"transport\"\ny = \"time\"",
     ];
-    let shown: Vec<String> = faults.iter().map(|lines| rendered(&figure(lines))).collect();
+    let shown: Vec<String> = faults
+        .iter()
+        .map(|lines| rendered(&figure(lines)))
+        .collect();
     insta::assert_snapshot!(shown.join("\n"));
 }
 

@@ -1,0 +1,117 @@
+//! Built-in metrics and their arguments.
+
+use super::names::{bind, moves};
+use super::points::fixed;
+use super::{Dimension, Scope};
+use crate::expr::Fault;
+use crate::expr::ast::{Argument, Expr, Kind};
+use crate::expr::resolved::Number;
+use crate::metric::{Metric, Of, Selection};
+use crate::nearest::list;
+use crate::unit::Unit;
+use std::ops::Range;
+
+pub(super) fn built_in(
+    metric: &'static Metric,
+    arguments: &[Argument],
+    span: &Range<usize>,
+    scope: &Scope<'_>,
+) -> Result<(Number, Dimension), Fault> {
+    let mut selection = Selection::default();
+    let mut given: Vec<Option<f64>> = metric.parameters().iter().map(|p| p.default).collect();
+    let mut points = Vec::new();
+    for argument in arguments {
+        let name = argument.name.as_ref().map_or("", |n| n.text.as_str());
+        if let Some(i) = metric.parameters().iter().position(|p| p.name == name) {
+            given[i] = Some(parameter(metric.parameters()[i].unit, &argument.value)?);
+        } else if name.is_empty() || scope.home.axis(name).is_some() {
+            points.push(argument);
+        } else if metric.arguments().any(|a| a == name) {
+            let word = word(&argument.value)?;
+            match name {
+                "flow" => selection.flow = Some(word),
+                "link" => selection.link = Some(word),
+                _ => selection.of = Some(way(&word, &argument.value.span)?),
+            }
+        } else {
+            let mut known: Vec<&str> = scope.home.axes.iter().map(|a| a.name.as_str()).collect();
+            for name in metric.arguments() {
+                known.push(name);
+            }
+            let at = argument.name.as_ref().map_or(span, |n| &n.span).clone();
+            return Err(
+                Fault::new(at, format!("`{}` takes no `{name}`", metric.name))
+                    .label(format!("it takes {}", list(known.clone())))
+                    .suggest(name, known),
+            );
+        }
+    }
+    let (moved, inner) = moves(&points, scope)?;
+    for axis in &scope.home.axes {
+        fixed(axis, &inner, span)?;
+    }
+    for (value, parameter) in given.into_iter().zip(metric.parameters()) {
+        selection.parameters.push(value.ok_or_else(|| {
+            Fault::new(
+                span.clone(),
+                format!("`{}` needs `{} = ...`", metric.name, parameter.name),
+            )
+        })?);
+    }
+    if metric.needs_link() && selection.link.is_none() {
+        return Err(Fault::new(
+            span.clone(),
+            format!("`{}` needs `link = \"...\"`", metric.name),
+        ));
+    }
+    if metric.needs_series() && scope.home.series.is_none() {
+        return Err(Fault::new(
+            span.clone(),
+            format!(
+                "`{}` needs time series, and `{}` records none",
+                metric.name, scope.home.name
+            ),
+        )
+        .help("add `series = \"100 ms\"` to that study"));
+    }
+    Ok((
+        bind(moved, Number::Cell(metric, selection)),
+        Some(metric.unit),
+    ))
+}
+
+fn word(value: &Expr) -> Result<String, Fault> {
+    match &value.kind {
+        Kind::Label(text) => Ok(text.clone()),
+        Kind::Use {
+            study: None,
+            name,
+            arguments: None,
+        } => Ok(name.text.clone()),
+        _ => Err(Fault::new(value.span.clone(), "expected a name")),
+    }
+}
+
+fn way(word: &str, span: &Range<usize>) -> Result<Of, Fault> {
+    let names = Of::ALL.map(|(name, _)| name);
+    Of::ALL
+        .iter()
+        .find(|(name, _)| *name == word)
+        .map(|(_, of)| *of)
+        .ok_or_else(|| {
+            Fault::new(span.clone(), format!("unknown way `{word}`"))
+                .label(format!("expected one of {}", list(names)))
+                .suggest(word, names)
+        })
+}
+
+fn parameter(unit: Unit, value: &Expr) -> Result<f64, Fault> {
+    match &value.kind {
+        Kind::Number(x, Some(given)) if *given == unit => Ok(*x),
+        Kind::Number(0.0, None) => Ok(0.0),
+        _ => Err(Fault::new(
+            value.span.clone(),
+            format!("expected {} with its unit", unit.article()),
+        )),
+    }
+}

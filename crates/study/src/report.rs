@@ -1,0 +1,118 @@
+//! The report of a reproduction: a row per cell and per claim.
+
+use crate::bar::CellVerdict;
+use crate::claim::{ClaimResult, Verdict};
+use crate::table::TableData;
+use serde::{Deserialize, Serialize, Serializer};
+
+/// A report, which is an array of rows: cells first, then claims.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct ReproduceReport {
+    /// The rows.
+    pub rows: Vec<ReportRow>,
+    /// Whether something is worse than recorded: a cell or a mean outside its
+    /// bar, or a claim whose verdict changed.
+    pub regression: bool,
+}
+
+impl Serialize for ReproduceReport {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.rows.serialize(to)
+    }
+}
+
+/// A row of a report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ReportRow {
+    /// A cell of a table.
+    Cell(CellRow),
+    /// A claim.
+    Claim(ClaimRow),
+}
+
+/// A cell of a table beside the published number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellRow {
+    /// Slug of the paper.
+    pub paper: String,
+    /// Slug of the table.
+    pub item: String,
+    /// Label of the row.
+    pub row: String,
+    /// Label of the column.
+    pub column: String,
+    /// The published number.
+    pub published: Option<f64>,
+    /// Ours.
+    pub ours: Option<f64>,
+    /// Half the width of its 95% interval.
+    pub ci95: Option<f64>,
+    /// The unit of all three.
+    pub unit: String,
+    /// (ours - published) / published, as a fraction.
+    pub relative_error: Option<f64>,
+    /// How it stands.
+    pub verdict: CellVerdict,
+    /// Remarks.
+    pub note: String,
+}
+
+/// A claim beside its recorded verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimRow {
+    /// Slug of the paper.
+    pub paper: String,
+    /// Identifier.
+    pub id: String,
+    /// What is claimed.
+    pub claim: String,
+    /// What the results say.
+    pub verdict: Verdict,
+    /// What they are to say.
+    pub recorded: Option<Verdict>,
+    /// Numbers that show it.
+    pub evidence: String,
+}
+
+pub(crate) fn report(
+    paper: &str,
+    tables: &[(String, TableData)],
+    claims: &[ClaimResult],
+) -> ReproduceReport {
+    let mut report = ReproduceReport::default();
+    for (_, table) in tables {
+        for cell in table.cells.iter().flatten() {
+            // A cell that should stand beside a published number and does not
+            // is worse than one that stands beside it badly.
+            report.regression |= cell.verdict == CellVerdict::Worse
+                || (cell.verdict == CellVerdict::Missing && cell.published.is_some());
+            report.rows.push(ReportRow::Cell(CellRow {
+                paper: paper.to_owned(),
+                item: table.slug.clone(),
+                row: cell.row.clone(),
+                column: cell.column.clone(),
+                published: cell.published,
+                ours: cell.ours,
+                ci95: cell.ci95,
+                unit: cell.unit.clone(),
+                relative_error: cell.relative_error,
+                verdict: cell.verdict,
+                note: cell.note.clone(),
+            }));
+        }
+        report.regression |= table.errors.iter().any(|e| e.verdict == CellVerdict::Worse);
+    }
+    for claim in claims {
+        report.regression |= claim.regression;
+        report.rows.push(ReportRow::Claim(ClaimRow {
+            paper: paper.to_owned(),
+            id: claim.id.clone(),
+            claim: claim.claim.clone(),
+            verdict: claim.verdict,
+            recorded: claim.recorded,
+            evidence: claim.evidence.clone(),
+        }));
+    }
+    report
+}
