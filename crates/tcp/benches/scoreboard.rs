@@ -6,7 +6,7 @@
 use bentpipe_cc::Parameters;
 use bentpipe_tcp::packet::SackBlock;
 use bentpipe_tcp::{
-    CongestionControlChoice, DelayedAck, Endpoint, HostProfile, Packet, Pacing, Recovery, Transport,
+    CongestionControlChoice, DelayedAck, Endpoint, HostProfile, Pacing, Packet, Recovery, Transport,
 };
 use bentpipe_units::{Bytes, Duration, Time};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
@@ -25,7 +25,11 @@ fn sender(window: u32) -> (Endpoint, Vec<Packet>) {
         initial_ssthresh: None,
         send_buffer: Bytes::MAX,
         receive_buffer: Bytes::new(4_000_000_000),
-        delayed_ack: DelayedAck { count: 1, timer: Duration::from_millis(40), quick_acks: 0 },
+        delayed_ack: DelayedAck {
+            count: 1,
+            timer: Duration::from_millis(40),
+            quick_acks: 0,
+        },
         timestamps: false,
         limited_transmit: false,
         recovery_fix: false,
@@ -34,7 +38,9 @@ fn sender(window: u32) -> (Endpoint, Vec<Packet>) {
         ecn: false,
         minimum_rto: None,
     };
-    let Ok(controller) = transport.controller() else { unreachable!("fixed-window is built in") };
+    let Ok(controller) = transport.controller() else {
+        unreachable!("fixed-window is built in")
+    };
     let mut endpoint = Endpoint::new(&transport, controller, 1);
     endpoint.assume_open();
     let mut out = Vec::new();
@@ -51,7 +57,10 @@ fn acks(window: u32) -> Vec<Packet> {
             ack.flags = bentpipe_tcp::packet::flags::ACK;
             ack.window = 4_000_000_000;
             let first = (i / 100 * 100 + 1) * MSS;
-            ack.sack[0] = SackBlock { start: first, end: (i + 1) * MSS };
+            ack.sack[0] = SackBlock {
+                start: first,
+                end: (i + 1) * MSS,
+            };
             ack.sack_count = 1;
             ack
         })

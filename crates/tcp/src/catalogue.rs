@@ -117,8 +117,7 @@ impl TransportSettings {
         let profile = self.profile.unwrap_or_default();
         let rules = profile.rules();
         let timestamps = self.timestamps.unwrap_or(rules.timestamps);
-        let headers = if timestamps { 52 } else { 40 };
-        Transport {
+        let mut transport = Transport {
             name: name.into(),
             congestion_control: self
                 .congestion_control
@@ -126,7 +125,7 @@ impl TransportSettings {
             parameters: self.parameters,
             profile,
             recovery: self.recovery.unwrap_or(rules.recovery),
-            mss: self.mss.unwrap_or(DEFAULT_PACKET - headers),
+            mss: 0,
             initial_window: self.initial_window.unwrap_or(rules.initial_window),
             initial_ssthresh: self.initial_ssthresh.filter(|s| s.is_finite()),
             send_buffer: self.send_buffer.unwrap_or(DEFAULT_BUFFER),
@@ -143,7 +142,10 @@ impl TransportSettings {
             pacing: self.pacing.unwrap_or(Pacing::Off),
             ecn: self.ecn.unwrap_or(false),
             minimum_rto: self.minimum_rto,
-        }
+        };
+        let full = DEFAULT_PACKET - transport.header_bytes();
+        transport.mss = self.mss.unwrap_or(full);
+        transport
     }
 }
 

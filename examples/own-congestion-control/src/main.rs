@@ -40,12 +40,18 @@ impl CongestionControl for Remembered {
         if !ack.cwnd_limited {
             return;
         }
-        window.cwnd += if window.in_slow_start() { ack.acked } else { ack.acked / window.cwnd };
+        window.cwnd += if window.in_slow_start() {
+            ack.acked
+        } else {
+            ack.acked / window.cwnd
+        };
     }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let file = std::env::args().nth(1).unwrap_or_else(|| "scenarios/geo.toml".into());
+    let file = std::env::args()
+        .nth(1)
+        .unwrap_or_else(|| "scenarios/geo.toml".into());
     let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
     let scenario = Document::parse(&file, &text)?.validate()?;
     let options = Options::default();
@@ -61,7 +67,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     for (outcome, label) in [(&named, None), (&own, Some("remembered"))] {
         let flow = &outcome.flows[0];
-        let time = flow.transfer_time.map_or_else(|| "did not finish".into(), |t| t.to_string());
+        let time = flow
+            .transfer_time
+            .map_or_else(|| "did not finish".into(), |t| t.to_string());
         println!("{:12} {time}", label.unwrap_or(&flow.transport));
     }
     Ok(())
