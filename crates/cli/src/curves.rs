@@ -50,12 +50,8 @@ pub(crate) fn draw(
         let windows = series.sender.iter().map(|s| (s.at.as_secs(), s.cwnd));
         let windows = windows.filter(|(at, _)| shown(at));
         cwnd = cwnd.series(Series::step(name, windows));
-        rate = rate.series(Series::step(
-            name,
-            rates(series, window)
-                .into_iter()
-                .filter(|(at, _)| shown(at)),
-        ));
+        let rates = rates(series, window).into_iter().filter(|(at, _)| shown(at));
+        rate = rate.series(Series::line(name, rates));
         let bytes = series
             .delivered
             .iter()
@@ -81,7 +77,8 @@ pub(crate) fn draw(
     output::draw(&chart, file)
 }
 
-/// Delivered bytes per `window`, Mbit/s, from the first delivery to the last.
+/// Delivered bytes per `window`, Mbit/s, from the first delivery to the last,
+/// each at the middle of its window.
 fn rates(series: &FlowSeries, window: Duration) -> Vec<(f64, f64)> {
     let Some(&(end, _)) = series.delivered.last() else {
         return Vec::new();
@@ -94,11 +91,10 @@ fn rates(series: &FlowSeries, window: Duration) -> Vec<(f64, f64)> {
     while from < end {
         let to = from + window;
         points.push((
-            from.as_secs(),
+            (from + window / 2).as_secs(),
             series.goodput_between(from, to).bps_f64() / 1e6,
         ));
         from = to;
     }
-    points.push((from.as_secs(), 0.0));
     points
 }

@@ -9,7 +9,11 @@ use bentpipe_sim::{Options, run};
 use bentpipe_units::Duration;
 use rayon::prelude::*;
 
-/// Draws the first run of every transport, the fastest first, into `file`.
+/// More curves than this in a panel cannot be told apart.
+const CURVES: usize = 8;
+
+/// Draws the first run of the fastest transports, the recommended and the
+/// default one among them, into `file`.
 pub(super) fn draw(
     comparison: &Comparison,
     candidates: &[Candidate],
@@ -32,6 +36,7 @@ pub(super) fn draw(
         .iter()
         .filter_map(|m| candidates.iter().find(|c| c.name == m.name))
         .collect();
+    let (all, order) = (order.len(), chosen(comparison, order));
     let drawn: Vec<Curve> = order
         .par_iter()
         .map(|candidate| {
@@ -50,15 +55,39 @@ pub(super) fn draw(
     );
     // Readable for those that matter: the slowest would press them together,
     // and what a repaired hole lets through at once would dwarf the rest.
-    let note = match end {
-        Some(end) => format!("seed {seed}; the slowest transfers go on after {end:.0} s"),
-        None => format!("seed {seed}"),
-    };
+    let mut note = format!("seed {seed}");
+    if order.len() < all {
+        note += &format!("; {} of {all}, the others with --transport", order.len());
+    }
+    if let Some(end) = end {
+        note += &format!("; the slowest transfers go on after {end:.0} s");
+    }
     let ends = curves::Ends {
         time: end,
         rate: Some(1.5e-6 * path.rate.bps_f64()),
     };
     curves::draw(&title, &note, &drawn, path.rtt * 2, ends, file)
+}
+
+/// The fastest of `order`, at most [`CURVES`], with the recommended and the
+/// default transport among them.
+fn chosen<'a>(comparison: &Comparison, mut order: Vec<&'a Candidate>) -> Vec<&'a Candidate> {
+    let Some(advice) = &comparison.advice else {
+        order.truncate(CURVES);
+        return order;
+    };
+    let kept = [Some(advice.pick), advice.default].into_iter().flatten();
+    let kept: Vec<&str> = kept.map(|i| comparison.results[i].name.as_str()).collect();
+    let mut others = CURVES - kept.len();
+    order.retain(|c| {
+        if kept.contains(&c.name.as_str()) {
+            return true;
+        }
+        let fits = others > 0;
+        others = others.saturating_sub(1);
+        fits
+    });
+    order
 }
 
 /// Where the time axis ends, if it ends before the slowest transfer.
