@@ -98,6 +98,17 @@ pub(crate) struct Threads {
     pub(crate) threads: Option<u16>,
 }
 
+/// Where a capture listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PcapAt {
+    /// At the `from` end, which sends the data, as tcpdump there would.
+    From,
+    /// At the `to` end.
+    To,
+    /// At both: every packet that arrives is in the file twice.
+    Both,
+}
+
 /// Simulates a scenario file once.
 ///
 /// Prints what each flow and each link did. The same file and seed give the
@@ -121,6 +132,9 @@ pub(crate) struct Run {
     /// Capture the packets at the flows' ends as pcapng, for Wireshark
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
+    /// Which end of the flows --pcap listens at
+    #[arg(long, value_name = "END", default_value = "from")]
+    pub(crate) pcap_at: PcapAt,
     /// Write the tables as CSV and Parquet into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

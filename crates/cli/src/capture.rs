@@ -1,5 +1,6 @@
 //! Packets of a run as a capture: simulated headers become real ones.
 
+use crate::args::PcapAt;
 use crate::exit::Failure;
 use bentpipe_outcome::{
     Capture, CaptureError, CapturedPacket, Interface, Provenance, Sack, TcpHeader, Transport,
@@ -18,12 +19,14 @@ const LISTENING: u16 = 5001;
 /// First port of the side that opens the connection.
 const CALLING: u16 = 40_000;
 
-/// Writes every packet that a flow's ends send and receive. Each end is a tap
+/// Writes the packets that the flows' ends send and receive. Each end is a tap
 /// point, `FLOW/from` or `FLOW/to`.
 pub(crate) struct Tap {
     capture: Capture<WholeFile>,
     path: PathBuf,
     flows: Vec<Facts>,
+    /// Which ends of the flows it listens at.
+    at: PcapAt,
     /// What each tap saw last from each side: `[tap][sender]`.
     seen: Vec<[Seen; 2]>,
     /// The first thing that went wrong; nothing is written after it.
@@ -59,7 +62,12 @@ struct Facts {
 
 impl Tap {
     /// Begins the capture `path` of a run of `scenario` with `seed`.
-    pub(crate) fn create(path: &Path, scenario: &Scenario, seed: u64) -> Result<Tap, Failure> {
+    pub(crate) fn create(
+        path: &Path,
+        scenario: &Scenario,
+        seed: u64,
+        at: PcapAt,
+    ) -> Result<Tap, Failure> {
         let interfaces: Vec<Interface> = scenario
             .flows
             .iter()
@@ -94,6 +102,7 @@ impl Tap {
             capture,
             path: path.to_owned(),
             flows: flows.collect(),
+            at,
             seen,
             failed: None,
         })
@@ -110,11 +119,16 @@ impl Tap {
     }
 
     fn see(&mut self, now: Time, endpoint: u32, sender: usize, packet: &Packet) {
+        let heard = match self.at {
+            PcapAt::From => endpoint.is_multiple_of(2),
+            PcapAt::To => !endpoint.is_multiple_of(2),
+            PcapAt::Both => true,
+        };
         let index = endpoint as usize / 2;
         let Some(facts) = self.flows.get(index) else {
             return;
         };
-        if self.failed.is_some() {
+        if !heard || self.failed.is_some() {
             return;
         }
         let mut packet = *packet;

@@ -36,7 +36,7 @@ fn describe(scenario: &Scenario, out: &mut Output) -> Result<(), Failure> {
         out.paragraph(0, &scenario.description)?;
     }
     out.line(format_args!(
-        "{} nodes, {} links, {} flows, up to {} simulated, seed {}",
+        "nodes: {}, links: {}, flows: {}, up to {} simulated, seed {}",
         scenario.nodes.len(),
         scenario.links.len(),
         scenario.flows.len(),

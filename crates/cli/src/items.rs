@@ -174,11 +174,12 @@ fn errors(summary: &ErrorSummary) -> String {
     let error = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{:.2}%", 100.0 * x));
     let bar = |x: Option<f64>| x.map_or_else(String::new, |x| format!(" (bar {:.2}%)", 100.0 * x));
     format!(
-        "{what}: {} cells, relative error mean {}{}, median {}, worst {}{}: {}",
+        "{what}: {} cells, relative error mean {}{}, median {}{}, worst {}{}: {}",
         summary.cells,
         error(summary.mean),
         bar(summary.mean_bar),
         error(summary.median),
+        bar(summary.median_bar),
         error(summary.worst),
         bar(summary.worst_bar),
         summary.verdict.name(),

@@ -70,7 +70,7 @@ fn execute(args: &args::Run, scenario: &Scenario, options: &Options) -> Result<O
     let Some(file) = &args.pcap else {
         return simulation.run(&mut Unobserved).map_err(failed);
     };
-    let mut tap = Tap::create(file, scenario, options.seed)?;
+    let mut tap = Tap::create(file, scenario, options.seed, args.pcap_at)?;
     let outcome = simulation.run(&mut tap).map_err(failed)?;
     tap.finish()?;
     talk(format_args!("captured {}", file.display()));

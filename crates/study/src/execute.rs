@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// How far a study is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,8 +120,9 @@ fn place(study: &Arc<Study>, cell: usize) -> String {
 /// the key of a run says.
 pub(crate) fn header(study: &Study, runner: &dyn Runner) -> String {
     format!(
-        "bentpipe {} study {} scenario {} jitter {} ns series {}",
+        "bentpipe {} build {} study {} scenario {} jitter {} ns series {}",
         env!("CARGO_PKG_VERSION"),
+        build(),
         study.name,
         hash(&runner.identity()),
         study.start_jitter.as_nanos(),
@@ -129,6 +130,17 @@ pub(crate) fn header(study: &Study, runner: &dyn Runner) -> String {
             .series
             .map_or("none".to_owned(), |d| format!("{} ns", d.as_nanos())),
     )
+}
+
+/// Which build of the program this is: a hash of its executable, so that a
+/// journal from before a change to the simulator is not taken for results of
+/// after it. The name of the version alone where the file cannot be read.
+fn build() -> &'static str {
+    static BUILD: OnceLock<String> = OnceLock::new();
+    BUILD.get_or_init(|| {
+        let file = std::env::current_exe().and_then(std::fs::read);
+        file.map_or_else(|_| "unknown".to_owned(), |bytes| format!("{:08x}", crc32fast::hash(&bytes)))
+    })
 }
 
 /// Runs what the journal does not hold yet, and returns the results of all.

@@ -143,3 +143,46 @@ fn papers_are_looked_up_by_name() {
     let error = bentpipe(&["reproduce", "marchese-206"]).refused();
     assert!(error.contains("did you mean `marchese-2006`?"), "{error}");
 }
+
+#[test]
+fn a_killed_study_ends_with_the_bytes_of_an_undisturbed_one() {
+    let folder = fresh("holds");
+    // Large enough to be killed halfway: some hundred runs of some milliseconds.
+    let (study, _claim) = STUDY.split_once("[[claim]]").unwrap();
+    let study = study
+        .replace("replications = 3", "replications = 60")
+        .replace("\"100 kB\", \"300 kB\"", "\"3 MB\", \"30 MB\"");
+    std::fs::write(folder.path().join("sizes.toml"), study).unwrap();
+    let run = |out: &str, threads: &str| {
+        let arguments = ["study", "sizes.toml", "--threads", threads, "--out", out];
+        bentpipe_in(folder.path(), &arguments).ok();
+        files(&folder.path().join(out))
+    };
+    let journal = folder.path().join("killed/sizes/journal");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_bentpipe"))
+        .current_dir(folder.path())
+        .args(["study", "sizes.toml", "--threads", "1", "--out", "killed"])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut written = 0;
+    for _ in 0..2_000 {
+        written = std::fs::metadata(&journal).map_or(0, |m| m.len());
+        if written > 20_000 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    // SIGKILL on Unix: nothing gets a chance to tidy up.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(written > 0, "it was killed after it had begun");
+    let finished = folder.path().join("killed/sizes/runs.csv").exists();
+    assert!(!finished, "it was killed before it ended");
+
+    let undisturbed = run("undisturbed", "2");
+    let again = run("killed", "2");
+    assert!(undisturbed.len() > 5);
+    assert_eq!(again, undisturbed);
+}
