@@ -14,5 +14,5 @@ mod settings;
 
 pub use channel::Channel;
 pub use delays::DelayHistogram;
-pub use link::{Counters, Link, Verdict};
+pub use link::{Admission, Counters, Link, Verdict};
 pub use settings::{ChannelSettings, Limit, LinkSettings, QueueSettings};

@@ -18,6 +18,15 @@ pub enum Verdict {
     ChannelLoss,
 }
 
+/// What queue, transmitter and channel decided over a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It arrives at the far end then.
+    Arrives(Time),
+    /// It never does.
+    Refused(Verdict),
+}
+
 /// What a link has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -112,13 +121,27 @@ impl<P: Copy> Link<P> {
     /// Offers a packet of `bytes` (at the IP layer) at `now`. Calls must not
     /// go back in time.
     pub fn offer(&mut self, now: Time, packet: P, bytes: u32) -> Verdict {
+        match self.admit(now, bytes) {
+            Admission::Arrives(at) => {
+                self.carry(at, packet);
+                Verdict::Accepted
+            }
+            Admission::Refused(verdict) => verdict,
+        }
+    }
+
+    /// The first half of [`Link::offer`]: queue, transmitter and channel
+    /// decide over a packet of `bytes` without taking it. Whoever calls this
+    /// sees to it that the packet is at the far end when it arrives.
+    #[inline]
+    pub fn admit(&mut self, now: Time, bytes: u32) -> Admission {
         self.counters.offered += 1;
         let waits = self.next_free > now;
         if waits {
             self.queue.advance(now);
             if !self.queue.admits(bytes) {
                 self.counters.queue_drops += 1;
-                return Verdict::QueueDrop;
+                return Admission::Refused(Verdict::QueueDrop);
             }
             self.queue.push(self.next_free, bytes);
             self.counters.max_packets = self.counters.max_packets.max(self.queue.packets() as u64);
@@ -135,12 +158,19 @@ impl<P: Copy> Link<P> {
         if self.channel.as_mut().is_some_and(|c| c.loses(wire)) {
             self.counters.channel_losses += 1;
             self.counters.lost_bytes += u64::from(bytes);
-            return Verdict::ChannelLoss;
+            return Admission::Refused(Verdict::ChannelLoss);
         }
         self.counters.accepted_bytes += u64::from(bytes);
-        let arrival = self.next_free + self.propagation;
+        Admission::Arrives(self.next_free + self.propagation)
+    }
+
+    /// The second half of [`Link::offer`]: takes a packet that was admitted
+    /// and arrives at `arrival`. True if it is the only one under way.
+    #[inline]
+    pub fn carry(&mut self, arrival: Time, packet: P) -> bool {
+        let only = self.carried.is_empty();
         self.carried.push_back(Carried { arrival, packet });
-        Verdict::Accepted
+        only
     }
 
     /// When the packet at the head arrives at the far end.
@@ -156,7 +186,8 @@ impl<P: Copy> Link<P> {
         self.carried.pop_front().map(|c| c.packet)
     }
 
-    /// Packets that have left at the far end.
+    /// Packets that have left at the far end, or that were admitted and not
+    /// carried.
     #[must_use]
     pub fn delivered(&self) -> u64 {
         let c = &self.counters;

@@ -38,18 +38,30 @@ pub(crate) fn outcome<O>(
             });
         }
     }
+    // Packets that a link was offered ahead of time are still on the link
+    // before it.
+    let mut early = vec![(0u64, 0u64); net.links.len()];
+    for (i, link) in net.links.iter().enumerate() {
+        if let Some(leader) = net.ahead.leader(i) {
+            for packet in link.under_way().filter(|p| p.enters > ended_at) {
+                early[leader].0 += 1;
+                early[leader].1 += u64::from(packet.bytes);
+            }
+        }
+    }
     let links = scenario
         .links
         .iter()
         .zip(&mut net.links)
-        .map(|(settings, link)| {
+        .zip(early)
+        .map(|((settings, link), early)| {
             let c = *link.counters();
-            let under_way = link.under_way().map(|p| u64::from(p.bytes)).sum::<u64>();
+            let under_way = link.under_way().map(|p| u64::from(p.bytes)).sum::<u64>() + early.1;
             let transmitted = (c.offered - c.queue_drops).max(1);
             LinkOutcome {
                 name: settings.name.clone(),
                 offered_packets: c.offered,
-                delivered_packets: link.delivered(),
+                delivered_packets: link.delivered() - early.0,
                 delivered_bytes: Bytes::new(c.accepted_bytes - under_way),
                 queue_drops: c.queue_drops,
                 channel_losses: c.channel_losses,

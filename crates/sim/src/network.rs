@@ -1,9 +1,10 @@
 //! Links, packets and the event queue: everything between the endpoints.
 
+use crate::ahead::Ahead;
 use crate::arena::{Arena, Handle};
 use crate::observer::Observer;
 use crate::queue::{Class, Event, EventQueue};
-use bentpipe_link::{Link, Verdict};
+use bentpipe_link::{Admission, Link, Verdict};
 use bentpipe_scenario::Scenario;
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::Time;
@@ -24,6 +25,8 @@ pub(crate) struct Carried {
     pub(crate) bytes: u16,
     /// Links crossed so far.
     hop: u8,
+    /// When it reaches its link, which may be offered it ahead of time.
+    pub(crate) enters: Time,
 }
 
 /// The network between the endpoints. Endpoint `2 f` is the `from` side of
@@ -40,6 +43,7 @@ pub(crate) struct Network<'a, O> {
     /// range of endpoint `e`.
     hops: Vec<u32>,
     routes: Vec<u32>,
+    pub(crate) ahead: Ahead,
 }
 
 impl<'a, O: Observer> Network<'a, O> {
@@ -69,6 +73,7 @@ impl<'a, O: Observer> Network<'a, O> {
                 routes.push(hops.len() as u32);
             }
         }
+        let ahead = Ahead::new(scenario);
         Network {
             now: Time::ZERO,
             events: EventQueue::default(),
@@ -78,6 +83,7 @@ impl<'a, O: Observer> Network<'a, O> {
             packets: Arena::default(),
             hops,
             routes,
+            ahead,
         }
     }
 
@@ -105,6 +111,7 @@ impl<'a, O: Observer> Network<'a, O> {
         if at == self.routes[destination + 1] {
             return Some(carried.handle);
         }
+        carried.enters = self.now;
         self.offer(self.hops[at as usize], carried);
         None
     }
@@ -115,31 +122,56 @@ impl<'a, O: Observer> Network<'a, O> {
         self.packets.remove(handle)
     }
 
-    /// Offers a packet to link `index`.
+    /// Offers a packet to link `index`, and at once to the link after it where
+    /// nobody else feeds that one.
     #[inline]
-    fn offer(&mut self, index: u32, carried: Carried) {
-        let link = &mut self.links[index as usize];
-        let was_empty = link.in_flight() == 0;
-        match link.offer(self.now, carried, u32::from(carried.bytes)) {
-            Verdict::Accepted => {
-                if was_empty && let Some(at) = link.next_arrival() {
-                    self.events.push(Event {
-                        at,
-                        class: Class::Arrival,
-                        component: index,
-                    });
+    fn offer(&mut self, mut index: u32, mut carried: Carried) {
+        let mut now = self.now;
+        loop {
+            let link = &mut self.links[index as usize];
+            match link.admit(now, u32::from(carried.bytes)) {
+                Admission::Arrives(at) => {
+                    if let Some(next) = self.follower(index, &carried) {
+                        index = next;
+                        carried.hop += 1;
+                        carried.enters = at;
+                        now = at;
+                        continue;
+                    }
+                    if self.links[index as usize].carry(at, carried) {
+                        self.events.push(Event {
+                            at,
+                            class: Class::Arrival,
+                            component: index,
+                        });
+                    }
+                }
+                Admission::Refused(verdict) => {
+                    self.packets.discard(carried.handle);
+                    let losses = &mut self.losses[carried.destination as usize / 2];
+                    if verdict == Verdict::QueueDrop {
+                        losses.queue += 1;
+                    } else {
+                        losses.channel += 1;
+                    }
                 }
             }
-            verdict => {
-                self.packets.discard(carried.handle);
-                let losses = &mut self.losses[carried.destination as usize / 2];
-                if verdict == Verdict::QueueDrop {
-                    losses.queue += 1;
-                } else {
-                    losses.channel += 1;
-                }
-            }
+            return;
         }
+    }
+
+    /// The next link on the packet's way, if it can be offered the packet now.
+    #[inline]
+    fn follower(&self, index: u32, carried: &Carried) -> Option<u32> {
+        if !self.ahead.leads(index) {
+            return None;
+        }
+        let at = self.routes[carried.destination as usize] + u32::from(carried.hop) + 1;
+        if at == self.routes[carried.destination as usize + 1] {
+            return None;
+        }
+        let next = self.hops[at as usize];
+        self.ahead.follows(next).then_some(next)
     }
 }
 
@@ -159,6 +191,7 @@ impl<O: Observer> Transmit for Network<'_, O> {
                 destination,
                 bytes,
                 hop: 0,
+                enters: self.now,
             },
         );
     }
