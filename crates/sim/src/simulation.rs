@@ -119,7 +119,7 @@ impl<'a> Simulation<'a> {
             }
             net.now = event.at;
             events += 1;
-            if events.is_multiple_of(1 << 16) {
+            if events.is_multiple_of(1 << 12) {
                 check(&limits, events, net)?;
             }
             let (index, sides) = match event.class {

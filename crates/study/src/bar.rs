@@ -48,9 +48,11 @@ pub struct ErrorSummary {
     pub worst: Option<f64>,
     /// The bar for the mean.
     pub mean_bar: Option<f64>,
+    /// The bar for the median.
+    pub median_bar: Option<f64>,
     /// The bar for the largest.
     pub worst_bar: Option<f64>,
-    /// Whether the mean is within its bar.
+    /// Whether the mean and the median are within their bars.
     pub verdict: CellVerdict,
 }
 
@@ -87,11 +89,12 @@ impl Bar {
         limits
     }
 
-    /// True if a column counts in the mean of the table: it has no mean of its
-    /// own, and is not exact, which would flatter the others.
+    /// True if a column counts in the mean of the table: it has no mean or
+    /// median of its own, and is not exact, which would flatter the others.
     pub(crate) fn counts(&self, column: &str) -> bool {
         self.own(column).is_none_or(|own| {
-            !own.exact_digits && own.mean.is_none() && own.mean_difference.is_none()
+            let of_its_own = own.mean.is_some() || own.median.is_some();
+            !own.exact_digits && !of_its_own && own.mean_difference.is_none()
         })
     }
 }
@@ -145,10 +148,11 @@ pub(crate) fn summary(
     };
     let checks = [
         check(mean(errors), limits.mean),
+        check(stats::median(errors), limits.median),
         check(mean(differences), limits.mean_difference),
     ];
     let verdict = match checks {
-        [None, None] => CellVerdict::Reported,
+        [None, None, None] => CellVerdict::Reported,
         checks if checks.contains(&Some(false)) => CellVerdict::Worse,
         _ => CellVerdict::Ok,
     };
@@ -159,6 +163,7 @@ pub(crate) fn summary(
         median: stats::median(errors),
         worst: errors.iter().copied().reduce(f64::max),
         mean_bar: limits.mean,
+        median_bar: limits.median,
         worst_bar: limits.worst,
         verdict,
     }

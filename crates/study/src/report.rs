@@ -11,7 +11,7 @@ pub struct ReproduceReport {
     /// The rows.
     pub rows: Vec<ReportRow>,
     /// Whether something is worse than recorded: a cell or a mean outside its
-    /// bar, or a claim whose verdict changed.
+    /// bar and not known to be, or a claim whose verdict changed.
     pub regression: bool,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn report(
         for cell in table.cells.iter().flatten() {
             // A cell that should stand beside a published number and does not
             // is worse than one that stands beside it badly.
-            report.regression |= cell.verdict == CellVerdict::Worse
+            report.regression |= (cell.verdict == CellVerdict::Worse && !cell.known)
                 || (cell.verdict == CellVerdict::Missing && cell.published.is_some());
             report.rows.push(ReportRow::Cell(CellRow {
                 paper: paper.to_owned(),

@@ -134,9 +134,25 @@ pub struct TableSpec {
     pub reference: Option<String>,
     /// How near to them the results must be.
     pub bar: Option<Bar>,
+    /// Cells that are known to miss their bar.
+    pub known: Vec<KnownMiss>,
     /// Remarks on rows or columns, by label.
     pub notes: BTreeMap<String, String>,
     pub(crate) span: Range<usize>,
+}
+
+/// A cell that is known to miss its bar: shown as worse, but no regression
+/// while it stays within a limit of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownMiss {
+    /// Label of the row.
+    pub row: String,
+    /// Label of the column.
+    pub column: String,
+    /// Largest relative error, as a fraction.
+    pub worst: f64,
+    /// Why it misses.
+    pub reason: String,
 }
 
 /// What a cell of a table or a figure shows.
@@ -166,6 +182,8 @@ pub struct Bar {
 pub struct Limits {
     /// Largest mean of the relative errors, as a fraction.
     pub mean: Option<f64>,
+    /// Largest median of the relative errors, as a fraction.
+    pub median: Option<f64>,
     /// Largest relative error of a cell, as a fraction.
     pub worst: Option<f64>,
     /// Largest mean of the differences, in the table's unit.

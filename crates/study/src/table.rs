@@ -58,6 +58,8 @@ pub struct TableCell {
     pub relative_error: Option<f64>,
     /// How it stands.
     pub verdict: CellVerdict,
+    /// True if it misses its bar, as is known of it.
+    pub known: bool,
     /// Remarks; why there is no number.
     pub note: String,
 }
@@ -139,6 +141,8 @@ pub(crate) fn fixed(at: &[(String, String)], home: &Study) -> Vec<(String, Strin
 /// A value at some labels, scaled to its unit.
 pub(crate) struct Shown {
     pub(crate) value: Result<(f64, Option<f64>, usize), String>,
+    /// One per replication.
+    pub(crate) samples: Vec<f64>,
     pub(crate) unit: String,
 }
 
@@ -157,6 +161,7 @@ pub(crate) fn shown(
             let unit = spec.unit.clone().unwrap_or_default();
             return Shown {
                 value: Err(fault.message),
+                samples: Vec::new(),
                 unit,
             };
         }
@@ -167,11 +172,17 @@ pub(crate) fn shown(
         .unwrap_or_else(|| measure.map_or("", Unit::symbol).to_owned());
     let factor = measure.and_then(|m| m.factor(&unit)).unwrap_or(1.0);
     let context = Context::new(&home.name).moved(at);
+    let mut samples = Vec::new();
     let value = evaluate(&number, &context, world).map(|estimate| {
+        samples.extend(estimate.samples.iter().map(|x| x * factor));
         let ci95 = estimate.ci95().map(|half| half * factor);
         (estimate.mean * factor, ci95, estimate.samples.len())
     });
-    Shown { value, unit }
+    Shown {
+        value,
+        samples,
+        unit,
+    }
 }
 
 /// Computes a table over results.
@@ -185,6 +196,8 @@ pub(crate) fn compute(
     let rows = sides(&spec.rows, &spec.only, home);
     let columns = sides(&spec.columns, &spec.only, home);
     let at = fixed(&spec.at, home);
+    let results = world.results(&home.name);
+    let fewer = results.is_some_and(|r| r.replications() < home.replications as usize);
     let mut cells = Vec::with_capacity(rows.len());
     for row in &rows {
         let mut line = Vec::with_capacity(columns.len() * spec.values.len());
@@ -199,13 +212,19 @@ pub(crate) fn compute(
                 let shown = shown(value, home, &at, studies, world);
                 let row = row.labels.join(ROW_JOIN);
                 let column = column_labels(column, value).join(COLUMN_JOIN);
-                line.push(cell(spec, row, column, value.decimals, shown, reference));
+                let place = Placed {
+                    spec,
+                    fewer,
+                    row,
+                    column,
+                };
+                line.push(cell(place, value.decimals, shown, reference));
             }
         }
         cells.push(line);
     }
     let errors = if reference.is_some() {
-        errors(spec, &cells)
+        errors(spec, fewer, &cells)
     } else {
         Vec::new()
     };
@@ -223,14 +242,27 @@ pub(crate) fn compute(
     }
 }
 
-fn cell(
-    spec: &TableSpec,
+/// A cell's place in its table.
+struct Placed<'a> {
+    spec: &'a TableSpec,
+    /// With fewer runs than the study asks for.
+    fewer: bool,
     row: String,
     column: String,
+}
+
+fn cell(
+    place: Placed<'_>,
     decimals: u32,
     shown: Shown,
     reference: Option<&Reference>,
 ) -> TableCell {
+    let Placed {
+        spec,
+        fewer,
+        row,
+        column,
+    } = place;
     let published = reference.and_then(|r| r.get(&row, &column));
     let mut notes: Vec<&str> = Vec::new();
     notes.extend(published.map(|p| p.note.as_str()).filter(|n| !n.is_empty()));
@@ -260,17 +292,38 @@ fn cell(
     let verdict = match (ours, published) {
         (None, _) => CellVerdict::Missing,
         (Some(_), None) => CellVerdict::Reported,
-        (Some(ours), Some(published)) => bar::cell(&limits, ours, published, decimals),
+        (Some(ours), Some(published)) => {
+            let half = ci95.filter(|_| fewer).unwrap_or(0.0);
+            let nearest = published.value.clamp(ours - half, ours + half);
+            match bar::cell(&limits, nearest, published, decimals) {
+                CellVerdict::Worse if fewer && ci95.is_none() => CellVerdict::Reported,
+                verdict => verdict,
+            }
+        }
     };
     let published = published.map(|p| p.value);
+    let error = ours.zip(published).and_then(|(a, b)| relative_error(a, b));
+    let known = spec.known.iter().find(|known| {
+        let here = known.row == row && known.column == column;
+        here && verdict == CellVerdict::Worse && error.is_some_and(|e| e.abs() <= known.worst)
+    });
+    let beyond = published.map_or_else(String::new, |p| share_beyond(&shown.samples, p));
+    if let Some(known) = known {
+        notes.extend(
+            [known.reason.as_str(), beyond.as_str()]
+                .iter()
+                .filter(|n| !n.is_empty()),
+        );
+    }
     TableCell {
         ours,
         ci95,
         n,
         published,
         decimals,
-        relative_error: ours.zip(published).and_then(|(a, b)| relative_error(a, b)),
+        relative_error: error,
         verdict,
+        known: known.is_some(),
         note: notes.join("; "),
         unit: shown.unit,
         row,
@@ -278,7 +331,24 @@ fn cell(
     }
 }
 
-fn errors(spec: &TableSpec, cells: &[Vec<TableCell>]) -> Vec<ErrorSummary> {
+/// Which share of the runs lies on the far side of a published number.
+fn share_beyond(samples: &[f64], published: f64) -> String {
+    if samples.len() < 20 {
+        return String::new();
+    }
+    let below = samples.iter().filter(|x| **x <= published).count();
+    let (few, side) = if 2 * below <= samples.len() {
+        (below, "at or below")
+    } else {
+        (samples.len() - below, "above")
+    };
+    format!(
+        "{few} of our {} runs are {side} the published number",
+        samples.len()
+    )
+}
+
+fn errors(spec: &TableSpec, fewer: bool, cells: &[Vec<TableCell>]) -> Vec<ErrorSummary> {
     let none = crate::study::Bar::default();
     let bar = spec.bar.as_ref().unwrap_or(&none);
     let summary = |column: Option<&String>, limits: &Limits| {
@@ -291,9 +361,16 @@ fn errors(spec: &TableSpec, cells: &[Vec<TableCell>]) -> Vec<ErrorSummary> {
             .map(|(error, difference)| (error.map(f64::abs), difference.abs()))
             .unzip();
         let errors: Vec<f64> = errors.into_iter().flatten().collect();
-        bar::summary(column.cloned(), limits, &errors, &differences)
+        let mut summary = bar::summary(column.cloned(), limits, &errors, &differences);
+        if fewer && summary.verdict == CellVerdict::Worse {
+            summary.verdict = CellVerdict::Reported;
+        }
+        summary
     };
-    std::iter::once(summary(None, &bar.limits))
+    // Where every column has a bar of its own, nothing is left for the table.
+    let whole = summary(None, &bar.limits);
+    std::iter::once(whole)
+        .filter(|s| s.cells > 0 || bar.per_column.is_empty())
         .chain(
             bar.per_column
                 .iter()

@@ -38,7 +38,8 @@ impl Sender {
             && self.board.outstanding() > 0
             && packet.payload == 0
             && window_before == self.receive_window
-            && (sacked > 0 || !self.recovery.uses_sack());
+            && (sacked > 0
+                || (!self.recovery.uses_sack() && packet.acknowledgement == self.una));
 
         let rtt_from = self.rtt_sample_start(now, packet, advances, &acked, sacked_sent_at);
         if let Some(sent) = rtt_from {
@@ -243,13 +244,15 @@ impl Sender {
                 window
             };
         }
+        let flight = self.board.outstanding() as f64;
+        // Limited transmit may have found nothing to send.
         let limited = if self.limited_transmit && self.state == State::Open {
-            self.duplicate_acks.min(2)
+            let above = flight - math::floor(self.window.cwnd);
+            above.clamp(0.0, f64::from(self.duplicate_acks.min(2)))
         } else {
-            0
+            0.0
         };
-        let flight = self.board.outstanding() as f64 - f64::from(limited);
-        flight.min(self.window.cwnd).max(1.0)
+        (flight - limited).min(self.window.cwnd).max(1.0)
     }
 
     fn acknowledged_recovery<T: Transmit>(
@@ -370,6 +373,7 @@ impl Sender {
                 window: self.window.clone(),
                 una: self.una,
                 first_resent_at: None,
+                answered: false,
                 unreported: 0,
                 any_reported: false,
             });
@@ -380,11 +384,13 @@ impl Sender {
     /// first new ACK echoes a timestamp from before them (Eifel, RFC 3522), or
     /// every one of them was reported as a duplicate (RFC 3708).
     fn detect_spurious(&mut self, packet: &Packet, advances: bool) {
-        let Some(undo) = &self.undo else { return };
+        let Some(undo) = &mut self.undo else { return };
         let Some(resent_at) = undo.first_resent_at else {
             return;
         };
-        let first_new_ack = advances && self.una > undo.una;
+        let new_ack = advances && self.una > undo.una;
+        let first_new_ack = new_ack && !undo.answered;
+        undo.answered |= new_ack;
         let older = packet
             .timestamp_echo
             .wrapping_sub(timestamp(resent_at))
@@ -403,7 +409,7 @@ impl Sender {
                 self.inflation = 0.0;
                 self.duplicate_acks = 0;
             }
-        } else if first_new_ack && self.timestamps && self.una >= self.recover {
+        } else if new_ack && self.timestamps && self.una >= self.recover {
             // The retransmissions were needed; only duplicates that are still
             // to be reported could tell otherwise, and those come soon.
             if undo.unreported == 0 || self.state == State::Open {

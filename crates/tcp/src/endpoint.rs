@@ -52,6 +52,10 @@ pub struct Endpoint {
 /// timestamps, window scale).
 const SYN_BYTES: u16 = 60;
 
+/// The largest window that can be advertised, about 2^30 (RFC 7323, section
+/// 2.3). It also keeps SACK blocks within 31 bits of the acknowledgement.
+const MAX_WINDOW: u32 = u32::MAX;
+
 impl Endpoint {
     /// An endpoint that runs `transport` with congestion control `cc`; packets
     /// go to endpoint `peer`.
@@ -59,7 +63,7 @@ impl Endpoint {
     pub fn new(transport: &Transport, cc: Controller, peer: u32) -> Endpoint {
         let rules = transport.profile.rules();
         let advertised = transport.receive_buffer.get() / rules.receive_buffer_divisor;
-        let window = u32::try_from(advertised).unwrap_or(u32::MAX);
+        let window = advertised.clamp(1, u64::from(MAX_WINDOW)) as u32;
         let sack = transport.recovery.uses_sack();
         Endpoint {
             sender: Sender::new(transport, cc, peer, u64::from(window)),

@@ -102,6 +102,12 @@ impl RttEstimator {
         self.rttvar = (self.rttvar as i64 + delta).max(1) as u64;
     }
 
+    /// The handshake took more than one SYN: until a sample says otherwise the
+    /// timeout is at least 3 s (RFC 6298, section 5.7).
+    pub(crate) fn handshake_was_lost(&mut self) {
+        self.base = self.base.max(Duration::from_secs(3));
+    }
+
     /// The timeout to arm now.
     #[must_use]
     pub fn rto(&self) -> Duration {

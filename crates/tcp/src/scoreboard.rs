@@ -35,7 +35,8 @@ pub(crate) struct Acked {
     pub(crate) segments: u32,
     /// Of those, the ones not selectively acknowledged before.
     pub(crate) delivered: u32,
-    /// When the newest of them that was sent only once was sent.
+    /// When the newest of those was sent; `None` if one of them was sent more
+    /// than once: what lay above it waited for that (Karn's rule).
     pub(crate) sent_once_at: Option<Time>,
 }
 
@@ -116,6 +117,7 @@ impl Scoreboard {
     /// Removes what `acknowledgement` covers.
     pub(crate) fn acknowledge(&mut self, acknowledgement: u64) -> Acked {
         let mut acked = Acked::default();
+        let mut again = false;
         while let Some(&s) = self.segments.front() {
             if s.start + u64::from(s.len) > acknowledgement {
                 break;
@@ -129,9 +131,8 @@ impl Scoreboard {
                 acked.delivered += 1;
                 self.lost -= u32::from(s.flags & LOST != 0);
                 self.retransmitted -= u32::from(s.flags & RETRANSMITTED != 0);
-            }
-            if s.transmissions == 1 {
-                acked.sent_once_at = Some(s.sent_at);
+                again |= s.transmissions > 1;
+                acked.sent_once_at = (!again).then_some(s.sent_at);
             }
         }
         if self.edge < self.base {
@@ -280,15 +281,15 @@ impl Scoreboard {
         self.sacked_above_edge = 0;
     }
 
-    /// The timeout was spurious: nothing is lost that was not sent again.
+    /// The retransmissions were spurious: nothing is lost, and what was sent
+    /// again is under way once.
     pub(crate) fn unlose_all(&mut self) {
         for s in &mut self.segments {
-            if s.flags & (LOST | RETRANSMITTED) == LOST {
-                s.flags &= !LOST;
-            }
+            s.flags &= SACKED;
         }
-        self.lost = self.retransmitted;
+        (self.lost, self.retransmitted) = (0, 0);
         self.edge = self.base;
+        self.next_hole = self.base;
         self.sacked_above_edge = self.sacked;
     }
 

@@ -9,6 +9,9 @@ use crate::{Pacing, Recovery, Rules, Transport};
 use bentpipe_cc::{Controller, Phase, Window};
 use bentpipe_units::{Duration, Rate, Time, math};
 
+/// With headers, a packet must not exceed 65,535 bytes.
+const MAX_MSS: u32 = 65_000;
+
 /// Where the sender stands in the repair of losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -48,6 +51,8 @@ pub(crate) struct Undo {
     pub(crate) una: u64,
     /// Time of the first retransmission of the episode.
     pub(crate) first_resent_at: Option<Time>,
+    /// An ACK after it has advanced: later ones prove nothing by timestamp.
+    pub(crate) answered: bool,
     /// Retransmissions of the episode not yet reported as duplicates.
     pub(crate) unreported: u32,
     /// A retransmission has been reported as a duplicate.
@@ -145,7 +150,7 @@ impl Sender {
             undo: None,
             window_limited: false,
             retransmission_deadline: Time::MAX,
-            mss: transport.mss,
+            mss: transport.mss.clamp(1, MAX_MSS),
             limited_transmit: transport.limited_transmit,
             recovery_fix: transport.recovery_fix,
             undo_enabled: transport.undo,
@@ -172,9 +177,11 @@ impl Sender {
         self.cc.on_established(rtt, &mut self.window);
     }
 
-    /// The window after the SYN was lost (RFC 6298 section 5.7, RFC 5681).
+    /// The SYN or its answer was lost: the window (RFC 5681, section 3.1) and
+    /// the timeout (RFC 6298, section 5.7) start over.
     pub(crate) fn handshake_was_lost(&mut self) {
         self.window.cwnd = 1.0;
+        self.rtt.handshake_was_lost();
     }
 
     /// Takes `bytes` more from the application.
@@ -319,12 +326,14 @@ impl Sender {
     /// Length of the next new segment, if data, buffer and receive window let
     /// it go.
     fn next_new(&self) -> Option<u16> {
+        let room = self.send_buffer.min(self.receive_window);
+        // A window below a segment is used in part (RFC 1122, 4.2.3.4).
         let len = self
             .offered
             .saturating_sub(self.next)
-            .min(u64::from(self.mss));
-        let room = self.send_buffer.min(self.receive_window);
-        // MSS fits a u16 by validation; a shorter last segment does as well.
+            .min(u64::from(self.mss))
+            .min(room);
+        // The MSS fits a u16, and so does what is shorter.
         (len > 0 && self.next + len - self.una <= room).then_some(len as u16)
     }
 

@@ -5,7 +5,7 @@ use crate::diagnose::Diagnostic;
 use crate::expr::{Scope, number};
 use crate::nearest::list;
 use crate::paper::Catalogue;
-use crate::study::{Bar, Labels, Limits, Shown, Study, TableSpec, ValueSpec};
+use crate::study::{Bar, KnownMiss, Labels, Limits, Shown, Study, TableSpec, ValueSpec};
 use crate::unit::Unit;
 use bentpipe_units::Ratio;
 use std::collections::BTreeMap;
@@ -29,6 +29,8 @@ pub(super) fn read(section: &Section<'_>) -> Option<TableSpec> {
     let values = values(section, unit.as_ref(), decimals);
     let reference = section.text("reference").map(|t| t.value);
     let bar = section.table("bar").map(|s| bar(&s));
+    let known = section.tables("known");
+    let known = known.iter().filter_map(known_miss).collect();
     let notes = section.table("notes").map_or_else(BTreeMap::new, |notes| {
         let keys = notes.keys().into_iter();
         let notes = keys.filter_map(|(key, _)| Some((key.clone(), notes.text(&key)?.value)));
@@ -53,6 +55,7 @@ pub(super) fn read(section: &Section<'_>) -> Option<TableSpec> {
         values,
         reference,
         bar,
+        known,
         notes,
         span: section.span.clone(),
     })
@@ -134,9 +137,31 @@ fn bar(section: &Section<'_>) -> Bar {
     Bar { limits, per_column }
 }
 
+/// `[[table.known]]`: row, column, worst, reason.
+fn known_miss(section: &Section<'_>) -> Option<KnownMiss> {
+    let (row, column) = (
+        section.required_text("row"),
+        section.required_text("column"),
+    );
+    let worst = section.parsed::<Ratio>("worst").map(Ratio::get);
+    if !section.has("worst") {
+        let message = "`worst` is missing: how far off the cell may be";
+        section.error(Diagnostic::at(section.span.clone(), message));
+    }
+    let reason = section.required_text("reason");
+    section.finish();
+    Some(KnownMiss {
+        row: row?.value,
+        column: column?.value,
+        worst: worst?,
+        reason: reason?.value,
+    })
+}
+
 fn limits(section: &Section<'_>) -> Limits {
     Limits {
         mean: section.parsed::<Ratio>("mean").map(Ratio::get),
+        median: section.parsed::<Ratio>("median").map(Ratio::get),
         worst: section.parsed::<Ratio>("worst").map(Ratio::get),
         mean_difference: section.number("mean_difference"),
         worst_difference: section.number("worst_difference"),
@@ -163,6 +188,25 @@ pub(super) fn check(study: &Study, studies: &dyn Catalogue, errors: &Errors) {
             check_value(value, home, studies, &fixed, errors);
         }
         check_bar(table, home, errors);
+        check_known(table, home, errors);
+    }
+}
+
+/// Every known miss is a cell of the table.
+fn check_known(table: &TableSpec, home: &Study, errors: &Errors) {
+    let (rows, columns) = crate::table::labels(table, home);
+    for known in &table.known {
+        let places = [
+            ("row", &known.row, &rows),
+            ("column", &known.column, &columns),
+        ];
+        for (kind, name, labels) in places.into_iter().filter(|(_, name, l)| !l.contains(name)) {
+            let message = format!("a known miss names an unknown {kind} `{name}`");
+            errors.push(
+                Diagnostic::at(table.span.clone(), message)
+                    .suggest(name, labels.iter().map(String::as_str)),
+            );
+        }
     }
 }
 
