@@ -46,14 +46,11 @@ impl Channel {
                 mean_burst,
             } => {
                 // p_BG = 1/L; p_GB = p p_BG / (1 - p), so that the stationary
-                // share of the bad state is p.
+                // share of the bad state is p. Where p_GB would exceed 1, the
+                // bursts are longer than L instead: p / (1 - p).
                 let p = packet_error_rate.get();
-                let bad_to_good = 1.0 / mean_burst.max(1.0);
-                let good_to_bad = if p >= 1.0 {
-                    1.0
-                } else {
-                    (p * bad_to_good / (1.0 - p)).min(1.0)
-                };
+                let bad_to_good = (1.0 / mean_burst.max(1.0)).min((1.0 - p) / p);
+                let good_to_bad = (p * bad_to_good / (1.0 - p)).min(1.0);
                 Process::TwoState {
                     good_to_bad,
                     bad_to_good,
@@ -171,6 +168,24 @@ mod tests {
             assert!((bad_to_good - leave).abs() < 1e-12);
             assert!((good_to_bad - enter).abs() < 1e-8);
         }
+    }
+
+    #[test]
+    fn frequent_losses_keep_their_rate_and_lengthen_their_bursts() {
+        // A rate of p leaves gaps of a packet at least, so bursts of p / (1 - p).
+        for (rate, expected) in [(0.9, 9.0), (0.6, 1.5)] {
+            let (p, burst) = measure(ChannelSettings::GilbertElliott {
+                packet_error_rate: ratio(rate),
+                mean_burst: 1.0,
+            });
+            assert!((p - rate).abs() < 0.003, "{p}");
+            assert!((burst / expected - 1.0).abs() < 0.02, "{burst}");
+        }
+        let settings = ChannelSettings::GilbertElliott {
+            packet_error_rate: Ratio::ONE,
+            mean_burst: 10.0,
+        };
+        assert_eq!(measure(settings).0, 1.0);
     }
 
     #[test]

@@ -194,9 +194,9 @@ impl<P: Copy> Link<P> {
         c.offered - c.queue_drops - c.channel_losses - self.carried.len() as u64
     }
 
-    /// Packets that have not arrived yet, the next to arrive first.
-    pub fn under_way(&self) -> impl Iterator<Item = &P> {
-        self.carried.iter().map(|c| &c.packet)
+    /// Packets that have not arrived yet and when they will, the next first.
+    pub fn under_way(&self) -> impl Iterator<Item = (Time, &P)> {
+        self.carried.iter().map(|c| (c.arrival, &c.packet))
     }
 
     /// Packets in the queue, in transmission or in propagation that will

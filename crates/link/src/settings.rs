@@ -57,7 +57,8 @@ pub enum ChannelSettings {
     GilbertElliott {
         /// Long-run share of packets lost.
         packet_error_rate: Ratio,
-        /// Mean number of packets in a loss burst, at least 1.
+        /// Mean number of packets in a loss burst, at least 1, and at least
+        /// p / (1 - p) for the share p to be reached.
         mean_burst: f64,
     },
 }

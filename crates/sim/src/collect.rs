@@ -1,7 +1,7 @@
 //! From a finished run to its outcome.
 
 use crate::flow::{Ends, Running};
-use crate::network::Network;
+use crate::network::{Carried, Network};
 use crate::{Options, ideal};
 use bentpipe_outcome::{FlowOutcome, FlowSeries, LinkOutcome, Outcome};
 use bentpipe_scenario::{Flow, Scenario};
@@ -43,7 +43,8 @@ pub(crate) fn outcome<O>(
     let mut early = vec![(0u64, 0u64); net.links.len()];
     for (i, link) in net.links.iter().enumerate() {
         if let Some(leader) = net.ahead.leader(i) {
-            for packet in link.under_way().filter(|p| p.enters > ended_at) {
+            let waits = |(at, p): &(Time, &Carried)| p.enters(*at) > ended_at;
+            for (_, packet) in link.under_way().filter(waits) {
                 early[leader].0 += 1;
                 early[leader].1 += u64::from(packet.bytes);
             }
@@ -56,7 +57,11 @@ pub(crate) fn outcome<O>(
         .zip(early)
         .map(|((settings, link), early)| {
             let c = *link.counters();
-            let under_way = link.under_way().map(|p| u64::from(p.bytes)).sum::<u64>() + early.1;
+            let under_way = link
+                .under_way()
+                .map(|(_, p)| u64::from(p.bytes))
+                .sum::<u64>()
+                + early.1;
             let transmitted = (c.offered - c.queue_drops).max(1);
             LinkOutcome {
                 name: settings.name.clone(),

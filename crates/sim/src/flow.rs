@@ -217,6 +217,10 @@ impl Running {
         if asks {
             self.send_request(now, net);
         }
+        if self.offered() == Some(Bytes::ZERO) {
+            self.completed_at = Some(now);
+            self.ended = true;
+        }
     }
 
     fn send_request<T: Transmit>(&mut self, now: Time, net: &mut T) {

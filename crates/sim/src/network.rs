@@ -7,7 +7,7 @@ use crate::queue::{Class, Event, EventQueue};
 use bentpipe_link::{Admission, Link, Verdict};
 use bentpipe_scenario::Scenario;
 use bentpipe_tcp::{Packet, Transmit};
-use bentpipe_units::Time;
+use bentpipe_units::{Duration, Time};
 
 /// Packets of one flow that were lost, both directions.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,8 +25,18 @@ pub(crate) struct Carried {
     pub(crate) bytes: u16,
     /// Links crossed so far.
     hop: u8,
-    /// When it reaches its link, which may be offered it ahead of time.
-    pub(crate) enters: Time,
+    /// Microseconds from its entry into the link to its arrival: with that,
+    /// who was offered ahead of time and has not entered yet can be told at
+    /// the end of a run.
+    crossing_us: u32,
+}
+
+impl Carried {
+    /// When the packet, which arrives at `arrival`, enters its link.
+    pub(crate) fn enters(&self, arrival: Time) -> Time {
+        let crossing = Duration::from_micros(u64::from(self.crossing_us));
+        Time::from_nanos(arrival.as_nanos().saturating_sub(crossing.as_nanos()))
+    }
 }
 
 /// The network between the endpoints. Endpoint `2 f` is the `from` side of
@@ -111,7 +121,6 @@ impl<'a, O: Observer> Network<'a, O> {
         if at == self.routes[destination + 1] {
             return Some(carried.handle);
         }
-        carried.enters = self.now;
         self.offer(self.hops[at as usize], carried);
         None
     }
@@ -134,10 +143,11 @@ impl<'a, O: Observer> Network<'a, O> {
                     if let Some(next) = self.follower(index, &carried) {
                         index = next;
                         carried.hop += 1;
-                        carried.enters = at;
                         now = at;
                         continue;
                     }
+                    let crossing = at.since(now).as_micros();
+                    carried.crossing_us = u32::try_from(crossing).unwrap_or(u32::MAX);
                     if self.links[index as usize].carry(at, carried) {
                         self.events.push(Event {
                             at,
@@ -191,7 +201,7 @@ impl<O: Observer> Transmit for Network<'_, O> {
                 destination,
                 bytes,
                 hop: 0,
-                enters: self.now,
+                crossing_us: 0,
             },
         );
     }

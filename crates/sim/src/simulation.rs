@@ -164,13 +164,13 @@ impl<'a> Simulation<'a> {
                 }
             };
             if going == 0 {
-                return Ok(events);
+                return check(&limits, events, net).map(|()| events);
             }
             self.rearm(index, sides, event.at, net, wakes);
         }
         // Somebody would have gone on: the run lasts as long as it may.
         net.now = end;
-        Ok(events)
+        check(&limits, events, net).map(|()| events)
     }
 
     /// Puts the next deadlines of the flow's `sides` into the event queue. A timer that moved

@@ -38,8 +38,7 @@ impl Sender {
             && self.board.outstanding() > 0
             && packet.payload == 0
             && window_before == self.receive_window
-            && (sacked > 0
-                || (!self.recovery.uses_sack() && packet.acknowledgement == self.una));
+            && (sacked > 0 || (!self.recovery.uses_sack() && packet.acknowledgement == self.una));
 
         let rtt_from = self.rtt_sample_start(now, packet, advances, &acked, sacked_sent_at);
         if let Some(sent) = rtt_from {
@@ -117,6 +116,7 @@ impl Sender {
             if i == 0
                 && (below || inside)
                 && let Some(undo) = &mut self.undo
+                && end > undo.una
             {
                 undo.unreported = undo.unreported.saturating_sub(1);
                 undo.any_reported = true;
@@ -374,7 +374,8 @@ impl Sender {
                 una: self.una,
                 first_resent_at: None,
                 answered: false,
-                unreported: 0,
+                // What an earlier episode sent again may still be reported.
+                unreported: self.board.retransmitted(),
                 any_reported: false,
             });
         }

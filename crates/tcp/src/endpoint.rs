@@ -54,7 +54,7 @@ const SYN_BYTES: u16 = 60;
 
 /// The largest window that can be advertised, about 2^30 (RFC 7323, section
 /// 2.3). It also keeps SACK blocks within 31 bits of the acknowledgement.
-const MAX_WINDOW: u32 = u32::MAX;
+const MAX_WINDOW: u32 = 65_535 << 14;
 
 impl Endpoint {
     /// An endpoint that runs `transport` with congestion control `cc`; packets

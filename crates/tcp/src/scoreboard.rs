@@ -109,6 +109,11 @@ impl Scoreboard {
         self.sacked
     }
 
+    /// Segments sent again and under way.
+    pub(crate) fn retransmitted(&self) -> u32 {
+        self.retransmitted
+    }
+
     /// True if a segment has been found lost.
     pub(crate) fn any_lost(&self) -> bool {
         self.lost > 0
@@ -281,13 +286,14 @@ impl Scoreboard {
         self.sacked_above_edge = 0;
     }
 
-    /// The retransmissions were spurious: nothing is lost, and what was sent
-    /// again is under way once.
+    /// The timeout was spurious: nothing is lost that was not sent again.
     pub(crate) fn unlose_all(&mut self) {
         for s in &mut self.segments {
-            s.flags &= SACKED;
+            if s.flags & (LOST | RETRANSMITTED) == LOST {
+                s.flags &= !LOST;
+            }
         }
-        (self.lost, self.retransmitted) = (0, 0);
+        self.lost = self.retransmitted;
         self.edge = self.base;
         self.next_hole = self.base;
         self.sacked_above_edge = self.sacked;

@@ -372,6 +372,9 @@ impl Sender {
         }
         self.board.resent(hole.index, now);
         if let Some(undo) = &mut self.undo {
+            // The timestamp tells only whether the first segment of the episode
+            // arrived before it was sent again in it.
+            undo.answered |= undo.first_resent_at.is_none() && hole.start != undo.una;
             undo.first_resent_at.get_or_insert(now);
             undo.unreported += 1;
         }

@@ -2,6 +2,7 @@
 
 use crate::line::{Line, named, sack};
 use bentpipe_cc::Parameters;
+use bentpipe_scenario::Handshake;
 use bentpipe_sim::{Options, RunError, run};
 use bentpipe_tcp::Recovery;
 use bentpipe_traffic::Application;
@@ -13,6 +14,29 @@ fn too_many_events() {
     scenario.limits.events = 10_000;
     let error = run(&scenario, &Options::default()).unwrap_err();
     assert_eq!(error, RunError::TooManyEvents { limit: 10_000 });
+}
+
+#[test]
+fn a_short_run_is_counted_as_well() {
+    let mut scenario = Line::geo().transfer(1_000_000, sack()).scenario();
+    scenario.limits.events = 100;
+    let error = run(&scenario, &Options::default()).unwrap_err();
+    assert_eq!(error, RunError::TooManyEvents { limit: 100 });
+}
+
+#[test]
+fn nothing_to_transfer_is_transferred_at_once() {
+    for handshake in [
+        Handshake::Counted,
+        Handshake::NotCounted,
+        Handshake::Skipped,
+    ] {
+        let mut line = Line::geo().transfer(0, sack());
+        line.flows[0].handshake = handshake;
+        let outcome = run(&line.scenario(), &Options::default()).unwrap();
+        assert_eq!(outcome.ended_at, Time::ZERO);
+        assert_eq!(outcome.flows[0].transfer_time, Some(Duration::ZERO));
+    }
 }
 
 #[test]

@@ -7,3 +7,4 @@ mod ideal;
 mod line;
 mod own_controller;
 mod table;
+mod undo;
