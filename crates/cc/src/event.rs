@@ -23,8 +23,8 @@ pub struct Ack {
     pub min_rtt: Duration,
     /// Smoothed RTT of the retransmission timer; zero before a sample.
     pub smoothed_rtt: Duration,
-    /// Delivery rate sample (delivered data over the time it took), where the
-    /// host measures one.
+    /// Delivery rate over the round trip that ended with this ACK; `None` on the
+    /// other ACKs.
     pub delivery_rate: Option<Rate>,
     /// Segments in flight before this ACK was taken into account.
     pub flight_before: Segments,
@@ -84,7 +84,7 @@ pub struct RecoveryExit {
     /// Segments in flight.
     pub flight: Segments,
     /// True when the host sets cwnd to no more than what is in flight plus one
-    /// (the recovery fix of RFC 6582, section 3.2 step 3, option 1).
+    /// (the recovery fix of RFC 3782, section 3 step 5, option 1).
     pub recovery_fix: bool,
     /// Smallest RTT sample of the connection.
     pub min_rtt: Duration,

@@ -1,6 +1,6 @@
 //! Reactions: what a loss, a timeout and the end of recovery do to the window.
 //!
-//! Sources: RFC 5681, section 3.1 and 3.2 (Halve); RFC 6582, section 3.2 (end of
+//! Sources: RFC 5681, section 3.1 and 3.2 (Halve); RFC 3782, section 3 (end of
 //! recovery). Westwood, Westwood+ and CUBIC have files of their own.
 //!
 //! | parameter of Halve | default | |
@@ -80,7 +80,7 @@ impl Halve {
     }
 }
 
-/// The window at the end of a recovery that leaves `cwnd`: RFC 6582, section
+/// The window at the end of a recovery that leaves `cwnd`: RFC 3782, section
 /// 3.2, step 3.
 fn leave_recovery(cwnd: Segments, exit: &RecoveryExit, window: &mut Window) {
     window.cwnd = if exit.recovery_fix {

@@ -49,6 +49,8 @@ pub(crate) struct Network<'a, O> {
     pub(crate) losses: Vec<FlowLosses>,
     pub(crate) observer: &'a mut O,
     packets: Arena,
+    /// Most packets that may be alive at once.
+    limit: usize,
     /// Links to each endpoint, flattened; `routes[e]..routes[e + 1]` is the
     /// range of endpoint `e`.
     hops: Vec<u32>,
@@ -91,15 +93,16 @@ impl<'a, O: Observer> Network<'a, O> {
             losses: vec![FlowLosses::default(); scenario.flows.len()],
             observer,
             packets: Arena::default(),
+            limit: scenario.limits.packets as usize,
             hops,
             routes,
             ahead,
         }
     }
 
-    /// Slots that packets have taken at once.
-    pub(crate) fn packets_alive_at_most(&self) -> usize {
-        self.packets.capacity()
+    /// True if more packets were alive at once than may be.
+    pub(crate) fn is_over_limit(&self) -> bool {
+        self.packets.capacity() > self.limit
     }
 
     /// The packet at the head of link `index` arrives: it goes on to its next
@@ -204,5 +207,9 @@ impl<O: Observer> Transmit for Network<'_, O> {
                 crossing_us: 0,
             },
         );
+    }
+
+    fn is_full(&self) -> bool {
+        self.is_over_limit()
     }
 }

@@ -1,8 +1,10 @@
 //! The event queue: a four-ary heap.
 //!
 //! An event is its key: time, then class, then component. One component has at
-//! most one pending event of a class (a link's head, an endpoint's timer), so
-//! the key is a total order and nothing else needs storing.
+//! most one event of a class that counts (a link's head, an endpoint's timer),
+//! so the key is a total order and nothing else needs storing. A timer that was
+//! armed for earlier leaves its old event behind, which is skipped when it
+//! comes up.
 
 use bentpipe_units::Time;
 

@@ -222,7 +222,7 @@ fn check<O: Observer>(limits: &Limits, events: u64, net: &Network<'_, O>) -> Res
             limit: limits.events,
         });
     }
-    if net.packets_alive_at_most() > limits.packets as usize {
+    if net.is_over_limit() {
         return Err(RunError::TooManyPackets {
             limit: limits.packets,
             at: net.now,

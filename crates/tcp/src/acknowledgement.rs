@@ -5,7 +5,7 @@ use crate::packet::{Packet, Transmit, flags, timestamp};
 use crate::scoreboard::{Acked, LossRule};
 use crate::sender::{Sender, State, Undo};
 use bentpipe_cc::{Ack, Loss, RecoveryExit, Timeout};
-use bentpipe_units::{Time, math};
+use bentpipe_units::{Bytes, Rate, Time, math};
 
 /// Duplicate ACKs that mean a loss.
 const DUPLICATE_THRESHOLD: u32 = 3;
@@ -45,6 +45,8 @@ impl Sender {
             self.rtt.sample(sent, now, self.window.cwnd);
         }
         let round_start = advances && self.una > self.round_end;
+        let delivered = u64::from(acked.delivered + sacked) * u64::from(self.mss);
+        let delivery_rate = self.delivered_in_round(now, delivered, round_start);
         if round_start {
             self.round_end = self.next;
         }
@@ -56,7 +58,7 @@ impl Sender {
             rtt: rtt_from.map(|sent| now.since(sent)),
             min_rtt: self.rtt.smallest(),
             smoothed_rtt: self.rtt.smoothed(),
-            delivery_rate: None,
+            delivery_rate,
             flight_before,
             flight: self.board.flight() as f64,
             cwnd_limited: self.window_limited || self.rules.grows_when_application_limited,
@@ -88,6 +90,19 @@ impl Sender {
         }
         self.send(now, out);
         self.max_cwnd = self.max_cwnd.max(self.window.cwnd);
+    }
+
+    /// Counts `bytes` delivered; at the start of a round, the rate over the
+    /// round that ended.
+    fn delivered_in_round(&mut self, now: Time, bytes: u64, round_start: bool) -> Option<Rate> {
+        self.round_delivered += bytes;
+        if !round_start {
+            return None;
+        }
+        let took = now.since(self.round_began_at);
+        let delivered = std::mem::take(&mut self.round_delivered);
+        let first = std::mem::replace(&mut self.round_began_at, now) == Time::ZERO;
+        (!first && !took.is_zero()).then(|| Rate::of(Bytes::new(delivered), took))
     }
 
     /// Updates the scoreboard from the packet's SACK blocks; returns how many

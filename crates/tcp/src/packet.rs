@@ -110,6 +110,12 @@ pub(crate) fn timestamp(t: Time) -> u32 {
 pub trait Transmit {
     /// Sends `packet` now.
     fn transmit(&mut self, packet: Packet);
+
+    /// True if nobody should send more for now: a bound on packets alive is
+    /// reached, and the run is about to end for it.
+    fn is_full(&self) -> bool {
+        false
+    }
 }
 
 impl Transmit for Vec<Packet> {

@@ -79,6 +79,9 @@ pub(crate) struct Sender {
     pub(crate) recover: u64,
     /// The round trip ends when this byte is acknowledged.
     pub(crate) round_end: u64,
+    /// When the round trip began, and bytes delivered since.
+    pub(crate) round_began_at: Time,
+    pub(crate) round_delivered: u64,
     pub(crate) duplicate_acks: u32,
     /// Segments that duplicate ACKs add to the window in recovery without
     /// SACK.
@@ -143,6 +146,8 @@ impl Sender {
             offered: 0,
             recover: 0,
             round_end: 0,
+            round_began_at: Time::ZERO,
+            round_delivered: 0,
             duplicate_acks: 0,
             inflation: 0.0,
             impatient: false,
@@ -256,7 +261,7 @@ impl Sender {
         }
         let paced = self.window.pacing_rate.is_some() || self.pacing != Pacing::Off;
         let mut permitted = self.permitted();
-        loop {
+        while !out.is_full() {
             if permitted < 1.0 {
                 self.window_limited = true;
                 break;

@@ -113,13 +113,14 @@ pub struct Transport {
     pub timestamps: bool,
     /// New segments on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
-    /// At the end of recovery cwnd is at most flight + 1 (RFC 6582).
+    /// At the end of recovery cwnd is at most flight + 1 (RFC 3782).
     pub recovery_fix: bool,
     /// Detect and undo spurious retransmissions (RFC 3522, RFC 3708).
     pub undo: bool,
     /// Packet spacing.
     pub pacing: Pacing,
-    /// Explicit congestion notification (RFC 3168).
+    /// Explicit congestion notification (RFC 3168). It takes effect where a
+    /// queue marks; drop-tail does not.
     pub ecn: bool,
     /// Smallest retransmission timeout; the profile's where `None`.
     pub minimum_rto: Option<Duration>,

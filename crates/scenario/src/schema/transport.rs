@@ -122,7 +122,7 @@ const KEYS: &[Key] = &[
         "ecn",
         Kind::Boolean,
         Presence::Default("false"),
-        "explicit congestion notification",
+        "explicit congestion notification; takes effect where a queue marks, drop-tail does not",
     ),
     key(
         "minimum_rto",

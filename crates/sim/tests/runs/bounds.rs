@@ -59,6 +59,24 @@ fn too_many_packets() {
 }
 
 #[test]
+fn one_event_cannot_fill_the_memory() {
+    // A billion packets of one byte could go at once.
+    let mut transport = named("fixed-window", Recovery::Sack);
+    transport.parameters = Parameters::new().with("window", 1e9);
+    transport.initial_window = 1e9;
+    transport.mss = 1;
+    transport.send_buffer = Bytes::new(1 << 30);
+    transport.receive_buffer = Bytes::new(1 << 30);
+    let mut scenario = Line::geo().transfer(1 << 30, transport).scenario();
+    scenario.limits.packets = 1_000;
+    let error = run(&scenario, &Options::default()).unwrap_err();
+    assert!(
+        matches!(error, RunError::TooManyPackets { limit: 1_000, .. }),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_run_ends_with_its_duration() {
     let line = Line {
         duration: Duration::from_secs(7),
