@@ -81,7 +81,7 @@ impl Halve {
 }
 
 /// The window at the end of a recovery that leaves `cwnd`: RFC 3782, section
-/// 3.2, step 3.
+/// 3, step 5.
 fn leave_recovery(cwnd: Segments, exit: &RecoveryExit, window: &mut Window) {
     window.cwnd = if exit.recovery_fix {
         cwnd.min(exit.flight + 1.0)

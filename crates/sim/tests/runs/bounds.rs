@@ -61,8 +61,7 @@ fn too_many_packets() {
 #[test]
 fn one_event_cannot_fill_the_memory() {
     // A billion packets of one byte could go at once.
-    let mut transport = named("fixed-window", Recovery::Sack);
-    transport.parameters = Parameters::new().with("window", 1e9);
+    let mut transport = sack();
     transport.initial_window = 1e9;
     transport.mss = 1;
     transport.send_buffer = Bytes::new(1 << 30);
