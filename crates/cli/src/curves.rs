@@ -50,7 +50,9 @@ pub(crate) fn draw(
         let windows = series.sender.iter().map(|s| (s.at.as_secs(), s.cwnd));
         let windows = windows.filter(|(at, _)| shown(at));
         cwnd = cwnd.series(Series::step(name, windows));
-        let rates = rates(series, window).into_iter().filter(|(at, _)| shown(at));
+        let rates = rates(series, window)
+            .into_iter()
+            .filter(|(at, _)| shown(at));
         rate = rate.series(Series::line(name, rates));
         let bytes = series
             .delivered

@@ -57,14 +57,15 @@ pub struct ClaimResult {
 }
 
 /// Judges a claim. With `fewer` replications than the study asks for, a
-/// verdict that is open is no regression.
+/// verdict that is open is no regression; nor is any verdict of a single one,
+/// which has no interval.
 pub(crate) fn check(
     study: &str,
     claim: &ClaimSpec,
     home: &Study,
     studies: &dyn Catalogue,
     world: &dyn World,
-    fewer: bool,
+    fewer: Option<usize>,
 ) -> ClaimResult {
     let scope = Scope::new(home, studies, &claim.check.text);
     let finding = match formula(&claim.check.expr, &scope) {
@@ -76,7 +77,7 @@ pub(crate) fn check(
         Truth::Fails => Verdict::Fails,
         Truth::Open => Verdict::Open,
     };
-    let excused = fewer && verdict == Verdict::Open;
+    let excused = fewer.is_some_and(|runs| runs == 1 || verdict == Verdict::Open);
     ClaimResult {
         study: study.to_owned(),
         id: claim.id.clone(),

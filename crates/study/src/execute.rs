@@ -139,7 +139,10 @@ fn build() -> &'static str {
     static BUILD: OnceLock<String> = OnceLock::new();
     BUILD.get_or_init(|| {
         let file = std::env::current_exe().and_then(std::fs::read);
-        file.map_or_else(|_| "unknown".to_owned(), |bytes| format!("{:08x}", crc32fast::hash(&bytes)))
+        file.map_or_else(
+            |_| "unknown".to_owned(),
+            |bytes| format!("{:08x}", crc32fast::hash(&bytes)),
+        )
     })
 }
 

@@ -297,7 +297,7 @@ fn tables_and_figures_hold_what_the_runs_gave() {
     let figure = &made.figures[0].1;
     assert_eq!(figure.curves.len(), 2);
     assert_eq!(figure.curves[0].label, "A");
-    assert!((figure.curves[0].points[0].y - 100.0).abs() < 1e-9);
+    assert!((figure.curves[0].points[1].y - 100.0).abs() < 1e-9);
     let failures = fs::read_to_string(folder.path().join("r/sweep/failures.csv")).unwrap();
     assert!(
         failures.contains("4 Mbit/s,A,2,the run panicked: no luck"),

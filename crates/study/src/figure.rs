@@ -310,7 +310,8 @@ fn sampled(series: &StoredSeries, quantity: SeriesQuantity, window: u64) -> Vec<
     }
 }
 
-/// Rates in kB/s over windows side by side, each shown at its end.
+/// Rates in kB/s over windows side by side, each shown at its end, from nothing
+/// at the start.
 fn rates(
     steps: &[(u64, u64)],
     window: u64,
@@ -321,7 +322,7 @@ fn rates(
     };
     let window = window.max(1).max(last / 100_000);
     let (mut next, mut before, mut at) = (0, 0u64, 0u64);
-    let mut points = Vec::new();
+    let mut points = vec![point(0, 0.0)];
     while at < last {
         at += window;
         let mut total = before;
@@ -354,6 +355,6 @@ mod tests {
             .iter()
             .map(|p| (p.x, p.y))
             .collect();
-        assert_eq!(rates, [(1.0, 4.0), (2.0, 0.0), (3.0, 1.0)]);
+        assert_eq!(rates, [(0.0, 0.0), (1.0, 4.0), (2.0, 0.0), (3.0, 1.0)]);
     }
 }

@@ -251,7 +251,7 @@ pub fn reproduce(
         }
         results.insert(study.name.clone(), found);
     }
-    let made = compute(studies, paper, &wanted, results, options.runs);
+    let made = compute(studies, paper, &wanted, results);
     if let Some(results) = &options.results {
         let claims = matches!(selection, Selection::All | Selection::Study(_));
         store::write_items(results, &made, claims)?;
@@ -264,7 +264,6 @@ fn compute(
     paper: &str,
     wanted: &Wanted<'_>,
     results: BTreeMap<String, StudyResults>,
-    runs: Option<u32>,
 ) -> Reproduction {
     let home = |loaded: &LoadedStudy, from: &Option<String>| -> Option<&Study> {
         studies.study(from.as_deref().unwrap_or(&loaded.study.name))
@@ -296,7 +295,13 @@ fn compute(
         let Some(home) = home(loaded, &spec.from) else {
             continue;
         };
-        let fewer = runs.is_some_and(|n| results.values().any(|r| n < r.study().replications));
+        let mut used = studies_of(&spec.check.expr);
+        used.insert(home.name.clone());
+        let used = used.iter().filter_map(|name| results.get(name));
+        let runs = used
+            .filter(|r| r.replications() < r.study().replications as usize)
+            .map(StudyResults::replications);
+        let fewer = runs.min();
         claims.push(claim::check(
             &loaded.study.name,
             spec,

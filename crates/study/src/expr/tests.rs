@@ -61,7 +61,7 @@ fn claims_of_the_paper_get_the_verdicts_of_its_numbers() {
     let mut verdicts = Vec::new();
     for loaded in studies.iter() {
         for claim in &loaded.study.claims {
-            let found = crate::claim::check("", claim, &loaded.study, &studies, &results, false);
+            let found = crate::claim::check("", claim, &loaded.study, &studies, &results, None);
             verdicts.push(format!(
                 "{} {}: {}",
                 found.id,
