@@ -81,7 +81,7 @@ impl<'a> Simulation<'a> {
             observer,
         );
         let mut wakes = Wakes {
-            timers: vec![Time::MAX; 2 * self.flows.len()],
+            timers: vec![[Time::MAX; 2]; 2 * self.flows.len()],
             calls: self.flows.iter().map(|f| f.starts_at).collect(),
         };
         for (f, flow) in self.flows.iter().enumerate() {
@@ -141,10 +141,11 @@ impl<'a> Simulation<'a> {
                 },
                 Class::Timer => {
                     let endpoint = event.component as usize;
-                    if wakes.timers[endpoint] != event.at {
+                    let [next, later] = wakes.timers[endpoint];
+                    if next != event.at {
                         continue; // An earlier deadline has taken its place.
                     }
-                    wakes.timers[endpoint] = Time::MAX;
+                    wakes.timers[endpoint] = [later, Time::MAX];
                     let flow = &mut self.flows[endpoint / 2];
                     if flow.deadline(endpoint % 2) <= event.at {
                         flow.on_deadline(event.at, endpoint % 2, net);
@@ -187,8 +188,9 @@ impl<'a> Simulation<'a> {
         for side in sides {
             let endpoint = 2 * index + side;
             let at = flow.deadline(side);
-            if at < wakes.timers[endpoint] {
-                wakes.timers[endpoint] = at;
+            let [next, _] = wakes.timers[endpoint];
+            if at < next {
+                wakes.timers[endpoint] = [at, next];
                 net.events.push(Event {
                     at: at.max(now),
                     class: Class::Timer,
@@ -208,11 +210,13 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// The earliest pending timer of every endpoint and call of every flow's
-/// application.
+/// The pending timers of every endpoint, the next and one later, and the next
+/// call of every flow's application. A paced sender arms short timers before
+/// its retransmission timer again and again: remembering the displaced one
+/// spares queueing it anew each time.
 #[derive(Debug)]
 struct Wakes {
-    timers: Vec<Time>,
+    timers: Vec<[Time; 2]>,
     calls: Vec<Time>,
 }
 
