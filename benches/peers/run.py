@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs one dumbbell in ns-2, ns-3 and bentpipe, and compares what a packet hop costs in each.
 
-All peers run in one session, in turn, repetition by repetition, so that whatever else the machine
+All peers run in one go, in turn, repetition by repetition, so that whatever else the machine
 does falls on all of them. See README.md beside this file. Python's standard library only.
 
 Exit status: 0 done, 1 a bar was missed, 2 could not run.
@@ -415,7 +415,7 @@ def main():
 
     cells = args.cells or (QUICK if args.quick else GRID)
     repetitions = 1 if args.quick else max(1, args.repetitions)
-    print(f"{cpu_model()}, {os.cpu_count()} CPUs. Only ratios within one session mean anything.\n\n{HEAD}\n{UNITS}")
+    print(f"{cpu_model()}, {os.cpu_count()} CPUs. Only ratios within one run of this mean anything.\n\n{HEAD}\n{UNITS}")
     results = []
     try:
         for cell in cells:
