@@ -204,13 +204,21 @@ impl Journal {
             .truncate(false)
             .open(path)
             .map_err(io_error(path, "open"))?;
-        match file.try_lock() {
-            // Some file systems have no locks; that is no reason to stop.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(JournalError::InUse {
-                    path: path.to_path_buf(),
-                });
+        // A process that has just been killed, or a child between fork and
+        // exec, may hold the lock for some milliseconds more.
+        const TRIES: u32 = 50;
+        for tries in 1.. {
+            match file.try_lock() {
+                // Some file systems have no locks; that is no reason to stop.
+                Ok(()) | Err(TryLockError::Error(_)) => break,
+                Err(TryLockError::WouldBlock) if tries < TRIES => {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(JournalError::InUse {
+                        path: path.to_path_buf(),
+                    });
+                }
             }
         }
         Ok(Journal {
