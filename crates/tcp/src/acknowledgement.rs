@@ -182,15 +182,10 @@ impl Sender {
             self.duplicate_acks += 1;
         }
         let lost = if self.recovery.uses_sack() {
-            let rule = if self.recovery == Recovery::Fack {
-                LossRule::Forward
-            } else {
-                LossRule::ThreeAbove
-            };
-            let found = self.board.find_lost(rule) > 0 || self.board.any_lost();
+            self.board.find_lost(self.loss_rule());
             // Three duplicate ACKs count even when short segments keep the
             // scoreboard below its threshold.
-            if !found && self.duplicate_acks >= DUPLICATE_THRESHOLD {
+            if !self.board.any_lost() && self.duplicate_acks >= DUPLICATE_THRESHOLD {
                 self.board.lose_head();
             }
             self.board.any_lost()
@@ -242,6 +237,15 @@ impl Sender {
         self.restart_timer(now);
     }
 
+    /// How selective acknowledgements tell that a hole is lost.
+    fn loss_rule(&self) -> LossRule {
+        if self.recovery == Recovery::Fack {
+            LossRule::Forward
+        } else {
+            LossRule::ThreeAbove
+        }
+    }
+
     /// The segments that a reduction halves: what is unacknowledged (FlightSize
     /// of RFC 5681), without what limited transmit added; or the window in
     /// use, on hosts that halve that.
@@ -283,12 +287,7 @@ impl Sender {
         }
         self.duplicate_acks += u32::from(ack.duplicate);
         if self.recovery.uses_sack() {
-            let rule = if self.recovery == Recovery::Fack {
-                LossRule::Forward
-            } else {
-                LossRule::ThreeAbove
-            };
-            self.board.find_lost(rule);
+            self.board.find_lost(self.loss_rule());
         } else if advances {
             // Partial ACK: the next hole, and deflate by what was
             // acknowledged less one segment.
