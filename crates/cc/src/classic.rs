@@ -7,10 +7,11 @@
 //! window grows nothing (RFC 7661, section 4).
 
 use crate::avoidance::Growth;
+use crate::controller::CongestionControl as _;
 use crate::reaction::HalfOf;
 use crate::{
     Ack, Avoidance, Classic, Controller, Hoe, HostRules, Loss, Phase, Reaction, RecoveryExit,
-    Start, Timeout, Window,
+    Start, Timeout, Whole, Window,
 };
 use bentpipe_units::{Duration, Rate, Segments};
 use std::borrow::Cow;
@@ -180,6 +181,7 @@ macro_rules! dispatch {
     ($self:ident, $method:ident $(, $argument:expr)*) => {
         match $self {
             Controller::Classic(classic) => classic.$method($($argument),*),
+            Controller::Whole(whole) => whole.$method($($argument),*),
             Controller::Custom(custom) => custom.$method($($argument),*),
         }
     };
@@ -243,8 +245,18 @@ impl Controller {
         dispatch!(self, bandwidth_estimate)
     }
 
-    /// Takes over what the host does around its algorithms; a user's own
-    /// algorithm is left alone.
+    /// True where [`Ack::rate_sample`] is wanted.
+    #[must_use]
+    pub fn needs_rate_samples(&self) -> bool {
+        match self {
+            Controller::Classic(_) => false,
+            Controller::Whole(whole) => whole.needs_rate_samples(),
+            Controller::Custom(custom) => custom.needs_rate_samples(),
+        }
+    }
+
+    /// Takes over what the host does around its algorithms; an algorithm that
+    /// is not made of slots, or a user's own, is left alone.
     pub fn apply_host_rules(&mut self, rules: HostRules) {
         if let Controller::Classic(classic) = self {
             classic.apply_host_rules(rules);
@@ -255,5 +267,11 @@ impl Controller {
 impl From<Classic> for Controller {
     fn from(classic: Classic) -> Controller {
         Controller::Classic(classic)
+    }
+}
+
+impl From<Whole> for Controller {
+    fn from(whole: Whole) -> Controller {
+        Controller::Whole(whole)
     }
 }

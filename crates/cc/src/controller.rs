@@ -1,6 +1,8 @@
 //! The interface between a transport and its congestion control.
 
-use crate::{Ack, Avoidance, Hoe, Loss, Phase, Reaction, RecoveryExit, Start, Timeout, Window};
+use crate::{
+    Ack, Avoidance, Hoe, Loss, Phase, Reaction, RecoveryExit, Start, Timeout, Whole, Window,
+};
 use bentpipe_units::{Duration, Rate};
 use std::borrow::Cow;
 
@@ -59,6 +61,12 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     fn on_spurious(&mut self, before: &Window, window: &mut Window) {
         window.cwnd = window.cwnd.max(before.cwnd);
         window.ssthresh = before.ssthresh;
+    }
+
+    /// True where [`Ack::rate_sample`] is wanted: the transport then keeps the
+    /// record that it takes. Asked once, at the start.
+    fn needs_rate_samples(&self) -> bool {
+        false
     }
 
     /// Where the algorithm stands, for time series. The default tells slow
@@ -124,6 +132,8 @@ pub struct HostRules {
 pub enum Controller {
     /// A built-in combination, dispatched without a vtable.
     Classic(Classic),
+    /// A built-in algorithm whose parts share one state.
+    Whole(Whole),
     /// A user's own.
     Custom(Box<dyn CongestionControl>),
 }

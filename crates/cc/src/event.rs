@@ -5,6 +5,35 @@
 
 use bentpipe_units::{Duration, Rate, Segments, Time};
 
+/// The first unacknowledged segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// When it was sent last.
+    pub sent_at: Time,
+    /// How often it was sent.
+    pub transmissions: u32,
+}
+
+/// How fast data arrived between the sending of a packet and its
+/// acknowledgement (draft-ietf-ccwg-bbr, section 4.1.2; Linux `rate_sample`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateSample {
+    /// Delivered over the interval.
+    pub rate: Rate,
+    /// Segments delivered over the interval.
+    pub delivered: Segments,
+    /// The longer of the sending and the acknowledging time.
+    pub interval: Duration,
+    /// Segments that had been delivered when the packet was sent.
+    pub prior_delivered: Segments,
+    /// Segments delivered in the whole connection.
+    pub total_delivered: Segments,
+    /// The application, not the window, limited the sending.
+    pub app_limited: bool,
+    /// Segments in flight when the packet was sent.
+    pub prior_flight: Segments,
+}
+
 /// One received acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
@@ -26,10 +55,25 @@ pub struct Ack {
     /// Delivery rate over the round trip that ended with this ACK; `None` on the
     /// other ACKs.
     pub delivery_rate: Option<Rate>,
+    /// Delivery rate sample of the newest packet that this ACK covers; only where
+    /// the algorithm asks for it
+    /// ([`crate::CongestionControl::needs_rate_samples`]).
+    pub rate_sample: Option<RateSample>,
+    /// Segments newly found lost.
+    pub lost: Segments,
+    /// Probes ([`crate::Probes`]) that this ACK answers; such an ACK
+    /// acknowledges nothing else.
+    pub probes: u32,
+    /// True when the receiver echoes an ECN mark.
+    pub congestion_echo: bool,
     /// Segments in flight before this ACK was taken into account.
     pub flight_before: Segments,
     /// Segments in flight after it.
     pub flight: Segments,
+    /// Segments sent and not acknowledged cumulatively, after this ACK.
+    pub outstanding: Segments,
+    /// The first of them; `None` when nothing is outstanding.
+    pub head: Option<Head>,
     /// True when the sender had filled cwnd before this ACK. A sender that did
     /// not need its window must not grow it, unless the host profile says so.
     pub cwnd_limited: bool,
@@ -54,6 +98,10 @@ pub struct Loss {
     pub flight: Segments,
     /// True when the receiver echoed an ECN mark and nothing was lost.
     pub ecn: bool,
+    /// The first unacknowledged segment, before it is sent again.
+    pub head: Option<Head>,
+    /// Smoothed RTT of the retransmission timer; zero before a sample.
+    pub smoothed_rtt: Duration,
     /// Smallest RTT sample of the connection.
     pub min_rtt: Duration,
     /// Segment size in bytes.

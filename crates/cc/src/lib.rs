@@ -17,7 +17,7 @@
 //! let parameters = Parameters::new()
 //!     .with("thresholds", vec![10.0, 20.0, 30.0])
 //!     .with("rule", "B");
-//! let controller = Controller::Classic(build("mtsi", &parameters)?);
+//! let controller: Controller = build("mtsi", &parameters)?;
 //! assert_eq!(controller.name(), "mtsi");
 //! # Ok::<(), bentpipe_cc::BuildError>(())
 //! ```
@@ -26,6 +26,7 @@ pub mod avoidance;
 mod classic;
 mod controller;
 pub mod cubic;
+pub mod delay;
 mod event;
 mod hoe;
 pub mod hybla;
@@ -33,17 +34,19 @@ mod named;
 pub mod reaction;
 pub mod registry;
 pub mod start;
+mod whole;
 mod window;
 
 pub use avoidance::Avoidance;
 pub use classic::CWND_LIMIT;
 pub use controller::{Classic, CongestionControl, Controller, HostRules};
-pub use event::{Ack, Loss, RecoveryExit, Timeout};
+pub use event::{Ack, Head, Loss, RateSample, RecoveryExit, Timeout};
 pub use hoe::{Hoe, HoeForm};
 pub use reaction::Reaction;
 pub use registry::{
-    BuildError, DefaultValue, Described, Parameter, ParameterValue, Parameters, Range, Slot,
-    SlotKind, build, build_slots, find, list, nearest, slots,
+    BuildError, DefaultValue, Described, NamedSlots, Parameter, ParameterValue, Parameters, Range,
+    Slot, SlotKind, build, build_slots, find, list, nearest, slots,
 };
 pub use start::Start;
-pub use window::{Phase, Window};
+pub use whole::Whole;
+pub use window::{Actions, Phase, ProbeContent, Probes, Window};

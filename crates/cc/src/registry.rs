@@ -5,6 +5,7 @@
 //! checks of a scenario, so that none of them can say something else.
 
 mod build;
+mod delay;
 mod named;
 mod parameter;
 mod reader;
@@ -14,7 +15,7 @@ mod table;
 mod value;
 
 pub use build::{BuildError, build, build_slots};
-pub use named::{Described, find, list};
+pub use named::{Described, NamedSlots, find, list};
 pub use parameter::{DefaultValue, Parameter, Range};
 pub use slot::{Slot, SlotKind, slots};
 pub use spelling::nearest;

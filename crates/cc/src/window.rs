@@ -1,6 +1,6 @@
 //! What a congestion control moves.
 
-use bentpipe_units::{Rate, Segments};
+use bentpipe_units::{Duration, Rate, Segments};
 
 /// Where a controller stands; the names are those of qlog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -12,6 +12,8 @@ pub enum Phase {
     CongestionAvoidance,
     /// Repairing a loss.
     Recovery,
+    /// A phase that only this algorithm has, by its name.
+    Own(&'static str),
 }
 
 impl Phase {
@@ -22,6 +24,7 @@ impl Phase {
             Phase::SlowStart => "slow_start",
             Phase::CongestionAvoidance => "congestion_avoidance",
             Phase::Recovery => "recovery",
+            Phase::Own(name) => name,
         }
     }
 }
@@ -38,6 +41,53 @@ pub struct Window {
     /// The rate to pace at, where the controller wants pacing at its own rate;
     /// `None` leaves pacing to the transport's setting.
     pub pacing_rate: Option<Rate>,
+    /// What else the transport is asked to do; it takes this after each call.
+    pub actions: Actions,
+}
+
+/// What a controller asks of the transport besides moving the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Actions {
+    /// Send the first unacknowledged segment again now, without waiting for
+    /// more duplicate ACKs (Vegas).
+    pub retransmit_head: bool,
+    /// Take everything outstanding for lost and send it again (Bulk Repeat).
+    pub repeat_all: bool,
+    /// Send these low-priority packets from now on; they replace what is left
+    /// of an earlier request.
+    pub probes: Option<Probes>,
+}
+
+/// Low-priority packets that queues drop first (TCP-Peach).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probes {
+    /// How many.
+    pub count: u32,
+    /// Time between two of them; zero sends them at once.
+    pub interval: Duration,
+    /// What they carry.
+    pub content: ProbeContent,
+}
+
+/// What a probe carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ProbeContent {
+    /// A copy of the last segment sent: the receiver throws it away (TCP-Peach's
+    /// dummy segments).
+    #[default]
+    Copy,
+    /// Unacknowledged segments, the oldest first: they repair losses, too
+    /// (TCP-Peach+'s NIL segments).
+    Unacknowledged,
+}
+
+impl Actions {
+    /// True if nothing is asked.
+    #[must_use]
+    #[inline]
+    pub const fn is_none(&self) -> bool {
+        !self.retransmit_head && !self.repeat_all && self.probes.is_none()
+    }
 }
 
 impl Window {
@@ -48,6 +98,7 @@ impl Window {
             cwnd: initial_window,
             ssthresh: f64::INFINITY,
             pacing_rate: None,
+            actions: Actions::default(),
         }
     }
 

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub(crate) fn main(args: &args::Transports, out: &mut Output) -> Result<Status, Failure> {
     match &args.name {
         None if args.json => {
-            let all: Vec<Value> = transports().iter().map(document).collect();
+            let all: Vec<Value> = transports().map(document).collect();
             out.json(&json!({ "transports": all, "congestion_controls": controls() }))?;
         }
         None => overview(out)?,
@@ -60,10 +60,7 @@ fn one(name: &str, as_json: bool, out: &mut Output) -> Result<(), Failure> {
         None => find(name),
     };
     if named.is_none() && control.is_none() {
-        let names = transports()
-            .iter()
-            .map(|t| t.name)
-            .chain(list().iter().map(|d| d.name));
+        let names = transports().map(|t| t.name).chain(list().map(|d| d.name));
         let hint = did_you_mean(name, names);
         return Err(Failure::new(format!(
             "there is no transport `{name}`{hint}\n  `bentpipe transports` lists them"
@@ -97,10 +94,12 @@ fn explain(control: &Described, alone: bool, out: &mut Output) -> Result<(), Fai
     ))?;
     out.line("")?;
     out.line(format_args!("  source              {}", control.source))?;
-    out.line(format_args!(
-        "  slots               {} (start), {} (avoidance), {} (reaction)",
-        control.start, control.avoidance, control.reaction
-    ))?;
+    if let Some(slots) = control.slots {
+        out.line(format_args!(
+            "  slots               {} (start), {} (avoidance), {} (reaction)",
+            slots.start, slots.avoidance, slots.reaction
+        ))?;
+    }
     out.line("")?;
     out.line("What the source leaves open, and the reading chosen:")?;
     out.paragraph(2, control.open)?;
@@ -221,7 +220,7 @@ fn document(named: &NamedTransport) -> Value {
 }
 
 fn controls() -> Vec<Value> {
-    list().iter().map(described).collect()
+    list().map(described).collect()
 }
 
 fn described(control: &Described) -> Value {
@@ -243,9 +242,9 @@ fn described(control: &Described) -> Value {
         "summary": control.summary,
         "source": control.source,
         "left_open": control.open,
-        "start": control.start,
-        "avoidance": control.avoidance,
-        "reaction": control.reaction,
+        "start": control.slots.map(|s| s.start),
+        "avoidance": control.slots.map(|s| s.avoidance),
+        "reaction": control.slots.map(|s| s.reaction),
         "parameters": parameters,
     })
 }

@@ -195,7 +195,6 @@ impl Document {
             return Ok(());
         }
         let named = transports()
-            .iter()
             .map(|t| t.name)
             .filter(|_| group == "transport");
         let names = tables.iter().map(|e| e.key.as_str()).chain(named);

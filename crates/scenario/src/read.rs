@@ -291,11 +291,7 @@ impl<'a> Fields<'a> {
 /// Which congestion controls have a parameter of that name.
 fn parameter_of(name: &str) -> Option<String> {
     let has = |d: &&bentpipe_cc::Described| d.parameters.iter().any(|p| p.name == name);
-    let mut owners = bentpipe_cc::list()
-        .iter()
-        .filter(has)
-        .map(|d| d.name)
-        .peekable();
+    let mut owners = bentpipe_cc::list().filter(has).map(|d| d.name).peekable();
     owners.peek()?;
     Some(format!("`{name}` is a parameter of {}", quoted(owners)))
 }

@@ -34,6 +34,11 @@ impl Sender {
             Acked::default()
         };
         let (sacked, sacked_sent_at) = self.take_sack_blocks(packet);
+        let lost = if self.recovery.uses_sack() {
+            self.board.find_lost(self.loss_rule())
+        } else {
+            0
+        };
         let duplicate = !advances
             && self.board.outstanding() > 0
             && packet.payload == 0
@@ -59,8 +64,14 @@ impl Sender {
             min_rtt: self.rtt.smallest(),
             smoothed_rtt: self.rtt.smoothed(),
             delivery_rate,
+            rate_sample: None,
+            lost: f64::from(lost),
+            probes: 0,
+            congestion_echo: packet.has(flags::ECE),
             flight_before,
             flight: self.board.flight() as f64,
+            outstanding: self.board.outstanding() as f64,
+            head: self.board.head(),
             cwnd_limited: self.window_limited || self.rules.grows_when_application_limited,
             round_start,
             in_recovery: self.state == State::Recovery,
@@ -79,6 +90,9 @@ impl Sender {
         }
         if self.ecn && packet.has(flags::ECE) {
             self.on_congestion_echo(now);
+        }
+        if self.has_actions() {
+            self.perform_actions(now, &ack, out);
         }
         let keeps_timer =
             self.state == State::Recovery && self.impatient && !self.recovery.uses_sack();
@@ -182,7 +196,6 @@ impl Sender {
             self.duplicate_acks += 1;
         }
         let lost = if self.recovery.uses_sack() {
-            self.board.find_lost(self.loss_rule());
             // Three duplicate ACKs count even when short segments keep the
             // scoreboard below its threshold.
             if !self.board.any_lost() && self.duplicate_acks >= DUPLICATE_THRESHOLD {
@@ -202,17 +215,25 @@ impl Sender {
         }
     }
 
-    fn enter_recovery<T: Transmit>(&mut self, now: Time, ack: &Ack, out: &mut T) {
+    pub(crate) fn enter_recovery<T: Transmit>(&mut self, now: Time, ack: &Ack, out: &mut T) {
         self.remember_for_undo();
         let loss = Loss {
             now,
             flight: self.reduction_base(),
             ecn: false,
+            head: ack.head,
+            smoothed_rtt: ack.smoothed_rtt,
             min_rtt: ack.min_rtt,
             mss: self.mss,
         };
-        self.cc.on_loss(&loss, &mut self.window);
+        // A loss among what was under way when a mark was echoed is the same
+        // congestion (RFC 3168, section 6.1.2): it is repaired without a second
+        // cut.
+        if self.una >= self.echo_cut_until {
+            self.cc.on_loss(&loss, &mut self.window);
+        }
         self.recover = self.next;
+        self.reduced_until = self.next;
         self.impatient = false;
         self.rescued = false;
         self.tell_reduced = true;
@@ -287,8 +308,9 @@ impl Sender {
         }
         self.duplicate_acks += u32::from(ack.duplicate);
         if self.recovery.uses_sack() {
-            self.board.find_lost(self.loss_rule());
-        } else if advances {
+            return self.grow_in_recovery(ack, advances);
+        }
+        if advances {
             // Partial ACK: the next hole, and deflate by what was
             // acknowledged less one segment.
             self.inflation = (self.inflation - ack.acked).max(0.0) + 1.0;
@@ -300,6 +322,10 @@ impl Sender {
         } else if ack.duplicate {
             self.inflation += 1.0;
         }
+        self.grow_in_recovery(ack, advances);
+    }
+
+    fn grow_in_recovery(&mut self, ack: &Ack, advances: bool) {
         if advances && self.rules.grows_in_recovery {
             self.cc.on_ack(ack, &mut self.window);
         }
@@ -334,19 +360,23 @@ impl Sender {
     }
 
     fn on_congestion_echo(&mut self, now: Time) {
-        // Once per window of data, and not while a loss is being repaired.
-        if self.state != State::Open || self.una < self.recover {
+        // Once per window of data, and not while a loss is being repaired or
+        // right after: that window was cut already.
+        if self.state != State::Open || self.una < self.reduced_until {
             return;
         }
         let loss = Loss {
             now,
             flight: self.reduction_base(),
             ecn: true,
+            head: self.board.head(),
+            smoothed_rtt: self.rtt.smoothed(),
             min_rtt: self.rtt.smallest(),
             mss: self.mss,
         };
         self.cc.on_loss(&loss, &mut self.window);
-        self.recover = self.next;
+        self.reduced_until = self.next;
+        self.echo_cut_until = self.next;
         self.tell_reduced = true;
     }
 
@@ -373,6 +403,7 @@ impl Sender {
         self.rtt.back_off();
         self.state = State::Loss;
         self.recover = self.next;
+        self.reduced_until = self.next;
         self.duplicate_acks = 0;
         self.inflation = 0.0;
         self.tell_reduced = true;

@@ -7,6 +7,7 @@
 //! buffers and options.
 
 mod acknowledgement;
+mod actions;
 mod catalogue;
 mod endpoint;
 pub mod packet;

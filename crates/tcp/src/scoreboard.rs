@@ -7,6 +7,7 @@
 //! followed, the edge below which holes are lost and the next hole to fill
 //! only move up, and counters give the flight without a walk.
 
+use bentpipe_cc::Head;
 use bentpipe_units::Time;
 use std::collections::VecDeque;
 
@@ -94,6 +95,14 @@ impl Scoreboard {
     /// Segments recorded.
     pub(crate) fn outstanding(&self) -> usize {
         self.segments.len()
+    }
+
+    /// The first segment recorded.
+    pub(crate) fn head(&self) -> Option<Head> {
+        self.segments.front().map(|s| Head {
+            sent_at: s.sent_at,
+            transmissions: u32::from(s.transmissions),
+        })
     }
 
     /// Segments believed to be in the network ("pipe").
@@ -339,6 +348,29 @@ impl Scoreboard {
             }
             index += 1;
         }
+    }
+
+    /// The first segment, whatever became of it.
+    pub(crate) fn first(&self) -> Option<Hole> {
+        self.segments.front().map(|s| Hole {
+            index: 0,
+            start: s.start,
+            len: s.len,
+        })
+    }
+
+    /// Takes everything for lost that is neither selectively acknowledged nor
+    /// under way again.
+    pub(crate) fn lose_unsent_again(&mut self) {
+        for s in &mut self.segments {
+            if s.flags & (SACKED | LOST) == 0 {
+                s.flags |= LOST;
+                self.lost += 1;
+            }
+        }
+        self.next_hole = self.base;
+        self.edge = self.base + self.segments.len() as u64;
+        self.sacked_above_edge = 0;
     }
 
     /// The last segment, if it is neither selectively acknowledged nor under

@@ -77,6 +77,12 @@ pub(crate) struct Sender {
     pub(crate) offered: u64,
     /// Recovery or loss state ends when this byte is acknowledged.
     pub(crate) recover: u64,
+    /// What was sent below this byte has had its reduction of the window: an
+    /// ECN echo about it reduces no more.
+    pub(crate) reduced_until: u64,
+    /// As far as an ECN echo, not a loss, was what reduced it: a loss below
+    /// this byte reduces no more.
+    pub(crate) echo_cut_until: u64,
     /// The round trip ends when this byte is acknowledged.
     pub(crate) round_end: u64,
     /// When the round trip began, and bytes delivered since.
@@ -145,6 +151,8 @@ impl Sender {
             next: 0,
             offered: 0,
             recover: 0,
+            reduced_until: 0,
+            echo_cut_until: 0,
             round_end: 0,
             round_began_at: Time::ZERO,
             round_delivered: 0,

@@ -140,24 +140,24 @@ impl Transport {
     /// # Errors
     /// When a name or parameter is unknown or out of range.
     pub fn controller(&self) -> Result<Controller, BuildError> {
-        let mut classic = match &self.congestion_control {
+        let mut controller = match &self.congestion_control {
             CongestionControlChoice::Named(name) => bentpipe_cc::build(name, &self.parameters)?,
             CongestionControlChoice::Slots {
                 start,
                 avoidance,
                 reaction,
-            } => bentpipe_cc::build_slots(start, avoidance, reaction, &self.parameters)?,
+            } => bentpipe_cc::build_slots(start, avoidance, reaction, &self.parameters)?.into(),
             // The bound never sends; whoever asks gets the baseline.
             CongestionControlChoice::Ideal => bentpipe_cc::build("newreno", &Parameters::new())?,
         };
         let rules = self.profile.rules();
-        classic.apply_host_rules(HostRules {
+        controller.apply_host_rules(HostRules {
             equality_is_slow_start: rules.equality_is_slow_start,
             integer_avoidance: rules.whole_segments,
             whole_ssthresh: rules.whole_segments,
             // The endpoint reports the window instead of the flight itself.
             halve_window: false,
         });
-        Ok(Controller::Classic(classic))
+        Ok(controller)
     }
 }

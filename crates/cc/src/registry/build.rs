@@ -10,7 +10,7 @@ use crate::reaction::{
 use crate::start::{
     Const, HyStart, HyblaStart, Linear, LinearTest, Mtsi, MtsiRule, Scope, Standard, Tie,
 };
-use crate::{Avoidance, Classic, Hoe, HoeForm, Reaction, Start};
+use crate::{Avoidance, Classic, Controller, Hoe, HoeForm, Reaction, Start};
 
 /// Why a congestion control could not be built, in words for the person who
 /// asked for it.
@@ -72,8 +72,8 @@ pub(super) fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 /// Builds the named congestion control; what `parameters` leave out has its
 /// default.
-pub fn build(name: &str, parameters: &Parameters) -> Result<Classic, BuildError> {
-    let all = || list().iter().map(|described| described.name);
+pub fn build(name: &str, parameters: &Parameters) -> Result<Controller, BuildError> {
+    let all = || list().map(|described| described.name);
     let described = find(name).ok_or_else(|| BuildError::UnknownName {
         kind: "congestion control",
         name: name.to_owned(),
@@ -81,8 +81,16 @@ pub fn build(name: &str, parameters: &Parameters) -> Result<Classic, BuildError>
         known: names(all()),
     })?;
     let reader = Reader::new(name, described.parameters, parameters)?;
-    let slots = (described.start, described.avoidance, described.reaction);
-    reader.classic(described.name.into(), slots)
+    if let Some(slots) = described.slots {
+        let slots = (slots.start, slots.avoidance, slots.reaction);
+        let classic = reader.classic(described.name.into(), slots)?;
+        return Ok(Controller::Classic(classic));
+    }
+    let whole = super::delay::build(name, &reader);
+    // A name without slots is one of a family: the test that builds every name
+    // sees to it.
+    debug_assert!(whole.is_some(), "nothing builds `{name}`");
+    Ok(whole.map_or_else(|| Classic::newreno().into(), Controller::Whole))
 }
 
 /// Builds a combination of three slots by their names ([`slots`]); parameters

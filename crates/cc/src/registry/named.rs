@@ -14,14 +14,33 @@ pub struct Described {
     pub source: &'static str,
     /// What the source leaves open, and the reading chosen.
     pub open: &'static str,
+    /// The slots that it is made of; `None` where its parts share one state.
+    pub slots: Option<NamedSlots>,
+    /// What can be set: the parameters of its slots and of Hoe's estimate.
+    pub parameters: &'static [Parameter],
+}
+
+/// The slots of a [`Described`], by their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedSlots {
     /// The slot that is its slow start.
     pub start: &'static str,
     /// The slot that is its congestion avoidance.
     pub avoidance: &'static str,
     /// The slot that is its reaction.
     pub reaction: &'static str,
-    /// What can be set: the parameters of its slots and of Hoe's estimate.
-    pub parameters: &'static [Parameter],
+}
+
+const fn made_of(
+    start: &'static str,
+    avoidance: &'static str,
+    reaction: &'static str,
+) -> Option<NamedSlots> {
+    Some(NamedSlots {
+        start,
+        avoidance,
+        reaction,
+    })
 }
 
 static NEWRENO: [Parameter; 5] = union(&[p::STANDARD, p::RENO, p::HALVE, p::HOE]);
@@ -46,9 +65,7 @@ static NAMED: [Described; 9] = [
         source: "RFC 5681, section 3.1; the recovery (RFC 6582, RFC 6675) is the transport's",
         open: "1/cwnd per ACK or per segment: per ACK, as the papers and ns-2; \
                ssthresh keeps its fraction of a segment",
-        start: "standard",
-        avoidance: "reno",
-        reaction: "halve",
+        slots: made_of("standard", "reno", "halve"),
         parameters: &NEWRENO,
     },
     Described {
@@ -56,9 +73,7 @@ static NAMED: [Described; 9] = [
         summary: "slow start with K segments per ACK",
         source: "Marchese 2006, eq. 6; Marchese 2001, eq. 2",
         open: "nothing is said about losses: F is used in every slow start",
-        start: "const",
-        avoidance: "reno",
-        reaction: "halve",
+        slots: made_of("const", "reno", "halve"),
         parameters: &CONST,
     },
     Described {
@@ -67,9 +82,7 @@ static NAMED: [Described; 9] = [
         source: "Marchese 2006, eq. 7; Marchese 2001, eq. 3",
         open: "2001 leaves unreadable what is compared with the threshold and what holds above \
                it: cwnd and 1, as in 2006",
-        start: "linear",
-        avoidance: "reno",
-        reaction: "halve",
+        slots: made_of("linear", "reno", "halve"),
         parameters: &LINEAR,
     },
     Described {
@@ -79,9 +92,7 @@ static NAMED: [Described; 9] = [
         open: "F before the first ACK: 0; the sign of rule B's test: both, `lt` by default; \
                behaviour after losses: slow start only, F = F_0 after a timeout (tables 8-10 of \
                2006 need scope `below-threshold`)",
-        start: "mtsi",
-        avoidance: "reno",
-        reaction: "halve",
+        slots: made_of("mtsi", "reno", "halve"),
         parameters: &MTSI,
     },
     Described {
@@ -91,9 +102,7 @@ static NAMED: [Described; 9] = [
                  agent for ns-2",
         open: "which filter Caini & Firrincieli 2006 used: all are there; a window below \
                ssthresh at a loss stays below it after recovery",
-        start: "standard",
-        avoidance: "reno",
-        reaction: "westwood",
+        slots: made_of("standard", "reno", "westwood"),
         parameters: &WESTWOOD,
     },
     Described {
@@ -101,9 +110,7 @@ static NAMED: [Described; 9] = [
         summary: "Westwood with one bandwidth sample per round trip",
         source: "Grieco & Mascolo 2004; Linux westwood",
         open: "samples that the application limited: count only if larger than the estimate",
-        start: "standard",
-        avoidance: "reno",
-        reaction: "westwood+",
+        slots: made_of("standard", "reno", "westwood+"),
         parameters: &WESTWOOD_PLUS,
     },
     Described {
@@ -113,9 +120,7 @@ static NAMED: [Described; 9] = [
         open: "RTT in rho: the smallest; initial window: the transport's; before Hoe's estimate \
                an ACK at most doubles cwnd; gate: Hoe's bandwidth x smallest RTT; with delayed \
                ACKs the step of congestion avoidance counts segments",
-        start: "hybla",
-        avoidance: "hybla",
-        reaction: "halve",
+        slots: made_of("hybla", "hybla", "halve"),
         parameters: &HYBLA,
     },
     Described {
@@ -124,9 +129,7 @@ static NAMED: [Described; 9] = [
         source: "RFC 9438; slow start: HyStart++ (RFC 9406)",
         open: "a step per ACK as section 4.2 says, `count = segments` for delayed ACKs; after a \
                timeout K = 0 and W_max = cwnd",
-        start: "hystart++",
-        avoidance: "cubic",
-        reaction: "cubic",
+        slots: made_of("hystart++", "cubic", "cubic"),
         parameters: &CUBIC,
     },
     Described {
@@ -134,21 +137,18 @@ static NAMED: [Described; 9] = [
         summary: "cwnd is constant and ignores losses: for measuring",
         source: "no paper: a probe",
         open: "nothing",
-        start: "fixed",
-        avoidance: "hold",
-        reaction: "ignore",
+        slots: made_of("fixed", "hold", "ignore"),
         parameters: &FIXED,
     },
 ];
 
 /// Every named congestion control.
-#[must_use]
-pub fn list() -> &'static [Described] {
-    &NAMED
+pub fn list() -> impl Iterator<Item = &'static Described> {
+    NAMED.iter().chain(&super::delay::NAMED)
 }
 
 /// The congestion control of that name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Described> {
-    NAMED.iter().find(|described| described.name == name)
+    list().find(|described| described.name == name)
 }

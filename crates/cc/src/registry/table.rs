@@ -3,7 +3,7 @@
 use super::{DefaultValue, Parameter, Range};
 use bentpipe_units::Duration;
 
-const fn number(
+pub(super) const fn number(
     name: &'static str,
     default: f64,
     unit: &'static str,
@@ -21,7 +21,7 @@ const fn number(
 }
 
 /// A word; the first is the default.
-const fn word(
+pub(super) const fn word(
     name: &'static str,
     words: &'static [&'static str],
     meaning: &'static str,
@@ -36,7 +36,7 @@ const fn word(
     }
 }
 
-const fn flag(name: &'static str, default: bool, meaning: &'static str) -> Parameter {
+pub(super) const fn flag(name: &'static str, default: bool, meaning: &'static str) -> Parameter {
     Parameter {
         name,
         default: DefaultValue::Flag(default),
@@ -46,7 +46,7 @@ const fn flag(name: &'static str, default: bool, meaning: &'static str) -> Param
     }
 }
 
-const fn time(
+pub(super) const fn time(
     name: &'static str,
     default: Duration,
     (min, max): (Duration, Duration),
@@ -62,7 +62,7 @@ const fn time(
     }
 }
 
-const fn numbers(
+pub(super) const fn numbers(
     name: &'static str,
     default: &'static [f64],
     unit: &'static str,

@@ -1,8 +1,8 @@
 //! Names, parameters and the messages about wrong ones.
 
 use bentpipe_cc::{
-    Classic, DefaultValue, ParameterValue, Parameters, Range, SlotKind, build, build_slots, find,
-    list, slots,
+    Classic, Controller, DefaultValue, ParameterValue, Parameters, Range, SlotKind, Start, build,
+    build_slots, find, list, slots,
 };
 use bentpipe_units::Duration;
 
@@ -19,10 +19,11 @@ fn the_defaults_of_the_registry_are_those_of_the_constructors() {
         Classic::cubic(),
     ] {
         let built = build(made.name(), &Parameters::new()).unwrap();
+        let made = Controller::from(made);
         assert_eq!(format!("{built:?}"), format!("{made:?}"));
     }
     let built = build("fixed-window", &Parameters::new().with("window", 7.0)).unwrap();
-    assert_eq!(format!("{:?}", built.start), "Fixed(7.0)");
+    assert!(matches!(built, Controller::Classic(c) if c.start == Start::Fixed(7.0)));
 }
 
 #[test]
@@ -32,9 +33,11 @@ fn every_description_is_complete_and_its_defaults_are_in_range() {
             assert!(!text.is_empty(), "{}", described.name);
         }
         let known = |kind, name| slots(kind).iter().any(|slot| slot.name == name);
-        assert!(known(SlotKind::Start, described.start));
-        assert!(known(SlotKind::Avoidance, described.avoidance));
-        assert!(known(SlotKind::Reaction, described.reaction));
+        if let Some(named) = described.slots {
+            assert!(known(SlotKind::Start, named.start));
+            assert!(known(SlotKind::Avoidance, named.avoidance));
+            assert!(known(SlotKind::Reaction, named.reaction));
+        }
         for parameter in described.parameters {
             let default = match parameter.default {
                 DefaultValue::Number(x) => ParameterValue::Number(x),
@@ -135,11 +138,13 @@ fn message(name: &str, parameter: &str, value: impl Into<ParameterValue>) -> Str
 
 #[test]
 fn messages_say_what_was_expected_and_offer_the_nearest_name() {
-    assert_eq!(
-        build("hibla", &Parameters::new()).unwrap_err().to_string(),
-        "unknown congestion control `hibla` (did you mean `hybla`?); there are `newreno`, \
-         `const`, `linear`, `mtsi`, `westwood`, `westwood+`, `hybla`, `cubic`, `fixed-window`"
-    );
+    let unknown = build("hibla", &Parameters::new()).unwrap_err().to_string();
+    let begins =
+        "unknown congestion control `hibla` (did you mean `hybla`?); there are `newreno`, `const`";
+    assert!(unknown.starts_with(begins), "{unknown}");
+    for described in list() {
+        assert!(unknown.contains(described.name), "{unknown}");
+    }
     assert_eq!(
         message("fixed-window", "windw", 3.0),
         "`fixed-window` has no parameter `windw` (did you mean `window`?); it has `window`"

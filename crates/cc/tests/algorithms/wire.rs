@@ -1,6 +1,6 @@
 //! Events as a transport would make them.
 
-use bentpipe_cc::{Ack, Classic, Controller, Loss, RecoveryExit, Timeout, Window};
+use bentpipe_cc::{Ack, Actions, Controller, Head, Loss, RecoveryExit, Timeout, Window};
 use bentpipe_units::{Duration, Segments, Time};
 
 /// An ACK at time zero for one full segment of 1500 bytes over a path of
@@ -16,13 +16,27 @@ pub(crate) fn an_ack() -> Ack {
         min_rtt: rtt,
         smoothed_rtt: rtt,
         delivery_rate: None,
+        rate_sample: None,
+        lost: 0.0,
+        probes: 0,
+        congestion_echo: false,
         flight_before: 10.0,
         flight: 9.0,
+        outstanding: 9.0,
+        head: Some(a_head()),
         cwnd_limited: true,
         round_start: false,
         in_recovery: false,
         receive_window: 1e9,
         mss: 1500,
+    }
+}
+
+/// A segment that was sent once, at time zero.
+pub(crate) fn a_head() -> Head {
+    Head {
+        sent_at: Time::ZERO,
+        transmissions: 1,
     }
 }
 
@@ -32,6 +46,8 @@ pub(crate) fn a_loss(flight: Segments) -> Loss {
         now: Time::ZERO,
         flight,
         ecn: false,
+        head: Some(a_head()),
+        smoothed_rtt: min_rtt,
         min_rtt,
         mss: 1500,
     }
@@ -67,14 +83,19 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn new(classic: Classic, cwnd: Segments, ssthresh: Segments) -> Wire {
+    pub(crate) fn new(
+        controller: impl Into<Controller>,
+        cwnd: Segments,
+        ssthresh: Segments,
+    ) -> Wire {
         let window = Window {
             cwnd,
             ssthresh,
             pacing_rate: None,
+            actions: Actions::default(),
         };
         Wire {
-            controller: classic.into(),
+            controller: controller.into(),
             window,
             next: an_ack(),
         }

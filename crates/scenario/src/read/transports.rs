@@ -69,10 +69,7 @@ fn unknown_transport<'k>(
     name: &str,
     own: impl Iterator<Item = &'k &'k str>,
 ) -> Reported {
-    let names: Vec<&str> = own
-        .copied()
-        .chain(transports().iter().map(|t| t.name))
-        .collect();
+    let names: Vec<&str> = own.copied().chain(transports().map(|t| t.name)).collect();
     let error = Diagnostic::new(item.place, format!("unknown transport `{name}`"));
     let error = error.label("no transport has this name");
     fields
@@ -81,7 +78,7 @@ fn unknown_transport<'k>(
             Some(name) => error.help(format!("did you mean `{name}`?")),
             None => error.help(format!(
                 "transports are {}, and those of the file",
-                quoted(transports().iter().map(|t| t.name))
+                quoted(transports().map(|t| t.name))
             )),
         })
 }
@@ -193,7 +190,7 @@ impl<'a> Reader<'_, 'a> {
                 }
                 None => {
                     let error = fields.lacks("base");
-                    let names = quoted(transports().iter().map(|t| t.name));
+                    let names = quoted(transports().map(|t| t.name));
                     Err(fields
                         .errors
                         .report(error.help(format!("`base` is one of {names}"))))
@@ -257,7 +254,7 @@ fn choice(
 ) -> Result<Option<CongestionControlChoice>, Reported> {
     let named = fields.optional_name(
         "congestion_control",
-        bentpipe_cc::list().iter().map(|d| d.name).collect(),
+        bentpipe_cc::list().map(|d| d.name).collect(),
     );
     let slot = |key: &str, kind: SlotKind| {
         fields.optional_name(key, slots(kind).iter().map(|s| s.name).collect())
@@ -271,40 +268,47 @@ fn choice(
         return Ok(named);
     }
     let below = named.or(base.congestion_control.clone());
-    let (s, a, r) = match below {
+    let below = match below {
         Some(CongestionControlChoice::Slots {
             start,
             avoidance,
             reaction,
-        }) => (start, avoidance, reaction),
+        }) => Some([start, avoidance, reaction]),
         Some(CongestionControlChoice::Named(name)) => slots_of(&name),
         Some(CongestionControlChoice::Ideal) | None => slots_of("newreno"),
     };
+    let given = [start, avoidance, reaction];
+    // An algorithm that is not made of slots has none to keep.
+    let chosen = match (given, below) {
+        ([Some(s), Some(a), Some(r)], _) => [s, a, r],
+        ([s, a, r], Some([s_below, a_below, r_below])) => [
+            s.unwrap_or(s_below),
+            a.unwrap_or(a_below),
+            r.unwrap_or(r_below),
+        ],
+        (_, None) => {
+            let place = ["start", "avoidance", "reaction"]
+                .into_iter()
+                .find_map(|key| fields.entry(key))
+                .map_or(fields.at, |entry| entry.key_place);
+            let message = "the congestion control that this changes is not made of three slots";
+            let help = "give `start`, `avoidance` and `reaction`, or another `base`";
+            let error = Diagnostic::new(place, message).label("replaces one slot");
+            return Err(fields.errors.report(error.help(help)));
+        }
+    };
+    let [start, avoidance, reaction] = chosen;
     Ok(Some(CongestionControlChoice::Slots {
-        start: start.unwrap_or(s),
-        avoidance: avoidance.unwrap_or(a),
-        reaction: reaction.unwrap_or(r),
+        start,
+        avoidance,
+        reaction,
     }))
 }
 
-/// The slots that a named congestion control is made of.
-fn slots_of(name: &str) -> (String, String, String) {
-    bentpipe_cc::find(name).map_or_else(
-        || {
-            (
-                "standard".to_string(),
-                "reno".to_string(),
-                "halve".to_string(),
-            )
-        },
-        |d| {
-            (
-                d.start.to_string(),
-                d.avoidance.to_string(),
-                d.reaction.to_string(),
-            )
-        },
-    )
+/// The slots that a named congestion control is made of, if it is.
+fn slots_of(name: &str) -> Option<[String; 3]> {
+    let slots = bentpipe_cc::find(name)?.slots?;
+    Some([slots.start, slots.avoidance, slots.reaction].map(str::to_string))
 }
 
 /// Everything but the congestion control.

@@ -1,0 +1,88 @@
+//! Built-in algorithms that are not made of three slots: slow start, avoidance
+//! and reaction read and write one state.
+//!
+//! They come in families, one folder each. A family is an enum of its members,
+//! made by [`family`]: calls go to the member by a match, without a vtable.
+
+use crate::delay::Delay;
+
+/// Declares an enum of algorithms that each implement
+/// [`crate::CongestionControl`], and dispatches the calls to the member.
+macro_rules! family {
+    ($(#[$doc:meta])* $family:ident { $($(#[$member_doc:meta])* $member:ident($type:ty),)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        #[allow(
+            clippy::large_enum_variant,
+            reason = "a connection has one; a box would cost a pointer chase per ACK"
+        )]
+        pub enum $family {
+            $($(#[$member_doc])* $member($type),)*
+        }
+
+        impl crate::CongestionControl for $family {
+            fn name(&self) -> &str {
+                match self { $($family::$member(it) => it.name(),)* }
+            }
+
+            fn on_established(
+                &mut self,
+                rtt: Option<bentpipe_units::Duration>,
+                window: &mut crate::Window,
+            ) {
+                match self { $($family::$member(it) => it.on_established(rtt, window),)* }
+            }
+
+            #[inline]
+            fn on_ack(&mut self, ack: &crate::Ack, window: &mut crate::Window) {
+                match self { $($family::$member(it) => it.on_ack(ack, window),)* }
+            }
+
+            #[inline]
+            fn on_sample(&mut self, ack: &crate::Ack, window: &mut crate::Window) {
+                match self { $($family::$member(it) => it.on_sample(ack, window),)* }
+            }
+
+            fn on_loss(&mut self, loss: &crate::Loss, window: &mut crate::Window) {
+                match self { $($family::$member(it) => it.on_loss(loss, window),)* }
+            }
+
+            fn on_timeout(&mut self, timeout: &crate::Timeout, window: &mut crate::Window) {
+                match self { $($family::$member(it) => it.on_timeout(timeout, window),)* }
+            }
+
+            fn on_recovery_exit(
+                &mut self,
+                exit: &crate::RecoveryExit,
+                window: &mut crate::Window,
+            ) {
+                match self { $($family::$member(it) => it.on_recovery_exit(exit, window),)* }
+            }
+
+            fn on_spurious(&mut self, before: &crate::Window, window: &mut crate::Window) {
+                match self { $($family::$member(it) => it.on_spurious(before, window),)* }
+            }
+
+            fn needs_rate_samples(&self) -> bool {
+                match self { $($family::$member(it) => it.needs_rate_samples(),)* }
+            }
+
+            fn phase(&self, window: &crate::Window) -> crate::Phase {
+                match self { $($family::$member(it) => it.phase(window),)* }
+            }
+
+            fn bandwidth_estimate(&self) -> Option<bentpipe_units::Rate> {
+                match self { $($family::$member(it) => it.bandwidth_estimate(),)* }
+            }
+        }
+    };
+}
+pub(crate) use family;
+
+family! {
+    /// A built-in algorithm that is not made of slots.
+    Whole {
+        /// Algorithms that watch the queueing delay.
+        Delay(Delay),
+    }
+}
