@@ -25,6 +25,10 @@ impl Sender {
                 self.enter_recovery(now, ack, out);
             }
             State::Recovery => {
+                // A partial ACK may just have sent it.
+                if self.board.head().is_some_and(|head| head.sent_at == now) {
+                    return;
+                }
                 if let Some(hole) = self.board.first() {
                     self.resend(now, hole, out);
                 }

@@ -2,31 +2,67 @@
 //! they take, and how they are built.
 
 use super::reader::Reader;
-use super::table::number;
+use super::table::{flag, number};
 use super::{Described, Parameter};
 use crate::Whole;
-use crate::delay::{Delay, Veno};
+use crate::delay::{Delay, Vegas, VegasThresholds, Veno};
 
-static VENO: [Parameter; 1] = [number(
+const QUEUED: (f64, f64) = (0.0, 1_000_000.0);
+
+const fn threshold(name: &'static str, default: f64, meaning: &'static str) -> Parameter {
+    number(name, default, "segments", QUEUED, meaning)
+}
+
+const ALPHA: &str = "segments in the queue below which cwnd grows";
+const BETA: &str = "segments in the queue above which cwnd shrinks";
+const GAMMA: &str = "segments in the queue above which slow start ends";
+
+static VEGAS: [Parameter; 4] = [
+    threshold("alpha", 1.0, ALPHA),
+    threshold("beta", 3.0, BETA),
+    threshold("gamma", 1.0, GAMMA),
+    flag(
+        "whole_diff",
+        true,
+        "round the segments in the queue to whole ones (ns-2)",
+    ),
+];
+
+static VENO: [Parameter; 1] = [threshold(
     "beta",
     3.0,
-    "segments",
-    (0.0, 1_000_000.0),
     "backlog that separates random loss from congestion",
 )];
 
-pub(super) static NAMED: [Described; 1] = [Described {
-    name: "veno",
-    summary: "tells random losses from congestion by the backlog in the queue",
-    source: "Fu & Liew 2003, sections II.A and II.B",
-    open: "which RTT the backlog is computed with: the last sample",
-    slots: None,
-    parameters: &VENO,
-}];
+pub(super) static NAMED: [Described; 2] = [
+    Described {
+        name: "vegas",
+        summary: "keeps a few segments in the queue; retransmits by a fine timer",
+        source: "Brakmo & Peterson 1995; the numbers of ns-2.35",
+        open: "RTT of a round: the mean of its samples; the handshake's RTT is the first round; \
+               the transport's recovery repairs, the fine timer only starts it",
+        slots: None,
+        parameters: &VEGAS,
+    },
+    Described {
+        name: "veno",
+        summary: "tells random losses from congestion by the backlog in the queue",
+        source: "Fu & Liew 2003, sections II.A and II.B",
+        open: "which RTT the backlog is computed with: the last sample",
+        slots: None,
+        parameters: &VENO,
+    },
+];
 
 /// The algorithm of that name with the reader's parameters.
 pub(super) fn build(name: &str, reader: &Reader<'_>) -> Option<Whole> {
+    let thresholds = || VegasThresholds {
+        alpha: reader.number("alpha"),
+        beta: reader.number("beta"),
+        gamma: reader.number("gamma"),
+    };
     let delay = match name {
+        "vegas" => Delay::Vegas(Vegas::new(thresholds(), reader.flag("whole_diff"))),
         "veno" => Delay::Veno(Veno::new(reader.number("beta"))),
         _ => return None,
     };

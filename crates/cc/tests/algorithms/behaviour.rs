@@ -51,6 +51,7 @@ fn one_round(wire: &mut Wire, flight: u64, recovers: bool) {
         wire.next.in_recovery = recovers;
         wire.next.acked = if recovers { 0.0 } else { 1.0 };
         wire.next.flight_before = flight as f64;
+        wire.next.outstanding = wire.window.cwnd.min(RECEIVE_WINDOW).floor() - 1.0;
         wire.next.cwnd_limited = wire.window.cwnd <= RECEIVE_WINDOW;
         wire.ack(packet);
     }

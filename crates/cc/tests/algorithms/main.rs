@@ -10,5 +10,6 @@ mod invariants;
 mod marchese;
 mod registry;
 mod standard;
+mod vegas;
 mod westwood;
 mod wire;

@@ -2,9 +2,17 @@
 
 use super::named::{NamedTransport, control, named};
 
-pub(super) static TRANSPORTS: [NamedTransport; 1] = [named(
-    "veno",
-    "cuts by a fifth where the queue is short, by half where it is not",
-    "Fu & Liew 2003",
-    || control("veno"),
-)];
+pub(super) static TRANSPORTS: [NamedTransport; 2] = [
+    named(
+        "vegas",
+        "keeps one to three segments in the queue; retransmits by a fine timer",
+        "Brakmo & Peterson 1995, with the numbers of ns-2",
+        || control("vegas"),
+    ),
+    named(
+        "veno",
+        "cuts by a fifth where the queue is short, by half where it is not",
+        "Fu & Liew 2003",
+        || control("veno"),
+    ),
+];
