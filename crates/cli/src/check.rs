@@ -88,15 +88,14 @@ fn links(scenario: &Scenario) -> Table {
 }
 
 fn queue(queue: &QueueSettings) -> String {
-    match queue {
-        QueueSettings::DropTail {
-            limit: Limit::Packets(n),
-        } => format!("drop-tail, {n} packets"),
-        QueueSettings::DropTail {
-            limit: Limit::Bytes(n),
-        } => format!("drop-tail, {n}"),
-        #[allow(unreachable_patterns, reason = "more disciplines are to come")]
-        other => format!("{other:?}"),
+    let kind = match queue {
+        QueueSettings::DropTail { .. } => "drop-tail",
+        QueueSettings::Red(red) if red.adaptive.is_some() => "adaptive RED",
+        QueueSettings::Red(_) => "RED",
+    };
+    match queue.limit() {
+        Limit::Packets(n) => format!("{kind}, {n} packets"),
+        Limit::Bytes(n) => format!("{kind}, {n}"),
     }
 }
 

@@ -210,8 +210,11 @@ fn links(outcome: &Outcome) -> Table {
         Column::number("delivered"),
         Column::number("used"),
         Column::number("drops"),
+        Column::number("early"),
+        Column::number("marks"),
         Column::number("lost"),
-        Column::number("queue max"),
+        Column::number("queue mean"),
+        Column::number("max"),
         Column::number("wait mean [ms]"),
         Column::number("p95 [ms]"),
     ]);
@@ -222,14 +225,18 @@ fn links(outcome: &Outcome) -> Table {
             bytes(l.delivered_bytes.get()),
             format!("{:.1}%", 100.0 * l.utilisation),
             l.queue_drops.to_string(),
+            l.early_drops.to_string(),
+            l.marks.to_string(),
             l.channel_losses.to_string(),
+            digits3(l.mean_queue_packets),
             l.max_queue_packets.to_string(),
             ms(l.mean_queueing_delay),
             ms(l.p95_queueing_delay),
         ]);
     }
     table.note(
-        "queue max: packets. wait: mean of the packets; p95: of what a packet at a random \
+        "drops: by the queue; early: those of them to signal congestion; marks: ECN. queue mean \
+         over time and max: packets. wait: mean of the packets; p95: of what a packet at a random \
          instant would wait.",
     )
 }

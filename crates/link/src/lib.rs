@@ -7,12 +7,18 @@
 //! seed and arrivals.
 
 mod channel;
+mod counters;
 mod delays;
 mod link;
+mod offered;
 mod queue;
+mod red;
 mod settings;
 
 pub use channel::Channel;
+pub use counters::Counters;
 pub use delays::DelayHistogram;
-pub use link::{Admission, Counters, Link, Verdict};
+pub use link::Link;
+pub use offered::{Admission, Offered, Verdict};
+pub use red::{AdaptiveSettings, RedMode, RedPreset, RedSettings};
 pub use settings::{ChannelSettings, Limit, LinkSettings, QueueSettings};

@@ -1,24 +1,32 @@
-//! Queue disciplines: who may wait for the transmitter.
+//! The waiting room of a transmitter that serves in order of arrival.
 
-use crate::{Limit, QueueSettings};
-use bentpipe_units::{Bytes, Time};
+use crate::Limit;
+use bentpipe_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
-/// The packets that wait for a transmitter, as their start times and sizes.
+/// The packets that wait for a transmitter.
 ///
 /// The transmitter serves in order, so a packet's transmission starts at a
 /// time that is known when it is accepted. Who waits at `now` are those whose
 /// start lies after it; they leave this ring lazily.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
-    waiting: VecDeque<(Time, u32)>,
+    waiting: VecDeque<Waiting>,
     waiting_bytes: u64,
     limit: Limit,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// When its transmission starts.
+    start: Time,
+    bytes: u32,
+    /// How long it waits until then, microseconds.
+    waits_us: u32,
+}
+
 impl Queue {
-    pub(crate) fn new(settings: &QueueSettings) -> Queue {
-        let QueueSettings::DropTail { limit } = *settings;
+    pub(crate) fn new(limit: Limit) -> Queue {
         Queue {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -27,8 +35,9 @@ impl Queue {
     }
 
     /// Forgets those whose transmission has started by `now`.
+    #[inline]
     pub(crate) fn advance(&mut self, now: Time) {
-        while let Some(&(start, bytes)) = self.waiting.front() {
+        while let Some(&Waiting { start, bytes, .. }) = self.waiting.front() {
             if start > now {
                 break;
             }
@@ -38,6 +47,7 @@ impl Queue {
     }
 
     /// True if one more packet of `bytes` may wait.
+    #[inline]
     pub(crate) fn admits(&self, bytes: u32) -> bool {
         match self.limit {
             Limit::Packets(n) => self.waiting.len() < n as usize,
@@ -45,8 +55,15 @@ impl Queue {
         }
     }
 
-    pub(crate) fn push(&mut self, start: Time, bytes: u32) {
-        self.waiting.push_back((start, bytes));
+    /// A packet of `bytes` waits from `now` to `start`.
+    #[inline]
+    pub(crate) fn push(&mut self, now: Time, start: Time, bytes: u32) {
+        let waits_us = u32::try_from(start.since(now).as_micros()).unwrap_or(u32::MAX);
+        self.waiting.push_back(Waiting {
+            start,
+            bytes,
+            waits_us,
+        });
         self.waiting_bytes += u64::from(bytes);
     }
 
@@ -56,5 +73,17 @@ impl Queue {
 
     pub(crate) fn bytes(&self) -> u64 {
         self.waiting_bytes
+    }
+
+    /// The waiting times that lie after `now`, summed over all packets that
+    /// are here and those that come after it; to a microsecond a packet.
+    pub(crate) fn still_to_wait(&self, now: Time) -> Duration {
+        self.waiting
+            .iter()
+            .map(|w| {
+                let all = Duration::from_micros(u64::from(w.waits_us));
+                w.start.since(now).min(all)
+            })
+            .fold(Duration::ZERO, |sum, wait| sum + wait)
     }
 }

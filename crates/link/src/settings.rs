@@ -1,5 +1,6 @@
 //! What a link is, as a scenario describes it.
 
+use crate::red::RedSettings;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 
 /// One direction between two nodes: queue, transmitter, propagation, channel.
@@ -34,6 +35,19 @@ pub enum QueueSettings {
         /// How much may wait.
         limit: Limit,
     },
+    /// Random early detection, also adaptive.
+    Red(RedSettings),
+}
+
+impl QueueSettings {
+    /// How much may wait at most.
+    #[must_use]
+    pub fn limit(&self) -> Limit {
+        match self {
+            QueueSettings::DropTail { limit } => *limit,
+            QueueSettings::Red(red) => red.effective_limit(),
+        }
+    }
 }
 
 /// A loss process and its parameters.

@@ -287,7 +287,7 @@ pub(crate) static FLOW: [Field<FlowOutcome>; 25] = [
     ),
 ];
 
-pub(crate) static LINK: [Field<LinkOutcome>; 12] = [
+pub(crate) static LINK: [Field<LinkOutcome>; 15] = [
     Field::new("link", Text, "name of the link", |_, l| {
         l.name.as_str().into()
     }),
@@ -318,8 +318,20 @@ pub(crate) static LINK: [Field<LinkOutcome>; 12] = [
     Field::new(
         "queue_drops",
         Integer,
-        "packets that its queue dropped",
+        "packets that its queue dropped, early and forced",
         |_, l| l.queue_drops.into(),
+    ),
+    Field::new(
+        "early_drops",
+        Integer,
+        "those that it dropped early, to signal congestion",
+        |_, l| l.early_drops.into(),
+    ),
+    Field::new(
+        "marks",
+        Integer,
+        "packets that its queue marked (ECN)",
+        |_, l| l.marks.into(),
     ),
     Field::new(
         "channel_losses",
@@ -332,6 +344,12 @@ pub(crate) static LINK: [Field<LinkOutcome>; 12] = [
         Number,
         "share of the run that its transmitter was busy",
         |_, l| l.utilisation.into(),
+    ),
+    Field::new(
+        "mean_queue_packets",
+        Number,
+        "packets that waited, mean over time",
+        |_, l| l.mean_queue_packets.into(),
     ),
     Field::new(
         "max_queue_packets",

@@ -81,12 +81,18 @@ pub struct LinkOutcome {
     pub delivered_packets: u64,
     /// Bytes that left it at the far end, framing not counted.
     pub delivered_bytes: Bytes,
-    /// Packets that its queue dropped.
+    /// Packets that its queue dropped, early and forced.
     pub queue_drops: u64,
+    /// Those of them that were dropped early, to signal congestion.
+    pub early_drops: u64,
+    /// Packets that its queue marked instead of dropping them.
+    pub marks: u64,
     /// Packets that its channel lost.
     pub channel_losses: u64,
     /// Share of the run's time that its transmitter was busy, 0 to 1.
     pub utilisation: f64,
+    /// Packets that waited, on the mean over the time of the run.
+    pub mean_queue_packets: f64,
     /// Most packets that waited at once.
     pub max_queue_packets: u64,
     /// Most bytes that waited at once.

@@ -37,8 +37,11 @@ pub(crate) fn link(name: &str) -> LinkOutcome {
         delivered_packets: 2000,
         delivered_bytes: Bytes::new(3_080_000),
         queue_drops: 60,
+        early_drops: 50,
+        marks: 7,
         channel_losses: 40,
         utilisation: 0.9375,
+        mean_queue_packets: 5.5,
         max_queue_packets: 60,
         max_queue_bytes: Bytes::new(90_000),
         mean_queueing_delay: Duration::from_millis(12),
@@ -142,7 +145,7 @@ prop_compose! {
         scenario in name(),
         (seed, events, packet_hops, ended_at) in (any::<u64>(), any::<u64>(), any::<u64>(), instant()),
         flows in proptest::collection::vec(any_flow(), 1..4),
-        (counts, utilisation) in (any::<[u64; 7]>(), 0.0..=1.0),
+        (counts, utilisation, mean) in (any::<[u64; 9]>(), 0.0..=1.0, 0.0..1e9),
     ) -> Outcome {
         let link = LinkOutcome {
             offered_packets: counts[0],
@@ -153,6 +156,9 @@ prop_compose! {
             utilisation,
             max_queue_packets: counts[5],
             max_queue_bytes: Bytes::new(counts[6]),
+            early_drops: counts[7],
+            marks: counts[8],
+            mean_queue_packets: mean,
             ..link("forward")
         };
         Outcome { scenario, seed, events, packet_hops, ended_at, flows, links: vec![link], series: Vec::new() }

@@ -2,10 +2,11 @@
 
 use crate::model::{Flow, Handshake, Limits, Link, Node, NodeId, Scenario};
 use crate::route::{self, NoRoute};
-use bentpipe_link::LinkSettings;
+use bentpipe_link::{LinkSettings, QueueSettings};
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Rate, Time};
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 /// Builds a [`Scenario`] step by step.
@@ -75,6 +76,9 @@ pub enum BuildError {
     /// A link that carries nothing.
     #[error("the rate of link `{0}` is zero")]
     NoRate(String),
+    /// A RED queue that drops all before it drops any.
+    #[error("the queue of link `{0}` has its maximum not above its minimum")]
+    Thresholds(String),
     /// A file or stream without its TCP, or datagrams with one.
     #[error("flow `{0}` needs a transport, or has one and sends datagrams")]
     Transport(String),
@@ -223,6 +227,13 @@ impl ScenarioBuilder {
             self.ends("link", &link.name, link.from, link.to)?;
             if link.settings.rate == Rate::ZERO {
                 return Err(BuildError::NoRate(link.name.clone()));
+            }
+            if let QueueSettings::Red(red) = &link.settings.queue {
+                let (minimum, maximum) = red.thresholds(link.settings.rate);
+                // Nor is a threshold that is no number.
+                if minimum.partial_cmp(&maximum) != Some(Ordering::Less) {
+                    return Err(BuildError::Thresholds(link.name.clone()));
+                }
             }
         }
         for flow in &scenario.flows {

@@ -1,7 +1,9 @@
 //! What makes two runs the same scenario.
 
 use crate::model::{Flow, Handshake, Limits, Link, Node, Scenario};
-use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_link::{
+    AdaptiveSettings, ChannelSettings, Limit, LinkSettings, QueueSettings, RedMode, RedSettings,
+};
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, Pacing, Transport};
 use bentpipe_traffic::Application;
 use std::fmt::{self, Write};
@@ -120,16 +122,7 @@ fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {
         "link {name:?} {}>{} rate={rate} delay={delay} framing={framing}",
         from.0, to.0
     )?;
-    match queue {
-        QueueSettings::DropTail {
-            limit: Limit::Packets(n),
-        } => write!(w, " drop-tail packets={n}")?,
-        QueueSettings::DropTail {
-            limit: Limit::Bytes(n),
-        } => {
-            write!(w, " drop-tail bytes={}", n.get())?;
-        }
-    }
+    write_queue(w, queue)?;
     match channel {
         ChannelSettings::Perfect => writeln!(w, " perfect"),
         ChannelSettings::Uniform { packet_error_rate } => {
@@ -145,6 +138,72 @@ fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {
             let (rate, burst) = (Bits(packet_error_rate.get()), Bits(*mean_burst));
             writeln!(w, " gilbert-elliott {rate} {burst}")
         }
+    }
+}
+
+fn write_queue(w: &mut impl Write, queue: &QueueSettings) -> fmt::Result {
+    match queue {
+        QueueSettings::DropTail { limit } => {
+            w.write_str(" drop-tail")?;
+            write_limit(w, *limit)
+        }
+        QueueSettings::Red(red) => write_red(w, red),
+    }
+}
+
+fn write_limit(w: &mut impl Write, limit: Limit) -> fmt::Result {
+    match limit {
+        Limit::Packets(n) => write!(w, " packets={n}"),
+        Limit::Bytes(n) => write!(w, " bytes={}", n.get()),
+    }
+}
+
+fn write_red(w: &mut impl Write, red: &RedSettings) -> fmt::Result {
+    let RedSettings {
+        limit,
+        mode,
+        mean_packet,
+        minimum,
+        maximum,
+        weight,
+        max_p,
+        gentle,
+        wait,
+        ecn,
+        mark_below,
+        target_delay,
+        adaptive,
+    } = red;
+    w.write_str(" red")?;
+    write_limit(w, *limit)?;
+    let mode = match mode {
+        RedMode::Packets => "packets",
+        RedMode::Bytes => "bytes",
+    };
+    write!(w, " {mode} of {}", mean_packet.get())?;
+    for value in [minimum, maximum, weight, mark_below] {
+        match value {
+            Some(x) => write!(w, " {}", Bits(*x))?,
+            None => w.write_str(" automatic")?,
+        }
+    }
+    let (max_p, target) = (Bits(max_p.get()), target_delay.as_nanos());
+    write!(w, " {max_p} {gentle} {wait} {ecn} {target}")?;
+    let Some(AdaptiveSettings {
+        interval,
+        alpha,
+        beta,
+        bottom,
+        top,
+    }) = adaptive
+    else {
+        return Ok(());
+    };
+    write!(w, " adaptive {}", interval.as_nanos())?;
+    write!(w, " {} {} {}", Bits(*alpha), Bits(*beta), Bits(*top))?;
+    match bottom {
+        Some(bottom) => write!(w, " {}", Bits(*bottom)),
+        None => w.write_str(" automatic"),
     }
 }
 

@@ -8,6 +8,7 @@ mod applications;
 mod flows;
 mod links;
 mod nodes;
+mod queues;
 mod transports;
 mod value;
 

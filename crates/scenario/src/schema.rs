@@ -8,13 +8,15 @@
 mod flow;
 mod link;
 mod network;
+mod queue;
 mod transport;
 
 use std::fmt;
 
 pub(crate) use flow::{APPLICATIONS, FLOW};
-pub(crate) use link::{CHANNELS, LINK, QUEUES, REVERSE};
+pub(crate) use link::{CHANNELS, LINK, REVERSE};
 pub(crate) use network::{LIMITS, NODE, TOP};
+pub(crate) use queue::QUEUES;
 pub(crate) use transport::{DELAYED_ACK, PACINGS, TRANSPORT};
 
 /// Nodes, links and flows of a scenario, of each at most this many.
@@ -103,6 +105,8 @@ pub enum Kind {
     },
     /// How much a queue holds: packets, bytes or BDP.
     QueueLimit,
+    /// A length of a queue: packets, bytes or BDP.
+    QueueLength,
     /// True or false.
     Boolean,
     /// One of these words.
@@ -185,6 +189,9 @@ impl fmt::Display for Kind {
             }
             Kind::QueueLimit => {
                 f.write_str("how much it holds, such as `100 packets`, `60 kB` or `1 BDP`")
+            }
+            Kind::QueueLength => {
+                f.write_str("a length of the queue, such as `5 packets`, `7500 B` or `0.1 BDP`")
             }
             Kind::Boolean => f.write_str("`true` or `false`, without quotes"),
             Kind::OneOf(words) => {

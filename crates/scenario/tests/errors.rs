@@ -101,6 +101,11 @@ mistakes! {
     loss_above_hundred_percent: ["packet_error_rate = 0.01" => "packet_error_rate = \"150%\""];
     negative: ["255.5 ms" => "-255.5 ms", "0.01" => "-0.01"];
     queue_of_no_packets: ["100 packets" => "0 packets"];
+    red_thresholds_upside_down: ["queue = \"100 packets\"" => "queue = { kind = \"red\", limit = \"100 packets\", minimum = \"20 packets\", maximum = \"15 packets\" }"];
+    red_maximum_below_an_automatic_minimum: ["queue = \"100 packets\"" => "queue = { kind = \"red\", limit = \"100 packets\", maximum = \"5 packets\" }"];
+    red_unknown_preset: ["queue = \"100 packets\"" => "queue = { kind = \"red\", limit = \"100 packets\", preset = \"ns-2.29\" }"];
+    red_threshold_without_unit: ["queue = \"100 packets\"" => "queue = { kind = \"red\", limit = \"100 packets\", minimum = 5, maximum = \"-3 packets\" }"];
+    red_with_a_key_of_adaptive_red: ["queue = \"100 packets\"" => "queue = { kind = \"red\", limit = \"100 packets\", alpha = 0.01 }"];
     bdp_of_a_link_without_delay: ["one_way_delay = \"0 ms\"" => "one_way_delay = \"0 ms\"\nqueue = \"1 BDP\""];
     unlinked_node: ["[node.client]" => "[node.client]\n[node.lonely]"];
     unconnected: ["[node.client]" => "[node.client]\n[node.a]\n[node.b]", "[transport.mine]" => "[link.other]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\none_way_delay = \"1 ms\"\n\n[transport.mine]", "to = \"client\"" => "to = \"a\""];

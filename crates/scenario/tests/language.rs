@@ -1,11 +1,13 @@
 //! What each way of writing a scenario means.
 
 use bentpipe_cc::ParameterValue;
-use bentpipe_link::{ChannelSettings, Limit, QueueSettings};
+use bentpipe_link::{
+    AdaptiveSettings, ChannelSettings, Limit, QueueSettings, RedMode, RedPreset, RedSettings,
+};
 use bentpipe_scenario::{Document, Handshake, Limits, Scenario, schema};
 use bentpipe_tcp::{CongestionControlChoice, HostProfile, Pacing, Recovery, Transport};
 use bentpipe_traffic::Application;
-use bentpipe_units::{Bytes, Duration, Time};
+use bentpipe_units::{Bytes, Duration, Ratio, Time};
 
 fn read(text: &str) -> Scenario {
     let document = Document::parse("test.toml", text).unwrap_or_else(|e| panic!("{e}"));
@@ -72,11 +74,9 @@ fn limits_and_the_largest_seed() {
 
 #[test]
 fn queues_in_packets_bytes_and_bdp() {
-    let limit = |link: &str| match two_nodes(&format!("{DELAY}\n{link}"), FILE).links[0].settings {
-        bentpipe_link::LinkSettings {
-            queue: QueueSettings::DropTail { limit },
-            ..
-        } => limit,
+    let limit = |link: &str| {
+        let scenario = two_nodes(&format!("{DELAY}\n{link}"), FILE);
+        scenario.links[0].settings.queue.limit()
     };
     assert_eq!(limit("queue = \"100 packets\""), Limit::Packets(100));
     assert_eq!(limit("queue = \"1 packet\""), Limit::Packets(1));
@@ -100,6 +100,103 @@ fn each_direction_has_its_own_bdp() {
         limit: Limit::Bytes(Bytes::new(n)),
     };
     assert_eq!((limit(0), limit(1)), (bytes(20_000), bytes(10_000)));
+}
+
+/// The RED queue of a link of 8 Mbit/s and 10 ms with these keys.
+fn red(keys: &str) -> RedSettings {
+    let link = format!("{DELAY}\nqueue = {{ {keys} }}");
+    match two_nodes(&link, FILE).links[0].settings.queue {
+        QueueSettings::Red(red) => red,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn red_has_the_defaults_of_its_preset() {
+    let limit = Limit::Packets(50);
+    for (name, preset) in RedPreset::ALL {
+        let keys = format!("limit = \"50 packets\", preset = \"{name}\"");
+        let expected = RedSettings::preset(preset, limit);
+        assert_eq!(red(&format!("kind = \"red\", {keys}")), expected);
+        let adaptive = red(&format!("kind = \"adaptive-red\", {keys}"));
+        assert_eq!(adaptive, expected.adaptive(preset));
+    }
+    let plain = red("kind = \"red\", limit = \"50 packets\"");
+    assert_eq!(plain, RedSettings::preset(RedPreset::Ns2002, limit));
+}
+
+#[test]
+fn every_parameter_of_red_can_be_set() {
+    let got = red(
+        "kind = \"adaptive-red\", preset = \"ns-2.35\", limit = \"0.5 BDP\", mode = \"packets\", \
+         mean_packet = \"1 kB\", minimum = \"2.5 packets\", maximum = \"10 kB\", weight = 0.01, \
+         max_p = \"5%\", gentle = false, wait = false, ecn = true, mark_below = \"unlimited\", \
+         target_delay = \"20 ms\", interval = \"1 s\", alpha = 0.02, beta = 0.8, bottom = 0.001, \
+         top = 0.4",
+    );
+    let expected = RedSettings {
+        // Half of 8 Mbit/s x 20 ms.
+        limit: Limit::Bytes(Bytes::new(10_000)),
+        mode: RedMode::Packets,
+        mean_packet: Bytes::new(1000),
+        minimum: Some(2.5),
+        maximum: Some(10.0),
+        weight: Some(0.01),
+        max_p: Ratio::new(0.05).unwrap(),
+        gentle: false,
+        wait: false,
+        ecn: true,
+        mark_below: None,
+        target_delay: Duration::from_millis(20),
+        adaptive: Some(AdaptiveSettings {
+            interval: Duration::from_secs(1),
+            alpha: 0.02,
+            beta: 0.8,
+            bottom: Some(0.001),
+            top: 0.4,
+        }),
+    };
+    assert_eq!(got, expected);
+    // The way back has it, too, with its own BDP.
+    let link = "one_way_delay = \"10 ms\"\nqueue = { kind = \"red\", limit = \"1 BDP\" }\n\
+                [link.l.reverse]\nrate = \"4 Mbit/s\"";
+    let back = two_nodes(link, FILE).links[1].settings.queue.clone();
+    assert_eq!(back.limit(), Limit::Bytes(Bytes::new(10_000)));
+}
+
+#[test]
+fn every_parameter_of_red_counts_in_the_hash() {
+    let hash = |keys: &str| {
+        let link = format!(
+            "{DELAY}\nqueue = {{ kind = \"adaptive-red\", limit = \"9 packets\", {keys} }}"
+        );
+        two_nodes(&link, FILE).hash()
+    };
+    let keys = [
+        "preset = \"ns-2001\"",
+        "preset = \"ns-2002\"",
+        "preset = \"ns-2.35\"",
+        "mode = \"bytes\"",
+        "mean_packet = \"1 kB\"",
+        "minimum = \"2 packets\"",
+        "maximum = \"99 packets\"",
+        "weight = 0.01",
+        "max_p = 0.2",
+        "gentle = false",
+        "wait = false",
+        "ecn = true",
+        "mark_below = 0.3",
+        "target_delay = \"9 ms\"",
+        "interval = \"2 s\"",
+        "alpha = 0.3",
+        "beta = 0.3",
+        "bottom = 0.3",
+        "top = 0.3",
+    ];
+    let mut hashes: Vec<_> = keys.iter().map(|k| hash(k)).collect();
+    hashes.sort();
+    hashes.dedup();
+    assert_eq!(hashes.len(), keys.len());
 }
 
 #[test]

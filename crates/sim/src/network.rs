@@ -4,8 +4,9 @@ use crate::ahead::Ahead;
 use crate::arena::{Arena, Handle};
 use crate::observer::Observer;
 use crate::queue::{Class, Event, EventQueue};
-use bentpipe_link::{Admission, Link, Verdict};
+use bentpipe_link::{Admission, Link, Offered, Verdict};
 use bentpipe_scenario::Scenario;
+use bentpipe_tcp::packet::{ecn, priority};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::{Duration, Time};
 
@@ -25,13 +26,34 @@ pub(crate) struct Carried {
     pub(crate) bytes: u16,
     /// Links crossed so far.
     hop: u8,
+    /// Bits of [`class`].
+    class: u8,
     /// Microseconds from its entry into the link to its arrival: with that,
     /// who was offered ahead of time and has not entered yet can be told at
     /// the end of a run.
     crossing_us: u32,
 }
 
+/// What queues may do with a packet.
+mod class {
+    /// It may be marked.
+    pub(super) const ECN_CAPABLE: u8 = 1;
+    /// It may be dropped first.
+    pub(super) const LOW_PRIORITY: u8 = 2;
+}
+
+const _: () = assert!(size_of::<Carried>() == 16);
+
 impl Carried {
+    #[inline]
+    fn offered(&self) -> Offered {
+        Offered {
+            bytes: u32::from(self.bytes),
+            ecn_capable: self.class & class::ECN_CAPABLE != 0,
+            low_priority: self.class & class::LOW_PRIORITY != 0,
+        }
+    }
+
     /// When the packet, which arrives at `arrival`, enters its link.
     pub(crate) fn enters(&self, arrival: Time) -> Time {
         let crossing = Duration::from_micros(u64::from(self.crossing_us));
@@ -141,8 +163,11 @@ impl<'a, O: Observer> Network<'a, O> {
         let mut now = self.now;
         loop {
             let link = &mut self.links[index as usize];
-            match link.admit(now, u32::from(carried.bytes)) {
-                Admission::Arrives(at) => {
+            match link.admit(now, carried.offered()) {
+                Admission::Arrives { at, marked } => {
+                    if marked {
+                        self.packets.get_mut(carried.handle).ecn = ecn::MARKED;
+                    }
                     if let Some(next) = self.follower(index, &carried) {
                         index = next;
                         carried.hop += 1;
@@ -195,6 +220,13 @@ impl<O: Observer> Transmit for Network<'_, O> {
                 .sent(self.now, packet.destination ^ 1, &packet);
         }
         let (destination, bytes) = (packet.destination, packet.bytes);
+        let mut class = 0;
+        if packet.ecn != ecn::NOT_CAPABLE {
+            class |= class::ECN_CAPABLE;
+        }
+        if packet.priority == priority::LOW {
+            class |= class::LOW_PRIORITY;
+        }
         let first = self.hops[self.routes[destination as usize] as usize];
         let handle = self.packets.insert(packet);
         self.offer(
@@ -204,6 +236,7 @@ impl<O: Observer> Transmit for Network<'_, O> {
                 destination,
                 bytes,
                 hop: 0,
+                class,
                 crossing_us: 0,
             },
         );

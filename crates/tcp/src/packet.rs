@@ -27,6 +27,14 @@ pub mod ecn {
     pub const MARKED: u8 = 3;
 }
 
+/// Values of [`Packet::priority`].
+pub mod priority {
+    /// As any packet.
+    pub const NORMAL: u8 = 0;
+    /// The first to be dropped where a queue tells them apart.
+    pub const LOW: u8 = 1;
+}
+
 /// One selectively acknowledged range, in bytes above the packet's
 /// acknowledgement number. A range below it is a duplicate report (D-SACK) and
 /// wraps below zero.
@@ -68,6 +76,8 @@ pub struct Packet {
     pub sack_count: u8,
     /// One of [`ecn`].
     pub ecn: u8,
+    /// One of [`priority`].
+    pub priority: u8,
 }
 
 const _: () = assert!(size_of::<Packet>() == 64);
@@ -89,6 +99,7 @@ impl Packet {
             flags: 0,
             sack_count: 0,
             ecn: ecn::NOT_CAPABLE,
+            priority: priority::NORMAL,
         }
     }
 

@@ -2,17 +2,14 @@
 
 use super::Fields;
 use super::nodes::{End, Nodes};
-use super::value::QueueLimit;
+use super::queues::{self, Queue};
 use crate::diagnostic::{Diagnostic, Reported};
 use crate::model::Link;
-use crate::schema::{self, Kind, LARGEST_COUNT};
+use crate::schema::{self, LARGEST_COUNT};
 use crate::source::Place;
 use crate::tree::{Entry, Table, Value};
-use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_link::{ChannelSettings, LinkSettings};
 use bentpipe_units::{Bytes, Duration, Rate};
-
-/// Packets in a queue that says nothing.
-const DEFAULT_QUEUE: Limit = Limit::Packets(1000);
 
 /// The links of a scenario.
 #[derive(Debug)]
@@ -119,7 +116,7 @@ fn between(fields: &Fields<'_>, nodes: &Nodes<'_>) -> Result<(End, End), Reporte
 struct Direction {
     rate: Rate,
     one_way_delay: Duration,
-    queue: (QueueLimit, Place),
+    queue: (Queue, Place),
     bdp_round_trip: Option<Duration>,
     channel: ChannelSettings,
     framing: Bytes,
@@ -205,7 +202,7 @@ fn direction(fields: &Fields<'_>, there: Option<&Direction>) -> Result<Direction
     let framing = fields.optional("framing");
     let queue = fields
         .entry("queue")
-        .map(|entry| queue(fields, entry))
+        .map(|entry| queues::read(fields, entry))
         .transpose();
     let channel = fields
         .entry("channel")
@@ -216,7 +213,7 @@ fn direction(fields: &Fields<'_>, there: Option<&Direction>) -> Result<Direction
         one_way_delay: Duration::ZERO,
         queue: queue?
             .or(there.map(|t| t.queue))
-            .unwrap_or((QueueLimit::Exactly(DEFAULT_QUEUE), fields.at)),
+            .unwrap_or((queues::DEFAULT, fields.at)),
         bdp_round_trip: bdp_round_trip?.or(there.and_then(|t| t.bdp_round_trip)),
         channel: channel?
             .or(there.map(|t| t.channel))
@@ -238,51 +235,22 @@ impl Direction {
         name: &str,
         own_round_trip: Duration,
     ) -> Result<LinkSettings, Reported> {
-        let limit = match self.queue {
-            (QueueLimit::Exactly(limit), _) => limit,
-            (QueueLimit::Bdp(factor), place) => {
-                let round_trip = self.bdp_round_trip.unwrap_or(own_round_trip);
-                let bdp = self.rate.bytes_in(round_trip).as_f64();
-                let bytes = Bytes::new((bdp * factor + 0.5) as u64);
-                if bytes == Bytes::ZERO {
-                    let message = format!("the bandwidth-delay product of link `{name}` is zero");
-                    let error = Diagnostic::new(place, message)
-                        .label(format!("{} x {round_trip}", self.rate))
-                        .help("say with `bdp_round_trip` which round trip `BDP` refers to");
-                    return Err(fields.errors.report(error));
-                }
-                Limit::Bytes(bytes)
-            }
+        let (queue, place) = self.queue;
+        let before = queues::Before {
+            rate: self.rate,
+            round_trip: self.bdp_round_trip.unwrap_or(own_round_trip),
+            name,
+            place,
         };
+        let queue = queue.finish(fields, &before)?;
         Ok(LinkSettings {
             rate: self.rate,
             one_way_delay: self.one_way_delay,
-            queue: QueueSettings::DropTail { limit },
+            queue,
             channel: self.channel,
             framing: self.framing,
         })
     }
-}
-
-/// `"100 packets"`, or a table with a kind.
-fn queue(fields: &Fields<'_>, entry: &Entry) -> Result<(QueueLimit, Place), Reported> {
-    if let (Value::Text(text), Some(key)) = (&entry.item.value, fields.key("queue")) {
-        // A word without a number is a kind, with its own message.
-        if text.contains(|c: char| c.is_ascii_digit()) || text.trim().is_empty() {
-            let key = schema::Key {
-                kind: Kind::QueueLimit,
-                ..*key
-            };
-            return Ok((fields.read(&entry.item, &key)?, entry.item.place));
-        }
-    } else if !matches!(entry.item.value, Value::Table(_)) {
-        return Ok((
-            fields.read(&entry.item, &schema::QUEUES[0].keys[0])?,
-            entry.item.place,
-        ));
-    }
-    let kind = fields.kind(entry, &schema::QUEUES, "queue")?;
-    Ok((kind.required("limit")?, entry.item.place))
 }
 
 fn channel(fields: &Fields<'_>, entry: &Entry) -> Result<ChannelSettings, Reported> {

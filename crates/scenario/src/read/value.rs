@@ -305,6 +305,39 @@ impl Read for QueueLimit {
     }
 }
 
+/// A length of a queue, before a link's BDP is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum QueueLength {
+    Packets(f64),
+    Bytes(Bytes),
+    Bdp(f64),
+}
+
+impl Read for QueueLength {
+    fn read(value: &Value, kind: &Kind) -> Result<QueueLength, Problem> {
+        // All that a limit can be, and a share of a packet.
+        if let Value::Text(text) = value
+            && let Some(number) = ["packets", "packet"]
+                .iter()
+                .find_map(|unit| text.trim().strip_suffix(unit))
+        {
+            let packets = number.trim().replace('_', "").parse::<f64>().ok();
+            return packets
+                .filter(|n| *n > 0.0 && *n <= 1e9)
+                .map(QueueLength::Packets)
+                .ok_or_else(|| {
+                    let found = format!("`{}` is not a number of packets", text.trim());
+                    Problem::new(found, "a number above zero, such as `5 packets`")
+                });
+        }
+        Ok(match QueueLimit::read(value, kind)? {
+            QueueLimit::Exactly(Limit::Packets(n)) => QueueLength::Packets(f64::from(n)),
+            QueueLimit::Exactly(Limit::Bytes(n)) => QueueLength::Bytes(n),
+            QueueLimit::Bdp(factor) => QueueLength::Bdp(factor),
+        })
+    }
+}
+
 /// What a name of a node, link, transport or flow may be; why not, otherwise.
 pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
     let good = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '+');

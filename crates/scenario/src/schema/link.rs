@@ -86,18 +86,6 @@ pub(crate) static REVERSE: Section = Section {
     ],
 };
 
-pub(crate) static QUEUES: [Section; 1] = [Section {
-    path: "link.NAME.queue",
-    kind: Some("drop-tail"),
-    meaning: "first in, first out; what does not fit is dropped",
-    keys: &[key(
-        "limit",
-        Kind::QueueLimit,
-        Presence::Required,
-        "how much may wait",
-    )],
-}];
-
 const PER: Key = key(
     "packet_error_rate",
     Kind::Ratio,

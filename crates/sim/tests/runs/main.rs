@@ -6,5 +6,6 @@ mod determinism;
 mod ideal;
 mod line;
 mod own_controller;
+mod queues;
 mod table;
 mod undo;

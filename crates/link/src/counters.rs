@@ -1,0 +1,28 @@
+//! What a link has done.
+
+use bentpipe_units::Duration;
+
+/// What a link has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets offered.
+    pub offered: u64,
+    /// Packets that the queue dropped, early and forced.
+    pub queue_drops: u64,
+    /// Those of them that were dropped early, to signal congestion.
+    pub early_drops: u64,
+    /// Packets whose ECN field the queue marked.
+    pub marks: u64,
+    /// Packets that the channel destroyed.
+    pub channel_losses: u64,
+    /// Bytes of the packets that will arrive, framing not counted.
+    pub accepted_bytes: u64,
+    /// Bytes of the packets that the channel destroyed, framing not counted.
+    pub lost_bytes: u64,
+    /// Sum of the queueing delays of all packets transmitted.
+    pub queueing: Duration,
+    /// Most packets that waited at once.
+    pub max_packets: u64,
+    /// Most bytes that waited at once.
+    pub max_bytes: u64,
+}

@@ -1,0 +1,67 @@
+//! What is said about a packet that is offered to a link, and what comes back.
+
+use bentpipe_units::Time;
+
+/// What a link must know about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// Bytes at the IP layer; framing comes on top.
+    pub bytes: u32,
+    /// The packet may be marked where it would be dropped otherwise.
+    pub ecn_capable: bool,
+    /// The packet may be dropped first: see
+    /// [`QueueSettings::PriorityDrop`](crate::QueueSettings::PriorityDrop).
+    pub low_priority: bool,
+}
+
+impl Offered {
+    /// A packet of `bytes` that is neither ECN-capable nor of low priority.
+    #[must_use]
+    pub const fn plain(bytes: u32) -> Offered {
+        Offered {
+            bytes,
+            ecn_capable: false,
+            low_priority: false,
+        }
+    }
+}
+
+/// What became of a packet that was offered to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It will arrive at the far end.
+    Accepted,
+    /// It will arrive at the far end with its ECN field marked.
+    Marked,
+    /// The queue dropped it.
+    QueueDrop,
+    /// It will be transmitted and destroyed on the way; it never arrives.
+    ChannelLoss,
+}
+
+/// What queue, transmitter and channel decided over a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It arrives at the far end.
+    Arrives {
+        /// When.
+        at: Time,
+        /// The queue marks its ECN field.
+        marked: bool,
+    },
+    /// It never does.
+    Refused(Verdict),
+}
+
+/// What a queue does with a packet that is offered to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// Takes it.
+    Accept,
+    /// Takes it and marks its ECN field.
+    Mark,
+    /// Drops it to signal congestion early.
+    DropEarly,
+    /// Drops it for lack of room, or because the average is too long.
+    DropForced,
+}

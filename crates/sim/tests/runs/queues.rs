@@ -1,0 +1,99 @@
+//! Queue disciplines in whole runs.
+
+use crate::line::{Line, sack};
+use bentpipe_link::{Limit, QueueSettings, RedMode, RedPreset, RedSettings};
+use bentpipe_outcome::Outcome;
+use bentpipe_scenario::Scenario;
+use bentpipe_sim::{Options, run};
+use bentpipe_traffic::Application;
+use bentpipe_units::{Duration, Rate};
+
+/// The satellite link of [`Line`].
+const SATELLITE: usize = 1;
+
+/// Four persistent flows over 10 Mbit/s and 100 ms with this queue.
+fn persistent(queue: QueueSettings, ecn: bool) -> Scenario {
+    let mut line = Line {
+        rate: Rate::from_mbps(10),
+        rtt: Duration::from_millis(100),
+        duration: Duration::from_secs(60),
+        ..Line::geo()
+    };
+    for _ in 0..4 {
+        let mut transport = sack();
+        transport.ecn = ecn;
+        line = line.with(Application::Persistent, Some(transport));
+    }
+    let mut scenario = line.scenario();
+    scenario.links[SATELLITE].settings.queue = queue;
+    scenario
+}
+
+fn outcome(queue: QueueSettings, ecn: bool) -> Outcome {
+    run(&persistent(queue, ecn), &Options::default()).unwrap()
+}
+
+fn drop_tail(packets: u32) -> QueueSettings {
+    QueueSettings::DropTail {
+        limit: Limit::Packets(packets),
+    }
+}
+
+fn adaptive_red() -> RedSettings {
+    let mut red = RedSettings::preset(RedPreset::Ns2001, Limit::Packets(100));
+    red.ecn = true;
+    red.adaptive(RedPreset::Ns2001)
+}
+
+#[test]
+fn adaptive_red_keeps_the_queue_between_its_thresholds() {
+    let tail = &outcome(drop_tail(100), false).links[SATELLITE];
+    let red = &outcome(QueueSettings::Red(adaptive_red()), false).links[SATELLITE];
+    assert!(
+        tail.mean_queue_packets > 40.0,
+        "{}",
+        tail.mean_queue_packets
+    );
+    assert!(
+        (5.0..15.0).contains(&red.mean_queue_packets),
+        "{}",
+        red.mean_queue_packets
+    );
+    assert!(red.utilisation > 0.85, "{}", red.utilisation);
+    assert_eq!((tail.early_drops, tail.marks, red.marks), (0, 0, 0));
+    assert!(red.early_drops > 0 && red.early_drops <= red.queue_drops);
+}
+
+#[test]
+fn marks_take_the_place_of_early_drops() {
+    let outcome = outcome(QueueSettings::Red(adaptive_red()), true);
+    let link = &outcome.links[SATELLITE];
+    assert!(link.marks > 50, "{}", link.marks);
+    // Retransmissions are not ECN-capable (RFC 3168, 6.1.5).
+    assert!(link.early_drops * 20 < link.marks, "{}", link.early_drops);
+    let repeated: u64 = outcome.flows.iter().map(|f| f.retransmissions).sum();
+    assert!(repeated < link.marks, "{repeated}");
+    assert!(link.utilisation > 0.85, "{}", link.utilisation);
+}
+
+#[test]
+fn red_in_bytes_spares_small_packets() {
+    // ns-2.35 as it comes holds two full packets on the mean.
+    let red = RedSettings::preset(RedPreset::Ns235, Limit::Packets(50));
+    assert_eq!(red.mode, RedMode::Bytes);
+    let link = &outcome(QueueSettings::Red(red), false).links[SATELLITE];
+    assert!(link.max_queue_bytes.get() < 25_000 + 1500);
+    assert!(link.mean_queue_packets < 8.0, "{}", link.mean_queue_packets);
+}
+
+#[test]
+fn the_mean_queue_is_that_of_the_waiting_times() {
+    let outcome = outcome(drop_tail(100), false);
+    let link = &outcome.links[SATELLITE];
+    let transmitted = link.offered_packets - link.queue_drops;
+    let waited = link.mean_queueing_delay.as_secs() * transmitted as f64;
+    // All but the packets that still waited at the end.
+    let mean = waited / outcome.ended_at.as_secs();
+    assert!((link.mean_queue_packets - mean).abs() < 0.5, "{mean}");
+    assert!(link.mean_queue_packets <= mean + 1e-6);
+}
