@@ -215,8 +215,8 @@ fn links(outcome: &Outcome) -> Table {
         Column::number("lost"),
         Column::number("queue mean"),
         Column::number("max"),
-        Column::number("wait mean [ms]"),
-        Column::number("p95 [ms]"),
+        Column::number("wait [ms]"),
+        Column::number("p95"),
     ]);
     for l in &outcome.links {
         let ms = |d: Duration| digits3(d.as_secs() * 1e3);
