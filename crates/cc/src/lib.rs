@@ -33,6 +33,7 @@ pub mod hybla;
 mod named;
 pub mod reaction;
 pub mod registry;
+pub mod satellite;
 pub mod start;
 mod whole;
 mod window;

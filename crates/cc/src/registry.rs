@@ -9,6 +9,7 @@ mod delay;
 mod named;
 mod parameter;
 mod reader;
+mod satellite;
 mod slot;
 mod spelling;
 mod table;

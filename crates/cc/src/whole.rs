@@ -5,6 +5,7 @@
 //! made by [`family`]: calls go to the member by a match, without a vtable.
 
 use crate::delay::Delay;
+use crate::satellite::Satellite;
 
 /// Declares an enum of algorithms that each implement
 /// [`crate::CongestionControl`], and dispatches the calls to the member.
@@ -84,5 +85,7 @@ family! {
     Whole {
         /// Algorithms that watch the queueing delay.
         Delay(Delay),
+        /// Algorithms made for satellite links.
+        Satellite(Satellite),
     }
 }

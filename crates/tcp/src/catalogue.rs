@@ -11,6 +11,7 @@
 
 mod delay;
 mod named;
+mod satellite;
 
 pub use named::{NamedTransport, find_transport, nearest_transport, transports};
 

@@ -86,7 +86,8 @@ pub fn build(name: &str, parameters: &Parameters) -> Result<Controller, BuildErr
         let classic = reader.classic(described.name.into(), slots)?;
         return Ok(Controller::Classic(classic));
     }
-    let whole = super::delay::build(name, &reader);
+    let whole =
+        super::delay::build(name, &reader).or_else(|| super::satellite::build(name, &reader));
     // A name without slots is one of a family: the test that builds every name
     // sees to it.
     debug_assert!(whole.is_some(), "nothing builds `{name}`");

@@ -144,7 +144,10 @@ static NAMED: [Described; 9] = [
 
 /// Every named congestion control.
 pub fn list() -> impl Iterator<Item = &'static Described> {
-    NAMED.iter().chain(&super::delay::NAMED)
+    NAMED
+        .iter()
+        .chain(&super::delay::NAMED)
+        .chain(&super::satellite::NAMED)
 }
 
 /// The congestion control of that name.

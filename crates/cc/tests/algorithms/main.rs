@@ -8,6 +8,7 @@ mod host;
 mod hybla;
 mod invariants;
 mod marchese;
+mod proactive;
 mod registry;
 mod standard;
 mod vegas;

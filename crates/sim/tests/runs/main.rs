@@ -6,6 +6,8 @@ mod determinism;
 mod ideal;
 mod line;
 mod own_controller;
+mod proactive;
 mod queues;
 mod table;
+mod text;
 mod undo;

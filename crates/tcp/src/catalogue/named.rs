@@ -189,7 +189,10 @@ static TRANSPORTS: [NamedTransport; 15] = [
 
 /// Every named transport.
 pub fn transports() -> impl Iterator<Item = &'static NamedTransport> {
-    TRANSPORTS.iter().chain(&super::delay::TRANSPORTS)
+    TRANSPORTS
+        .iter()
+        .chain(&super::delay::TRANSPORTS)
+        .chain(&super::satellite::TRANSPORTS)
 }
 
 /// The transport of that name.
