@@ -8,7 +8,7 @@ use bentpipe_link::{ChannelSettings, Limit, QueueSettings};
 use bentpipe_report::table::{Column, Table};
 use bentpipe_scenario::{Flow, LinkId, Scenario};
 use bentpipe_sim::ideal;
-use bentpipe_traffic::Application;
+use bentpipe_traffic::{Application, Period};
 use bentpipe_units::Rate;
 use serde_json::{Value, json};
 
@@ -198,8 +198,19 @@ fn application(application: &Application) -> String {
         Application::ConstantRate { rate, packet_size } => {
             format!("{rate} in packets of {packet_size}")
         }
+        Application::OnOff { on, off, rate, .. } => {
+            format!("{rate} for {}, then a pause of {}", period(on), period(off))
+        }
         #[allow(unreachable_patterns, reason = "more applications are to come")]
         other => format!("{other:?}"),
+    }
+}
+
+fn period(period: &Period) -> String {
+    match period {
+        Period::Constant(length) => length.to_string(),
+        Period::Exponential { mean } => format!("{mean} (exponential)"),
+        Period::Pareto { mean, shape } => format!("{mean} (Pareto, shape {shape})"),
     }
 }
 

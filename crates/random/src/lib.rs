@@ -50,6 +50,16 @@ impl Stream {
         -mean * libm::log(1.0 - self.uniform())
     }
 
+    /// Pareto with mean `mean` and shape `shape` above 1: never below
+    /// m = mean (shape - 1) / shape, and above x with probability
+    /// (m / x)^shape. The smaller the shape, the heavier the tail; below 2 the
+    /// variance is infinite.
+    pub fn pareto(&mut self, mean: f64, shape: f64) -> f64 {
+        let smallest = mean * (shape - 1.0) / shape;
+        // 1 - u is in (0, 1], so that the quotient is finite.
+        smallest / libm::pow(1.0 - self.uniform(), 1.0 / shape)
+    }
+
     /// The number of failures before the first success of trials with success
     /// probability `p`; `u64::MAX` when `p` is zero.
     pub fn geometric(&mut self, p: f64) -> u64 {
@@ -99,5 +109,26 @@ mod tests {
         assert!((mean(&mut || s.exponential(3.0)) - 3.0).abs() < 0.05);
         assert!((mean(&mut || s.geometric(0.01) as f64) - 99.0).abs() < 1.5);
         assert!((mean(&mut || f64::from(u8::from(s.chance(0.01)))) - 0.01).abs() < 0.001);
+        assert!((mean(&mut || s.pareto(3.0, 2.5)) - 3.0).abs() < 0.05);
+    }
+
+    #[test]
+    fn the_tail_of_a_pareto_is_a_power() {
+        // Shape 1.5, mean 3: from 1 on; above 4 with probability 4^-1.5.
+        let mut s = Stream::new(7, "tail");
+        let draws: Vec<f64> = (0..100_000).map(|_| s.pareto(3.0, 1.5)).collect();
+        assert!(draws.iter().all(|x| *x >= 1.0 && x.is_finite()));
+        let above = draws.iter().filter(|x| **x > 4.0).count() as f64 / 1e5;
+        assert!((above - 0.125).abs() < 0.003, "{above}");
+    }
+
+    #[test]
+    fn samplers_are_pinned() {
+        let mut s = Stream::new(1, "pinned");
+        let drawn = [s.exponential(1.0), s.pareto(3.0, 1.5)].map(f64::to_bits);
+        assert_eq!(
+            drawn,
+            [4_608_286_855_306_402_622, 4_608_655_334_954_887_229]
+        );
     }
 }

@@ -3,7 +3,7 @@
 use crate::model::{Flow, Handshake, Limits, Link, Node, NodeId, Scenario};
 use crate::route::{self, NoRoute};
 use bentpipe_link::{LinkSettings, QueueSettings};
-use bentpipe_tcp::Transport;
+use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Rate, Time};
 use std::cmp::Ordering;
@@ -79,8 +79,9 @@ pub enum BuildError {
     /// A RED queue that drops all before it drops any.
     #[error("the queue of link `{0}` has its maximum not above its minimum")]
     Thresholds(String),
-    /// A file or stream without its TCP, or datagrams with one.
-    #[error("flow `{0}` needs a transport, or has one and sends datagrams")]
+    /// A file or stream without its TCP, or datagrams with one, or on-off
+    /// traffic over the ideal bound.
+    #[error("flow `{0}` needs a transport, or has one that cannot carry it")]
     Transport(String),
     /// A congestion control that cannot be built.
     #[error("flow `{flow}`: {why}")]
@@ -238,7 +239,11 @@ impl ScenarioBuilder {
         }
         for flow in &scenario.flows {
             self.ends("flow", &flow.name, flow.from, flow.to)?;
-            if flow.application.needs_transport() != flow.transport.is_some() {
+            let fits = match &flow.transport {
+                None => !flow.application.needs_transport(),
+                Some(t) => flow.application.takes_transport() && !bounds_pauses(t, flow),
+            };
+            if !fits {
                 return Err(BuildError::Transport(flow.name.clone()));
             }
             if let Some(Err(why)) = flow.transport.as_ref().map(Transport::controller) {
@@ -291,6 +296,12 @@ impl ScenarioBuilder {
             None => BuildError::NoFlows,
         }
     }
+}
+
+/// True for on-off traffic over the ideal bound, which knows no pauses.
+fn bounds_pauses(transport: &Transport, flow: &Flow) -> bool {
+    transport.congestion_control == CongestionControlChoice::Ideal
+        && matches!(flow.application, Application::OnOff { .. })
 }
 
 fn id(index: usize) -> u32 {

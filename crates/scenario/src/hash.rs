@@ -5,7 +5,7 @@ use bentpipe_link::{
     AdaptiveSettings, ChannelSettings, Limit, LinkSettings, QueueSettings, RedMode, RedSettings,
 };
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, Pacing, Transport};
-use bentpipe_traffic::Application;
+use bentpipe_traffic::{Application, Period};
 use std::fmt::{self, Write};
 
 /// Content hash of a scenario: 128 bits, printed as 32 hexadecimal digits.
@@ -260,6 +260,27 @@ fn write_flow(w: &mut impl Write, flow: &Flow) -> fmt::Result {
         }
         Application::ConstantRate { rate, packet_size } => {
             write!(w, " constant-rate {} {}", rate.bps(), packet_size.get())
+        }
+        Application::OnOff {
+            on,
+            off,
+            rate,
+            packet_size,
+        } => {
+            w.write_str(" on-off")?;
+            write_period(w, on)?;
+            write_period(w, off)?;
+            write!(w, " {} {}", rate.bps(), packet_size.get())
+        }
+    }
+}
+
+fn write_period(w: &mut impl Write, period: &Period) -> fmt::Result {
+    match period {
+        Period::Constant(length) => write!(w, " {}", length.as_nanos()),
+        Period::Exponential { mean } => write!(w, " exponential {}", mean.as_nanos()),
+        Period::Pareto { mean, shape } => {
+            write!(w, " pareto {} {}", mean.as_nanos(), Bits(*shape))
         }
     }
 }

@@ -13,7 +13,7 @@ mod transport;
 
 use std::fmt;
 
-pub(crate) use flow::{APPLICATIONS, FLOW};
+pub(crate) use flow::{APPLICATIONS, FLOW, PERIODS};
 pub(crate) use link::{CHANNELS, LINK, REVERSE};
 pub(crate) use network::{LIMITS, NODE, TOP};
 pub(crate) use queue::QUEUES;
@@ -117,6 +117,8 @@ pub enum Kind {
     TableOrKind(&'static str),
     /// A table, a kind alone, or how much the queue holds.
     Queue,
+    /// A time, or a table with the keys of the section of this path.
+    Period(&'static str),
 }
 
 /// Every table of a scenario, in the order of the documentation.
@@ -124,7 +126,8 @@ pub fn schema() -> impl Iterator<Item = &'static Section> {
     let network = [&TOP, &LIMITS, &NODE, &LINK, &REVERSE];
     let network = network.into_iter().chain(&QUEUES).chain(&CHANNELS);
     let transport = [&TRANSPORT, &DELAYED_ACK].into_iter().chain(&PACINGS);
-    network.chain(transport).chain([&FLOW]).chain(&APPLICATIONS)
+    let flow = [&FLOW].into_iter().chain(&APPLICATIONS).chain(&PERIODS);
+    network.chain(transport).chain(flow)
 }
 
 const fn key(name: &'static str, kind: Kind, presence: Presence, meaning: &'static str) -> Key {
@@ -204,6 +207,9 @@ impl fmt::Display for Kind {
             Kind::Table(_) => f.write_str("a table"),
             Kind::TableOrKind(_) => f.write_str("a table such as `{ kind = \"...\" }`"),
             Kind::Queue => f.write_str("how much it holds, such as `100 packets`, or a table"),
+            Kind::Period(_) => f.write_str(
+                "a time such as `50 s`, or a table such as `{ kind = \"exponential\", mean = \"1 s\" }`",
+            ),
         }
     }
 }

@@ -140,3 +140,42 @@ fn leo_hop() {
     ];
     assert_eq!(parallel, expected);
 }
+
+#[test]
+fn heterogeneous() {
+    let scenario = read("heterogeneous");
+    let round_trip = |name: &str| {
+        let flow = scenario.flows.iter().find(|f| f.name == name).unwrap();
+        let links = flow.forward.iter().chain(&flow.reverse);
+        links.fold(Duration::ZERO, |sum, l| {
+            sum + scenario.links[l.0 as usize].settings.one_way_delay
+        })
+    };
+    assert_eq!(round_trip("satellite[1]"), Duration::from_millis(600));
+    assert_eq!(round_trip("terrestrial[3]"), Duration::from_millis(25));
+    // All share one link forth and one back, and no others.
+    let shared = |path: fn(&bentpipe_scenario::Flow) -> &Vec<bentpipe_scenario::LinkId>| {
+        let crosses = |f: &bentpipe_scenario::Flow, l: u32| path(f).iter().any(|x| x.0 == l);
+        let users = |l: u32| scenario.flows.iter().filter(|f| crosses(f, l)).count();
+        let links = 0..scenario.links.len() as u32;
+        links.filter(|l| users(*l) > 1).collect::<Vec<_>>()
+    };
+    let name = |l: u32| scenario.links[l as usize].name.as_str();
+    let (forth, back) = (shared(|f| &f.forward), shared(|f| &f.reverse));
+    assert_eq!((forth.len(), back.len()), (1, 1));
+    assert_eq!(
+        (name(forth[0]), name(back[0])),
+        ("bottleneck", "bottleneck.reverse")
+    );
+    let transport = |i: usize| scenario.flows[i].transport.as_ref().unwrap();
+    assert_eq!(
+        (&*transport(0).name, &*transport(5).name),
+        ("foreground", "background")
+    );
+    assert!(
+        scenario
+            .flows
+            .iter()
+            .all(|f| f.transport.as_ref().unwrap().mss == 1500)
+    );
+}

@@ -6,8 +6,8 @@ use bentpipe_link::{
 };
 use bentpipe_scenario::{Document, Handshake, Limits, Scenario, schema};
 use bentpipe_tcp::{CongestionControlChoice, HostProfile, Pacing, Recovery, Transport};
-use bentpipe_traffic::Application;
-use bentpipe_units::{Bytes, Duration, Ratio, Time};
+use bentpipe_traffic::{Application, Period};
+use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 
 fn read(text: &str) -> Scenario {
     let document = Document::parse("test.toml", text).unwrap_or_else(|e| panic!("{e}"));
@@ -224,7 +224,7 @@ fn a_round_trip_is_split_evenly() {
 }
 
 #[test]
-fn the_four_applications() {
+fn the_first_four_applications() {
     let application = |text: &str| {
         let rest = format!("transport = \"sack\"\napplication = {text}");
         two_nodes(DELAY, &rest).flows[0].application.clone()
@@ -255,6 +255,51 @@ fn the_four_applications() {
         if packet_size == Bytes::new(1500))
     );
     assert_eq!(flow.transport, None);
+}
+
+#[test]
+fn on_off_traffic_with_and_without_a_transport() {
+    let on_off = |transport: &str, periods: &str| {
+        let rest = format!(
+            "{transport}application = {{ kind = \"on-off\", rate = \"5 Mbit/s\", {periods} }}"
+        );
+        two_nodes(DELAY, &rest).flows[0].clone()
+    };
+    let second = Duration::from_secs(1);
+    let flow = on_off("", "on = \"1 s\", off = \"0 s\"");
+    assert_eq!(flow.transport, None);
+    let expected = Application::OnOff {
+        on: Period::Constant(second),
+        off: Period::Constant(Duration::ZERO),
+        rate: Rate::from_mbps(5),
+        packet_size: Bytes::new(1500),
+    };
+    assert_eq!(flow.application, expected);
+    let flow = on_off(
+        "transport = \"sack\"\n",
+        "on = { kind = \"exponential\", mean = \"1 s\" }, \
+         off = { kind = \"pareto\", mean = \"1 s\" }",
+    );
+    let expected = Application::OnOff {
+        on: Period::Exponential { mean: second },
+        off: Period::Pareto {
+            mean: second,
+            shape: 1.5,
+        },
+        rate: Rate::from_mbps(5),
+        packet_size: Bytes::new(1448),
+    };
+    assert_eq!(flow.application, expected);
+    let flow = on_off(
+        "transport = \"sack\"\n",
+        "on = \"1 s\", off = { kind = \"pareto\", mean = \"1 s\", shape = 2 }, \
+         packet_size = \"100 B\"",
+    );
+    assert!(matches!(
+        flow.application,
+        Application::OnOff { off: Period::Pareto { shape: 2.0, .. }, packet_size, .. }
+            if packet_size == Bytes::new(100)
+    ));
 }
 
 /// `count` nodes in two groups, a router between them, and this flow.

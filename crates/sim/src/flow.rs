@@ -4,7 +4,7 @@ use bentpipe_outcome::{FlowSeries, SenderSample};
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Handshake};
 use bentpipe_tcp::{Endpoint, Packet, Snapshot, Transmit};
-use bentpipe_traffic::Application;
+use bentpipe_traffic::{Application, Source};
 use bentpipe_units::{Bytes, Duration, Time};
 
 /// The two ends of a flow.
@@ -39,7 +39,8 @@ pub(crate) struct Running {
     exchanges: u32,
     requests: u32,
     next_request_at: Time,
-    next_datagram_at: Time,
+    /// The clock of an application with a rate.
+    source: Option<Source>,
     pub(crate) series: Option<Recorder>,
 }
 
@@ -119,7 +120,7 @@ impl Running {
             exchanges: 0,
             requests: 0,
             next_request_at: Time::MAX,
-            next_datagram_at: Time::MAX,
+            source: Source::new(&flow.application, seed, &flow.name),
             series: None,
         }
     }
@@ -136,7 +137,9 @@ impl Running {
             Application::RequestResponse {
                 response, count, ..
             } => Some(Bytes::new(response.get().saturating_mul(u64::from(count)))),
-            Application::Persistent | Application::ConstantRate { .. } => None,
+            Application::Persistent
+            | Application::ConstantRate { .. }
+            | Application::OnOff { .. } => None,
         }
     }
 
@@ -153,8 +156,9 @@ impl Running {
         if self.ended {
             return Time::MAX;
         }
+        let packet = self.source.as_ref().map_or(Time::MAX, Source::next);
         self.next_request_at
-            .min(self.next_datagram_at)
+            .min(packet)
             .min(self.stop.unwrap_or(Time::MAX))
     }
 
@@ -171,18 +175,32 @@ impl Running {
             self.next_request_at = Time::MAX;
             self.send_request(now, net);
         }
-        if let Application::ConstantRate { rate, packet_size } = self.application
-            && now >= self.next_datagram_at
-        {
-            self.next_datagram_at = now + rate.transmission_time(packet_size);
-            if let Ends::Datagrams { sent, .. } = &mut self.ends {
+        if self.source.as_mut().is_some_and(|source| source.sends(now)) {
+            self.send_packet(now, destination, net);
+        }
+    }
+
+    /// An application with a rate sends a packet, or writes as much.
+    fn send_packet<T: Transmit>(&mut self, now: Time, destination: u32, net: &mut T) {
+        let (Application::ConstantRate { packet_size, .. }
+        | Application::OnOff { packet_size, .. }) = self.application
+        else {
+            return;
+        };
+        match &mut self.ends {
+            Ends::Datagrams { sent, .. } => {
                 *sent += 1;
+                let mut packet = Packet::new(destination);
+                packet.bytes = packet_size.get().min(u64::from(u16::MAX)) as u16;
+                // IP and UDP headers take 28 bytes.
+                packet.payload = packet.bytes.saturating_sub(28);
+                net.transmit(packet);
             }
-            let mut packet = Packet::new(destination);
-            packet.bytes = packet_size.get().min(u64::from(u16::MAX)) as u16;
-            // IP and UDP headers take 28 bytes.
-            packet.payload = packet.bytes.saturating_sub(28);
-            net.transmit(packet);
+            Ends::Tcp(ends) => {
+                ends[0].write(now, packet_size, net);
+                self.after(now, 0, net);
+            }
+            Ends::Ideal => {}
         }
     }
 
@@ -195,8 +213,11 @@ impl Running {
 
     fn on_start<T: Transmit>(&mut self, now: Time, net: &mut T) {
         let asks = matches!(self.application, Application::RequestResponse { .. });
+        if let Some(source) = &mut self.source {
+            source.start(now);
+        }
         match &mut self.ends {
-            Ends::Datagrams { .. } => self.next_datagram_at = now,
+            Ends::Datagrams { .. } => {}
             Ends::Ideal => {}
             Ends::Tcp(ends) => {
                 let bytes = match self.application {
@@ -313,7 +334,9 @@ impl Running {
                     }
                 }
             }
-            Application::Persistent | Application::ConstantRate { .. } => {}
+            Application::Persistent
+            | Application::ConstantRate { .. }
+            | Application::OnOff { .. } => {}
         }
         if side == 0
             && let Some(recorder) = &mut self.series

@@ -1,5 +1,11 @@
 //! Applications as generators without I/O.
 
+mod period;
+mod source;
+
+pub use period::Period;
+pub use source::Source;
+
 use bentpipe_units::{Bytes, Duration, Rate};
 
 /// What a flow carries. `from` below is the flow's first node.
@@ -31,12 +37,35 @@ pub enum Application {
         /// Size of each packet at the IP layer.
         packet_size: Bytes,
     },
+    /// A constant bit rate in on-periods and nothing in the off-periods
+    /// between them, beginning with an on-period. Without a transport these
+    /// are datagrams; with one, writes to its send buffer.
+    OnOff {
+        /// Length of the on-periods.
+        on: Period,
+        /// Length of the off-periods.
+        off: Period,
+        /// Rate in on-periods: of packets at the IP layer, or of the payload
+        /// that is written to a transport.
+        rate: Rate,
+        /// Size of each packet at the IP layer, or of each write.
+        packet_size: Bytes,
+    },
 }
 
 impl Application {
-    /// True for applications that run over TCP.
+    /// True for applications that run over TCP only.
     #[must_use]
     pub const fn needs_transport(&self) -> bool {
+        !matches!(
+            self,
+            Application::ConstantRate { .. } | Application::OnOff { .. }
+        )
+    }
+
+    /// True for applications that can run over TCP.
+    #[must_use]
+    pub const fn takes_transport(&self) -> bool {
         !matches!(self, Application::ConstantRate { .. })
     }
 }

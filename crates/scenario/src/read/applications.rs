@@ -1,14 +1,23 @@
 //! Applications of flows.
 
 use super::Fields;
-use crate::diagnostic::Reported;
-use crate::schema;
-use crate::tree::Entry;
-use bentpipe_traffic::Application;
+use crate::diagnostic::{Diagnostic, Reported};
+use crate::schema::{self, Kind};
+use crate::tree::{Entry, Value};
+use bentpipe_tcp::Transport;
+use bentpipe_traffic::{Application, Period};
 use bentpipe_units::{Bytes, Duration};
 
-/// The application of a flow.
-pub(super) fn read(fields: &Fields<'_>, entry: &Entry) -> Result<Application, Reported> {
+/// Periods that are shorter on the mean would take more time to simulate than
+/// the packets in them.
+const SHORTEST_PERIOD: Duration = Duration::from_micros(1);
+
+/// The application of a flow that runs over `transport`.
+pub(super) fn read(
+    fields: &Fields<'_>,
+    entry: &Entry,
+    transport: Option<&Transport>,
+) -> Result<Application, Reported> {
     let kind = fields.kind(entry, &schema::APPLICATIONS, "application")?;
     match kind.section.kind {
         Some("transfer") => Ok(Application::Transfer {
@@ -31,6 +40,46 @@ pub(super) fn read(fields: &Fields<'_>, entry: &Entry) -> Result<Application, Re
                 packet_size: packet_size?.unwrap_or(Bytes::new(1500)),
             })
         }
+        Some("on-off") => {
+            let (on, off) = (period(&kind, "on"), period(&kind, "off"));
+            let (rate, packet_size) = (kind.required("rate"), kind.optional("packet_size"));
+            let usual = Bytes::new(transport.map_or(1500, |t| u64::from(t.mss)));
+            let (on, off) = (on?, off?);
+            if on.mean() < SHORTEST_PERIOD {
+                let place = kind.entry("on").map_or(kind.at, |e| e.item.place);
+                let error = Diagnostic::new(place, "the on-periods are too short");
+                let label = format!("expected {SHORTEST_PERIOD} at least");
+                return Err(fields.errors.report(error.label(label)));
+            }
+            Ok(Application::OnOff {
+                on,
+                off,
+                rate: rate?,
+                packet_size: packet_size?.unwrap_or(usual),
+            })
+        }
         _ => Ok(Application::Persistent),
     }
+}
+
+/// `"50 s"`, or a table with a kind.
+fn period(fields: &Fields<'_>, name: &str) -> Result<Period, Reported> {
+    let Some(entry) = fields.entry(name) else {
+        return Err(fields.missing(name));
+    };
+    let Value::Table(_) = entry.item.value else {
+        let key = schema::Key {
+            name: if name == "on" { "on" } else { "off" },
+            kind: Kind::Duration { zero: name != "on" },
+            ..schema::PERIODS[0].keys[0]
+        };
+        return Ok(Period::Constant(fields.read(&entry.item, &key)?));
+    };
+    let kind = fields.kind(entry, &schema::PERIODS, "period")?;
+    let mean = kind.required("mean");
+    if kind.section.kind == Some("pareto") {
+        let shape = kind.optional("shape")?.unwrap_or(1.5);
+        return Ok(Period::Pareto { mean: mean?, shape });
+    }
+    Ok(Period::Exponential { mean: mean? })
 }

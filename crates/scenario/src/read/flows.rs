@@ -9,7 +9,8 @@ use crate::route::{self, NoRoute};
 use crate::schema::{self, LARGEST_COUNT};
 use crate::source::Place;
 use crate::tree::{Entry, Table};
-use bentpipe_tcp::Transport;
+use bentpipe_tcp::{CongestionControlChoice, Transport};
+use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Time};
 
 /// Flows without their routes, and where each was written.
@@ -59,11 +60,16 @@ fn flow(
         None => Err(fields.missing(key)),
     };
     let (from, to) = (end("from"), end("to"));
+    let named = fields
+        .entry("transport")
+        .map(|e| transports.find(&fields, &e.item))
+        .transpose();
+    let known = named.as_ref().ok().and_then(Option::as_ref);
     let application = match fields.entry("application") {
-        Some(entry) => applications::read(&fields, entry),
+        Some(entry) => applications::read(&fields, entry, known),
         None => Err(fields.missing("application")),
     };
-    let transport = transport(&fields, transports, application.as_ref().ok());
+    let transport = transport(&fields, named, application.as_ref().ok());
     let times = times(&fields, duration);
     let count = fields.optional::<u32>("count");
     let handshake = handshake(&fields);
@@ -109,15 +115,11 @@ fn flow(
 /// The transport, which datagrams do not have.
 fn transport(
     fields: &Fields<'_>,
-    transports: &Transports<'_>,
-    application: Option<&bentpipe_traffic::Application>,
+    named: Result<Option<Transport>, Reported>,
+    application: Option<&Application>,
 ) -> Result<Option<Transport>, Reported> {
-    let named = fields
-        .entry("transport")
-        .map(|e| transports.find(fields, &e.item))
-        .transpose();
     match (application, fields.entry("transport")) {
-        (Some(application), Some(entry)) if !application.needs_transport() => {
+        (Some(application), Some(entry)) if !application.takes_transport() => {
             let message = format!("{} sends datagrams and has no transport", fields.what);
             let error = Diagnostic::new(entry.key_place, message).label("not used");
             Err(fields.errors.report(error.help("remove the key")))
@@ -125,6 +127,17 @@ fn transport(
         (Some(application), None) if application.needs_transport() => {
             let help = "write a transport by name, such as `transport = \"cubic\"`";
             Err(fields.errors.report(fields.lacks("transport").help(help)))
+        }
+        (Some(Application::OnOff { .. }), Some(entry)) => {
+            let transport = named?;
+            let ideal = |t: &Transport| t.congestion_control == CongestionControlChoice::Ideal;
+            if transport.as_ref().is_some_and(ideal) {
+                let message = "the ideal bound is that of a transfer without pauses";
+                let error = Diagnostic::new(entry.item.place, message);
+                let label = "does not carry on-off traffic";
+                return Err(fields.errors.report(error.label(label)));
+            }
+            Ok(transport)
         }
         _ => named,
     }

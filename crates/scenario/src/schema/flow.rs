@@ -1,6 +1,6 @@
 //! Flows and applications.
 
-use super::{Kind, LARGEST_COUNT, Presence, SIZE, Section, key};
+use super::{Key, Kind, LARGEST_COUNT, Presence, SIZE, Section, key};
 
 pub(crate) static FLOW: Section = Section {
     path: "flow.NAME",
@@ -22,7 +22,9 @@ pub(crate) static FLOW: Section = Section {
         key(
             "transport",
             Kind::Name("transport"),
-            Presence::Default("required, but for constant-rate, which has none"),
+            Presence::Default(
+                "required, but for constant-rate, which has none, and on-off, which may have none",
+            ),
             "the TCP that carries it",
         ),
         key(
@@ -67,7 +69,9 @@ pub(crate) static FLOW: Section = Section {
     ],
 };
 
-pub(crate) static APPLICATIONS: [Section; 4] = [
+const PERIOD: Kind = Kind::Period("flow.NAME.application.PERIOD");
+
+pub(crate) static APPLICATIONS: [Section; 5] = [
     Section {
         path: "flow.NAME.application",
         kind: Some("transfer"),
@@ -128,6 +132,71 @@ pub(crate) static APPLICATIONS: [Section; 4] = [
                 },
                 Presence::Default("1500 B"),
                 "size of each packet at the IP layer",
+            ),
+        ],
+    },
+    Section {
+        path: "flow.NAME.application",
+        kind: Some("on-off"),
+        meaning: "a constant bit rate in on-periods, nothing in off-periods: datagrams, or \
+                  writes to a transport",
+        keys: &[
+            key("on", PERIOD, Presence::Required, "length of the on-periods"),
+            key(
+                "off",
+                PERIOD,
+                Presence::Required,
+                "length of the off-periods",
+            ),
+            key(
+                "rate",
+                Kind::Rate,
+                Presence::Required,
+                "rate in on-periods: of packets at the IP layer, or of payload over a transport",
+            ),
+            key(
+                "packet_size",
+                Kind::Size {
+                    min: 20,
+                    max: 65_535,
+                },
+                Presence::Default("1500 B; over a transport, its MSS"),
+                "size of each packet at the IP layer, or of each write to a transport",
+            ),
+        ],
+    },
+];
+
+/// The mean of a random period. Shorter ones would make more periods than
+/// packets.
+const MEAN: Key = key(
+    "mean",
+    Kind::Duration { zero: false },
+    Presence::Required,
+    "mean length",
+);
+
+pub(crate) static PERIODS: [Section; 2] = [
+    Section {
+        path: "flow.NAME.application.PERIOD",
+        kind: Some("exponential"),
+        meaning: "lengths without memory",
+        keys: &[MEAN],
+    },
+    Section {
+        path: "flow.NAME.application.PERIOD",
+        kind: Some("pareto"),
+        meaning: "most lengths short, a few very long",
+        keys: &[
+            MEAN,
+            key(
+                "shape",
+                Kind::Number {
+                    min: 1.01,
+                    max: 100.0,
+                },
+                Presence::Default("1.5"),
+                "exponent of the tail; the variance is infinite up to 2",
             ),
         ],
     },

@@ -1,0 +1,51 @@
+//! How long the periods of an on-off source last.
+
+use bentpipe_random::Stream;
+use bentpipe_units::Duration;
+
+/// The distribution of the length of a period.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Period {
+    /// Always the same.
+    Constant(Duration),
+    /// Exponential: what is left of a period does not depend on how long it
+    /// has lasted.
+    Exponential {
+        /// Mean.
+        mean: Duration,
+    },
+    /// Pareto: most periods are short and a few very long. Many sources with a
+    /// shape between 1 and 2 make traffic that is bursty on every time scale
+    /// (W. Willinger, M. Taqqu, R. Sherman, D. Wilson, *Self-Similarity
+    /// Through High-Variability*, IEEE/ACM ToN 5(1), 1997).
+    Pareto {
+        /// Mean.
+        mean: Duration,
+        /// Exponent of the tail, above 1.
+        shape: f64,
+    },
+}
+
+impl Period {
+    /// Its mean length.
+    #[must_use]
+    pub const fn mean(&self) -> Duration {
+        match *self {
+            Period::Constant(length) => length,
+            Period::Exponential { mean } | Period::Pareto { mean, .. } => mean,
+        }
+    }
+
+    /// Draws the length of the next period. A constant one draws nothing.
+    pub fn draw(&self, stream: &mut Stream) -> Duration {
+        match *self {
+            Period::Constant(length) => length,
+            Period::Exponential { mean } => {
+                Duration::from_secs_f64(stream.exponential(mean.as_secs()))
+            }
+            Period::Pareto { mean, shape } => {
+                Duration::from_secs_f64(stream.pareto(mean.as_secs(), shape))
+            }
+        }
+    }
+}
