@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 
-.PHONY: all test tools lint docs bench-peers bench reproduce
+.PHONY: all test tools lint docs bench-peers bench fidelity reproduce
 
 all:
 	$(CARGO) build --release
@@ -34,6 +34,12 @@ bench:
 bench-peers:
 	$(CARGO) build --release --examples -p bentpipe-sim
 	python3 benches/peers/run.py
+
+# Every cell of the study against ns-2's stored results; `fidelity/run.py --ns2`
+# measures ns-2 again.
+fidelity:
+	$(CARGO) build --release
+	python3 fidelity/run.py
 
 reproduce:
 	$(CARGO) run --release -- reproduce

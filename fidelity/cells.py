@@ -1,0 +1,108 @@
+"""The cells of the study: reads cells.toml, names cells, says what each asks of ns-2."""
+
+import itertools
+import tomllib
+import zlib
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+BOTTLENECK_MBPS = 10
+PAYLOAD = 1500
+# The bytes of a data packet on the wire; TCP/Linux carries timestamps.
+HEADERS, TIMESTAMPS = 40, 12
+# The initial slow start threshold of ns-2 is its window_, which must not limit.
+WINDOW = 10000
+# What a sender's own link can hold: far more than it ever meets, but for Hybla's shaped form.
+ACCESS_LIMIT, SHAPED_LIMIT = 100_000, 10_000
+
+
+@dataclass(frozen=True)
+class Cell:
+    mechanism: str
+    rtt: int
+    per: float = 0.0
+    burst: int = 1
+    queue: str = "droptail"
+    ground: int = 0
+    peers: int = 0
+    delack: bool = False
+    form: str = ""
+
+    def __str__(self):
+        """Its name in every file: the mechanism, then what is not left out."""
+        words = [self.mechanism, self.form, f"{self.rtt} ms", f"per {self.per * 100:g}%"]
+        words.append(f"burst {self.burst}" if self.burst > 1 else "")
+        words.append(self.queue if self.queue != "droptail" else "")
+        words.append(f"{self.ground} ground" if self.ground else "")
+        words.append(f"{self.peers} peers" if self.peers else "")
+        words.append("delack" if self.delack else "")
+        return ", ".join(word for word in words if word)
+
+    @property
+    def linux(self):
+        return self.mechanism.startswith("linux-")
+
+    @property
+    def deterministic(self):
+        """One flow without losses in a drop-tail network: every run is the same but for its start."""
+        return self.per == 0 and self.ground + self.peers == 0 and self.queue == "droptail"
+
+    def window(self):
+        """window_ of ns-2, and its initial slow start threshold, in packets."""
+        if self.form in ("clamp", "shaped"):
+            wire = PAYLOAD + HEADERS + TIMESTAMPS
+            return round(BOTTLENECK_MBPS * 1e6 * self.rtt / 1e3 / (8 * wire))
+        return WINDOW
+
+    def access_mbps(self):
+        return BOTTLENECK_MBPS if self.form == "shaped" else 100
+
+    def access_limit(self):
+        return SHAPED_LIMIT if self.form == "shaped" else ACCESS_LIMIT
+
+    def duration_s(self):
+        """Simulated time of one run; both sides take the same, so start-up weighs the same in both."""
+        return 2000 if 0 < self.per < 0.001 else 1000
+
+    def ns2_options(self, agent, run):
+        seed = zlib.crc32(f"{self}; run {run}".encode()) % 0x7FFFFFFE + 1
+        options = {
+            "--agent": agent, "--rtt": f"{self.rtt / 1e3:g}", "--per": f"{self.per:g}", "--burst": self.burst,
+            "--queue": self.queue, "--ground": self.ground, "--peers": self.peers, "--delack": int(self.delack),
+            "--window": self.window(), "--access": self.access_mbps(), "--access-limit": self.access_limit(),
+            "--duration": self.duration_s(), "--seed": seed,
+        }  # fmt: skip
+        return [str(word) for pair in options.items() for word in pair]
+
+
+@dataclass(frozen=True)
+class Table:
+    mechanisms: dict  # by name: {"agent": of ns-2, "transport": ours}
+    cells: list
+
+
+def read():
+    """Every cell of cells.toml, in its order, each once."""
+    document = tomllib.loads((HERE / "cells.toml").read_text())
+    names = [field.name for field in fields(Cell)][1:]
+    cells = {}
+    for grid in document["grid"]:
+        unknown = set(grid) - set(names) - {"mechanisms"}
+        if unknown:
+            raise ValueError(f"cells.toml: unknown key {sorted(unknown)[0]} in a grid")
+        keys = [name for name in names if name in grid]
+        for mechanism in grid["mechanisms"]:
+            if mechanism not in document["mechanism"]:
+                raise ValueError(f"cells.toml: no mechanism {mechanism}")
+            for values in itertools.product(*(grid[key] for key in keys)):
+                cells[Cell(mechanism, **dict(zip(keys, values)))] = None
+    return Table(document["mechanism"], list(cells))
+
+
+def explanations():
+    """A function from a cell's name to why it is off, by explanations.toml; None where nothing is said."""
+    entries = tomllib.loads((HERE / "explanations.toml").read_text()).get("explanation", [])
+    by_cell = {cell: entry["reason"] for entry in entries for cell in entry["cells"]}
+    return by_cell.get
