@@ -59,6 +59,7 @@ impl Classic {
         }
         if let Reaction::Halve(halve) = &mut self.reaction {
             halve.whole |= rules.whole_ssthresh;
+            halve.exact |= rules.exact_halves;
             if rules.halve_window {
                 halve.of = HalfOf::Window;
             }

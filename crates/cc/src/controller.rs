@@ -121,6 +121,9 @@ pub struct HostRules {
     /// Halving takes half of cwnd instead of half of what is in flight (ns-2,
     /// Linux).
     pub halve_window: bool,
+    /// Halving leaves cwnd at the exact half, below ssthresh's floor too, and
+    /// the end of recovery leaves cwnd alone (ns-2).
+    pub exact_halves: bool,
 }
 
 /// A congestion control at work in a connection.

@@ -56,25 +56,34 @@ pub struct Halve {
     pub of: HalfOf,
     /// Round ssthresh down to whole segments.
     pub whole: bool,
+    /// cwnd becomes the half itself, not ssthresh, and stays as it is at the
+    /// end of recovery. Set by the host profile.
+    pub exact: bool,
 }
 
 impl Halve {
-    fn ssthresh(self, flight: Segments, window: &Window) -> Segments {
-        let half = match self.of {
+    fn half(self, flight: Segments, window: &Window) -> Segments {
+        match self.of {
+            // Such a host reports the window in use.
+            _ if self.exact => flight / 2.0,
             HalfOf::Flight => flight / 2.0,
             HalfOf::Window => window.cwnd / 2.0,
-        };
+        }
+    }
+
+    fn ssthresh(self, half: Segments) -> Segments {
         (if self.whole { half.floor() } else { half }).max(2.0)
     }
 
     fn on_loss(self, loss: &Loss, window: &mut Window) {
-        window.ssthresh = self.ssthresh(loss.flight, window);
-        window.cwnd = window.ssthresh;
+        let half = self.half(loss.flight, window);
+        window.ssthresh = self.ssthresh(half);
+        window.cwnd = if self.exact { half } else { window.ssthresh };
     }
 
     fn on_timeout(self, timeout: &Timeout, window: &mut Window) {
         if timeout.first {
-            window.ssthresh = self.ssthresh(timeout.flight, window);
+            window.ssthresh = self.ssthresh(self.half(timeout.flight, window));
         }
         window.cwnd = 1.0;
     }
@@ -126,6 +135,11 @@ impl Reaction {
     /// Recovery ended.
     pub fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
         match self {
+            Reaction::Halve(Halve { exact: true, .. }) => {
+                if exit.recovery_fix {
+                    window.cwnd = window.ssthresh.min(exit.flight + 1.0);
+                }
+            }
             Reaction::Halve(_) | Reaction::Cubic(_) => {
                 leave_recovery(window.ssthresh, exit, window);
             }

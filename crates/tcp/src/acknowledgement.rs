@@ -18,6 +18,9 @@ impl Sender {
         packet: &Packet,
         out: &mut T,
     ) {
+        if self.with_agent(|agent, s| agent.on_acknowledgement(s, now, packet, out)) {
+            return;
+        }
         if packet.acknowledgement > self.next {
             return; // Acknowledges what was never sent.
         }
@@ -108,7 +111,12 @@ impl Sender {
 
     /// Counts `bytes` delivered; at the start of a round, the rate over the
     /// round that ended.
-    fn delivered_in_round(&mut self, now: Time, bytes: u64, round_start: bool) -> Option<Rate> {
+    pub(crate) fn delivered_in_round(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        round_start: bool,
+    ) -> Option<Rate> {
         self.round_delivered += bytes;
         if !round_start {
             return None;
@@ -121,7 +129,7 @@ impl Sender {
 
     /// Updates the scoreboard from the packet's SACK blocks; returns how many
     /// segments they newly cover and when the newest of those sent once left.
-    fn take_sack_blocks(&mut self, packet: &Packet) -> (u32, Option<Time>) {
+    pub(crate) fn take_sack_blocks(&mut self, packet: &Packet) -> (u32, Option<Time>) {
         let mut total = (0, None);
         if !self.recovery.uses_sack() {
             return total;
@@ -172,11 +180,11 @@ impl Sender {
         sacked_sent_at: Option<Time>,
     ) -> Option<Time> {
         if self.timestamps {
-            let age_us = timestamp(now).wrapping_sub(packet.timestamp_echo);
-            return advances.then(|| {
-                let ns = now.as_nanos() / 1_000 * 1_000;
-                Time::from_nanos(ns.saturating_sub(u64::from(age_us) * 1_000))
-            });
+            return if advances {
+                echoed_at(now, packet)
+            } else {
+                None
+            };
         }
         acked
             .sent_once_at
@@ -382,6 +390,9 @@ impl Sender {
 
     /// The retransmission timer ran out.
     pub(crate) fn on_timeout<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        if self.with_agent(|agent, s| agent.on_timeout(s, now, out)) {
+            return;
+        }
         if self.board.outstanding() == 0 {
             self.retransmission_deadline = Time::MAX;
             return;
@@ -463,4 +474,13 @@ impl Sender {
             }
         }
     }
+}
+
+/// When the packet was sent whose timestamp `packet` echoes.
+pub(crate) fn echoed_at(now: Time, packet: &Packet) -> Option<Time> {
+    let age_us = timestamp(now).wrapping_sub(packet.timestamp_echo);
+    let ns = now.as_nanos() / 1_000 * 1_000;
+    Some(Time::from_nanos(
+        ns.saturating_sub(u64::from(age_us) * 1_000),
+    ))
 }

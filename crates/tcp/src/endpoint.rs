@@ -46,11 +46,16 @@ pub struct Endpoint {
     peer: u32,
     header: u32,
     timestamps: bool,
+    /// Packets look as those of ns-2's one-way agents.
+    one_way: bool,
 }
 
 /// Bytes of a SYN at the IP layer: 40 and 20 of options (MSS, SACK permitted,
 /// timestamps, window scale).
 const SYN_BYTES: u16 = 60;
+
+/// The same of a one-way agent of ns-2, which negotiates nothing.
+const SYN_BYTES_OF_NS2: u16 = 40;
 
 /// The largest window that can be advertised, about 2^30 (RFC 7323, section
 /// 2.3). It also keeps SACK blocks within 31 bits of the acknowledgement.
@@ -65,9 +70,10 @@ impl Endpoint {
         let advertised = transport.receive_buffer.get() / rules.receive_buffer_divisor;
         let window = advertised.clamp(1, u64::from(MAX_WINDOW)) as u32;
         let sack = transport.recovery.uses_sack();
+        let one_way = rules.sender.is_ns2();
         Endpoint {
             sender: Sender::new(transport, cc, peer, u64::from(window)),
-            receiver: Receiver::new(transport.delayed_ack, sack, window),
+            receiver: Receiver::new(transport.delayed_ack, sack, !one_way, window),
             connection: Connection::Closed,
             handshake_rtt: RttEstimator::new(&rules, transport.minimum_rto),
             handshake_deadline: Time::MAX,
@@ -76,6 +82,7 @@ impl Endpoint {
             peer,
             header: transport.header_bytes(),
             timestamps: transport.timestamps,
+            one_way,
         }
     }
 
@@ -153,7 +160,11 @@ impl Endpoint {
     fn send_syn<T: Transmit>(&mut self, now: Time, out: &mut T) {
         let mut packet = Packet::new(self.peer);
         packet.flags = flags::SYN;
-        packet.bytes = SYN_BYTES;
+        packet.bytes = if self.one_way {
+            SYN_BYTES_OF_NS2
+        } else {
+            SYN_BYTES
+        };
         packet.timestamp = timestamp(now);
         if self.connection == Connection::SynReceived {
             self.receiver.acknowledge(&mut packet);
@@ -176,7 +187,10 @@ impl Endpoint {
             }
             (Connection::SynSent, true, true) => {
                 self.establish(now);
-                self.send_ack(now, out);
+                // ns-2 knows two steps; the first data is the third.
+                if !self.one_way || !self.sender.has_data() {
+                    self.send_ack(now, out);
+                }
                 self.sender.send(now, out);
             }
             (Connection::SynReceived, false, true) => {
@@ -199,7 +213,7 @@ impl Endpoint {
                 .established(Some(now.since(self.handshake_sent_at)));
         } else {
             self.sender.established(None);
-            self.sender.handshake_was_lost();
+            self.sender.handshake_was_lost(&self.handshake_rtt);
         }
     }
 
@@ -213,7 +227,12 @@ impl Endpoint {
         // A SACK option takes 2 + 8 bytes a block, padded to a multiple of 4.
         let blocks = u32::from(packet.sack_count);
         let sack = if blocks == 0 { 0 } else { 4 + 8 * blocks };
-        packet.bytes = (self.header + sack) as u16;
+        packet.bytes = if self.one_way {
+            // A sink of ns-2 counts the blocks alone, and no timestamps.
+            (40 + 8 * blocks) as u16
+        } else {
+            (self.header + sack) as u16
+        };
         packet.ecn = ecn::NOT_CAPABLE;
         out.transmit(packet);
     }

@@ -10,6 +10,7 @@ mod acknowledgement;
 mod actions;
 mod catalogue;
 mod endpoint;
+mod ns2;
 pub mod packet;
 mod profile;
 mod receiver;
@@ -24,7 +25,7 @@ pub use catalogue::{
 };
 pub use endpoint::{Endpoint, Snapshot};
 pub use packet::{Packet, Transmit};
-pub use profile::{HostProfile, RtoRule, Rules};
+pub use profile::{HostProfile, RtoRule, Rules, SenderRules};
 pub use rtt::RttEstimator;
 pub use sender::SenderCounters;
 pub use transport::{CongestionControlChoice, DelayedAck, Pacing, Recovery, Transport};

@@ -31,9 +31,32 @@ pub enum RtoRule {
     Linux,
 }
 
+/// Whose code the sending half follows between an acknowledgement and the
+/// congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SenderRules {
+    /// The standards, with what the other rules change in them.
+    Rfc,
+    /// The one-way agents of ns-2: Tahoe, Reno, Newreno, Sack1, Vegas.
+    Ns2Agent,
+    /// The agent TCP/Linux of ns-2.
+    Ns2Linux,
+}
+
+impl SenderRules {
+    /// True for the agents of ns-2, whose connections have no three-way
+    /// handshake and whose receivers are ns-2's sinks.
+    #[must_use]
+    pub const fn is_ns2(self) -> bool {
+        !matches!(self, SenderRules::Rfc)
+    }
+}
+
 /// The rules of a host profile, as the endpoint reads them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
+    /// Whose code the sending half follows.
+    pub sender: SenderRules,
     /// Retransmission timeout rule.
     pub rto: RtoRule,
     /// Clock tick of RTT measurements and timers.
@@ -104,6 +127,7 @@ impl HostProfile {
     #[must_use]
     pub const fn rules(self) -> Rules {
         let rfc = Rules {
+            sender: SenderRules::Rfc,
             rto: RtoRule::Rfc6298,
             tick: Duration::from_millis(1),
             minimum_rto: Duration::from_secs(1),
@@ -135,6 +159,7 @@ impl HostProfile {
             // ns-default.tcl of 2.35: tick_ 0.01, minrto_ 0.2, maxrto_ 60,
             // rtxcur_init_ 3.0, windowInit_ 2, singledup_ 1, no timestamps.
             HostProfile::Ns2 => Rules {
+                sender: SenderRules::Ns2Agent,
                 rescues_tail: false,
                 rto: RtoRule::Ns2,
                 tick: Duration::from_millis(10),

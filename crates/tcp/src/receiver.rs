@@ -19,6 +19,8 @@ pub(crate) enum Answer {
 pub(crate) struct Receiver {
     delayed: DelayedAck,
     sack: bool,
+    /// Duplicates are reported (RFC 2883).
+    reports_duplicates: bool,
     /// Advertised window, bytes.
     window: u32,
     next: u64,
@@ -39,10 +41,16 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    pub(crate) fn new(delayed: DelayedAck, sack: bool, window: u32) -> Receiver {
+    pub(crate) fn new(
+        delayed: DelayedAck,
+        sack: bool,
+        reports_duplicates: bool,
+        window: u32,
+    ) -> Receiver {
         Receiver {
             delayed,
             sack,
+            reports_duplicates,
             window,
             next: 0,
             islands: VecDeque::new(),
@@ -81,6 +89,11 @@ impl Receiver {
         self.received = self.received.saturating_add(1);
         if end <= self.next {
             self.note_duplicate(start, end);
+            // ns-2 takes the last segment in order for new, whenever it comes.
+            let is_last = end == self.next && self.islands.is_empty();
+            if !self.reports_duplicates && is_last && self.deadline == Time::MAX {
+                return self.delay(now);
+            }
             return Answer::Now;
         }
         if start > self.next {
@@ -99,6 +112,11 @@ impl Receiver {
         if had_gap {
             return Answer::Now;
         }
+        self.delay(now)
+    }
+
+    /// Acknowledges now or later, by the rule for delayed ACKs.
+    fn delay(&mut self, now: Time) -> Answer {
         self.unacknowledged += 1;
         if self.unacknowledged >= self.delayed.count || self.received <= self.delayed.quick_acks {
             return Answer::Now;
@@ -111,7 +129,9 @@ impl Receiver {
 
     fn note_duplicate(&mut self, start: u64, end: u64) {
         self.duplicates += 1;
-        self.duplicate = Some((start, end));
+        if self.reports_duplicates {
+            self.duplicate = Some((start, end));
+        }
     }
 
     /// Adds [`start`, `end`) above `next`.

@@ -21,7 +21,7 @@ fn receiver(count: u32, quick_acks: u32) -> Receiver {
         timer: Duration::from_millis(40),
         quick_acks,
     };
-    Receiver::new(delayed, true, 65_535)
+    Receiver::new(delayed, true, true, 65_535)
 }
 
 fn ack(r: &mut Receiver) -> (u64, Vec<(u64, u64)>) {

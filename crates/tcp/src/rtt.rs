@@ -47,21 +47,15 @@ impl RttEstimator {
     /// `now`, with congestion window `cwnd` (Linux 2.2 waits longer at small
     /// windows).
     pub fn sample(&mut self, sent: Time, now: Time, cwnd: f64) {
-        let rtt = now.since(sent);
-        self.latest = rtt;
-        self.smallest = self.smallest.min(rtt);
-        self.sum += rtt;
-        self.samples += 1;
+        let rtt = self.note(sent, now);
         self.backoff = 0;
         match self.rule {
             RtoRule::Rfc6298 => self.sample_rfc(rtt, self.tick),
             RtoRule::Linux => self.sample_rfc(rtt, self.minimum),
             RtoRule::Ns2 => {
-                // tao / tick + 0.5, at least one tick.
+                // From the tick it was sent in to that of its ACK.
                 let tick = self.tick.as_nanos();
-                self.sample_scaled(((rtt.as_nanos() + tick / 2) / tick).max(1), 1);
-                let ticks = (self.srtt >> 3) + self.rttvar;
-                self.base = Duration::from_nanos(tick * ticks);
+                self.sample_ticks(now.as_nanos() / tick - sent.as_nanos() / tick);
             }
             RtoRule::Linux22 => {
                 // Jiffies now minus jiffies then: the tick boundaries passed.
@@ -72,6 +66,41 @@ impl RttEstimator {
                 self.base = Duration::from_nanos(tick * (base + (base >> 2) + (base >> shift)));
             }
         }
+    }
+
+    fn note(&mut self, sent: Time, now: Time) -> Duration {
+        let rtt = now.since(sent);
+        self.latest = rtt;
+        self.smallest = self.smallest.min(rtt);
+        self.sum += rtt;
+        self.samples += 1;
+        rtt
+    }
+
+    /// ns-2 with timestamps: the time itself, rounded to ticks.
+    pub(crate) fn sample_rounded(&mut self, sent: Time, now: Time) {
+        let (backoff, tick) = (self.backoff, self.tick.as_nanos());
+        let rtt = self.note(sent, now);
+        self.sample_ticks((rtt.as_nanos() + tick / 2) / tick);
+        self.backoff = backoff;
+    }
+
+    /// [`RttEstimator::sample`], but the back-off goes on.
+    pub(crate) fn sample_keeping_backoff(&mut self, sent: Time, now: Time) {
+        let backoff = self.backoff;
+        self.sample(sent, now, 1.0);
+        self.backoff = backoff;
+    }
+
+    /// The next timeout is not backed off.
+    pub(crate) fn end_backoff(&mut self) {
+        self.backoff = 0;
+    }
+
+    fn sample_ticks(&mut self, ticks: u64) {
+        self.sample_scaled(ticks.max(1), 1);
+        let ticks = (self.srtt >> 3) + self.rttvar;
+        self.base = Duration::from_nanos(self.tick.as_nanos() * ticks);
     }
 
     /// RFC 6298 with the variance term at least `least`.

@@ -350,6 +350,47 @@ impl Scoreboard {
         }
     }
 
+    /// The segment at `index`.
+    pub(crate) fn segment(&self, index: usize) -> Option<Hole> {
+        self.segments.get(index).map(|s| Hole {
+            index,
+            start: s.start,
+            len: s.len,
+        })
+    }
+
+    /// Records another transmission of the segment at `index`, without a say
+    /// about the earlier ones.
+    pub(crate) fn sent_again(&mut self, index: usize, now: Time) {
+        if let Some(s) = self.segments.get_mut(index) {
+            s.sent_at = now;
+            s.transmissions = s.transmissions.saturating_add(1);
+        }
+    }
+
+    /// The index of the first segment from `index` on that is not selectively
+    /// acknowledged and lies below one that is.
+    pub(crate) fn next_below_forward(&mut self, index: usize) -> Option<usize> {
+        if self.sacked == 0 || self.base + index as u64 >= self.forward {
+            return None;
+        }
+        let index = self.next_unsacked(index);
+        (self.base + (index as u64) < self.forward).then_some(index)
+    }
+
+    /// Forgets every selective acknowledgement.
+    pub(crate) fn forget_sacks(&mut self) {
+        if self.sacked > 0 {
+            for s in &mut self.segments {
+                s.flags &= !SACKED;
+            }
+        }
+        self.sacked = 0;
+        self.sacked_above_edge = 0;
+        self.forward = self.base;
+        self.edge = self.base;
+    }
+
     /// The first segment, whatever became of it.
     pub(crate) fn first(&self) -> Option<Hole> {
         self.segments.front().map(|s| Hole {

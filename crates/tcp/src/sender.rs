@@ -2,6 +2,7 @@
 //!
 //! What an acknowledgement does to it is in `acknowledgement.rs`.
 
+use crate::ns2::Agent;
 use crate::packet::{Packet, Transmit, ecn, flags, timestamp};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Hole, Scoreboard};
@@ -121,6 +122,9 @@ pub(crate) struct Sender {
     last_sent_at: Time,
     pub(crate) counters: SenderCounters,
     pub(crate) max_cwnd: f64,
+    /// The agent of ns-2 that takes over what happens between the window, the
+    /// record and the timer; boxed and taken out while it works.
+    pub(crate) agent: Option<Box<Agent>>,
 }
 
 impl Sender {
@@ -134,6 +138,10 @@ impl Sender {
         let mut window = Window::new(transport.initial_window.max(1.0));
         if let Some(ssthresh) = transport.initial_ssthresh {
             window.ssthresh = ssthresh;
+        } else if rules.sender.is_ns2() {
+            // ns-2 starts it at its `window_`.
+            let room = receive_window.min(transport.send_buffer.get());
+            window.ssthresh = (room / u64::from(transport.mss.max(1))) as f64;
         }
         let burst_left = match transport.pacing {
             Pacing::Off => 0,
@@ -182,6 +190,7 @@ impl Sender {
             last_sent_at: Time::ZERO,
             counters: SenderCounters::default(),
             max_cwnd: transport.initial_window,
+            agent: Agent::new(transport),
         }
     }
 
@@ -192,8 +201,16 @@ impl Sender {
 
     /// The SYN or its answer was lost: the window (RFC 5681, section 3.1) and
     /// the timeout (RFC 6298, section 5.7) start over.
-    pub(crate) fn handshake_was_lost(&mut self) {
+    ///
+    /// ns-2 takes it for an ordinary timeout of a window of one segment, and
+    /// the back-off of `handshake` lasts until data has been timed.
+    pub(crate) fn handshake_was_lost(&mut self, handshake: &RttEstimator) {
         self.window.cwnd = 1.0;
+        if self.rules.sender.is_ns2() {
+            self.window.ssthresh = 2.0;
+            self.rtt = handshake.clone();
+            return;
+        }
         self.rtt.handshake_was_lost();
     }
 
@@ -202,8 +219,16 @@ impl Sender {
         self.offered = self.offered.saturating_add(bytes);
     }
 
+    /// True if the application has offered something that was not sent.
+    pub(crate) fn has_data(&self) -> bool {
+        self.offered > self.next
+    }
+
     /// Segments in flight.
     pub(crate) fn flight(&self) -> usize {
+        if let Some(agent) = &self.agent {
+            return agent.flight();
+        }
         self.board.flight()
     }
 
@@ -214,6 +239,9 @@ impl Sender {
 
     /// The phase, by the names of qlog.
     pub(crate) fn phase(&self) -> Phase {
+        if let Some(phase) = self.agent.as_ref().and_then(|a| a.phase()) {
+            return phase;
+        }
         match self.state {
             State::Recovery => Phase::Recovery,
             State::Open | State::Loss => self.cc.phase(&self.window),
@@ -237,7 +265,7 @@ impl Sender {
     }
 
     /// True if pacing lets a packet go at `now`; else the deadline is armed.
-    fn pacing_permits(&mut self, now: Time) -> bool {
+    pub(crate) fn pacing_permits(&mut self, now: Time) -> bool {
         self.pacing_deadline == Time::MAX || now >= self.pacing_deadline
     }
 
@@ -258,8 +286,45 @@ impl Sender {
         }
     }
 
+    /// True where packets are spaced.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.window.pacing_rate.is_some() || self.pacing != Pacing::Off
+    }
+
+    /// A full packet was sent with spacing.
+    pub(crate) fn note_full_paced(&mut self, now: Time) {
+        self.note_paced(now, self.mss + self.header);
+    }
+
+    /// Nothing more can go for now: unless spacing holds it back, no timer is
+    /// needed for it.
+    pub(crate) fn pacing_done(&mut self, now: Time, paced: bool) {
+        if !paced || self.pacing_deadline <= now {
+            self.pacing_deadline = Time::MAX;
+        }
+    }
+
+    /// Bytes that may be unacknowledged: the smaller of the two buffers.
+    pub(crate) fn room(&self) -> u64 {
+        self.send_buffer.min(self.receive_window)
+    }
+
+    /// Lets the agent of ns-2, if it is one, do `work` with this sender.
+    #[inline]
+    pub(crate) fn with_agent(&mut self, work: impl FnOnce(&mut Agent, &mut Sender)) -> bool {
+        let Some(mut agent) = self.agent.take() else {
+            return false;
+        };
+        work(&mut agent, self);
+        self.agent = Some(agent);
+        true
+    }
+
     /// Sends what the window, the buffers and pacing allow at `now`.
     pub(crate) fn send<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        if self.with_agent(|agent, s| agent.send(s, now, usize::MAX, out)) {
+            return;
+        }
         if self.rules.restart_after_idle
             && self.board.outstanding() == 0
             && self.next > 0
@@ -267,7 +332,7 @@ impl Sender {
         {
             self.window.cwnd = self.window.cwnd.min(self.initial_window);
         }
-        let paced = self.window.pacing_rate.is_some() || self.pacing != Pacing::Off;
+        let paced = self.is_paced();
         let mut permitted = self.permitted();
         while !out.is_full() {
             if permitted < 1.0 {
@@ -294,9 +359,7 @@ impl Sender {
             }
             permitted -= 1.0;
         }
-        if !paced || self.pacing_deadline <= now {
-            self.pacing_deadline = Time::MAX;
-        }
+        self.pacing_done(now, paced);
     }
 
     /// Segments that the congestion window lets go now.
@@ -338,8 +401,8 @@ impl Sender {
 
     /// Length of the next new segment, if data, buffer and receive window let
     /// it go.
-    fn next_new(&self) -> Option<u16> {
-        let room = self.send_buffer.min(self.receive_window);
+    pub(crate) fn next_new(&self) -> Option<u16> {
+        let room = self.room();
         // A window below a segment is used in part (RFC 1122, 4.2.3.4).
         let len = self
             .offered
@@ -362,7 +425,7 @@ impl Sender {
         packet
     }
 
-    fn send_new<T: Transmit>(&mut self, now: Time, len: u16, out: &mut T) {
+    pub(crate) fn send_new<T: Transmit>(&mut self, now: Time, len: u16, out: &mut T) {
         let mut packet = self.packet(now, self.next, len);
         if self.ecn {
             packet.ecn = ecn::CAPABLE;
@@ -374,6 +437,21 @@ impl Sender {
         self.board.push(self.next, len, now);
         self.next += u64::from(len);
         self.sent(now, len);
+        out.transmit(packet);
+    }
+
+    /// Sends `hole` again as ns-2 does: nothing is marked lost.
+    pub(crate) fn send_again<T: Transmit>(&mut self, now: Time, hole: Hole, out: &mut T) {
+        let mut packet = self.packet(now, hole.start, hole.len);
+        if self.ecn {
+            packet.ecn = ecn::CAPABLE;
+            if std::mem::take(&mut self.tell_reduced) {
+                packet.flags |= flags::CWR;
+            }
+        }
+        self.board.sent_again(hole.index, now);
+        self.counters.retransmissions += 1;
+        self.sent(now, hole.len);
         out.transmit(packet);
     }
 

@@ -154,9 +154,10 @@ impl Transport {
         controller.apply_host_rules(HostRules {
             equality_is_slow_start: rules.equality_is_slow_start,
             integer_avoidance: rules.whole_segments,
-            whole_ssthresh: rules.whole_segments,
+            whole_ssthresh: rules.whole_segments || rules.sender.is_ns2(),
             // The endpoint reports the window instead of the flight itself.
             halve_window: false,
+            exact_halves: rules.sender.is_ns2(),
         });
         Ok(controller)
     }

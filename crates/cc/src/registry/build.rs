@@ -290,6 +290,7 @@ impl Reader<'_> {
                     HalfOf::Flight
                 },
                 whole: self.flag("whole_ssthresh"),
+                exact: false,
             }),
         }
     }

@@ -129,6 +129,7 @@ fn hosts_that_halve_the_window() {
     classic.reaction = Reaction::Halve(Halve {
         of: HalfOf::Window,
         whole: true,
+        exact: false,
     });
     let mut wire = Wire::new(classic, 21.0, f64::INFINITY);
     wire.controller.on_loss(&a_loss(4.0), &mut wire.window);

@@ -1,6 +1,7 @@
 //! The endpoint as a whole, over a scripted pipe.
 
 mod extremes;
+mod ns2;
 mod pipe;
 mod recovery;
 mod sending;

@@ -69,6 +69,13 @@ pub(crate) struct Pipe {
     packets: Vec<Packet>,
     order: u64,
     script: Box<Script>,
+    /// Time that a byte takes at the transmitter of each direction; zero sends
+    /// at once.
+    pub(crate) byte_time: Duration,
+    pub(crate) one_way: Duration,
+    free: [Time; 2],
+    /// Every packet to end 1, where somebody wants them.
+    pub(crate) packets_seen: Option<Vec<Packet>>,
 }
 
 impl Pipe {
@@ -97,6 +104,10 @@ impl Pipe {
             packets: Vec::new(),
             order: 0,
             script: Box::new(fate),
+            byte_time: Duration::ZERO,
+            one_way: ONE_WAY,
+            free: [Time::ZERO; 2],
+            packets_seen: None,
         }
     }
 
@@ -117,6 +128,9 @@ impl Pipe {
         for mut p in packets {
             let to = p.destination as usize;
             let fate = (self.script)(to, &p);
+            if let (1, Some(seen)) = (to, &mut self.packets_seen) {
+                seen.push(p);
+            }
             if to == 1 && p.payload > 0 {
                 let segment = p.sequence / u64::from(MSS);
                 self.sent.push(Sent {
@@ -125,6 +139,8 @@ impl Pipe {
                     fate,
                 });
             }
+            let free = &mut self.free[to];
+            *free = (*free).max(self.now) + self.byte_time * u64::from(p.bytes);
             let extra = match fate {
                 Fate::Drop => continue,
                 Fate::Delay(extra) => extra,
@@ -138,7 +154,7 @@ impl Pipe {
             };
             self.order += 1;
             self.packets.push(p);
-            let at = self.now + ONE_WAY + extra;
+            let at = *free + self.one_way + extra;
             self.queue
                 .push(Reverse((at, self.order, self.packets.len() - 1)));
         }
