@@ -235,9 +235,7 @@ fn links(outcome: &Outcome) -> Table {
         ]);
     }
     table.note(
-        "drops: by the queue; early: those of them to signal congestion; marks: ECN. queue mean \
-         over time and max: packets. wait: mean of the packets; p95: of what a packet at a random \
-         instant would wait.",
+        "early: of the drops. queue: packets. wait: mean of them; p95: what one at any instant would wait.",
     )
 }
 
