@@ -69,10 +69,14 @@ impl Endpoint {
         let rules = transport.profile.rules();
         let advertised = transport.receive_buffer.get() / rules.receive_buffer_divisor;
         let window = advertised.clamp(1, u64::from(MAX_WINDOW)) as u32;
-        let sack = transport.recovery.uses_sack();
         let one_way = rules.sender.is_ns2();
+        let sender = Sender::new(transport, cc, peer, u64::from(window));
+        let sack = match &sender.agent {
+            Some(agent) => agent.uses_sack(),
+            None => transport.recovery.uses_sack(),
+        };
         Endpoint {
-            sender: Sender::new(transport, cc, peer, u64::from(window)),
+            sender,
             receiver: Receiver::new(transport.delayed_ack, sack, !one_way, window),
             connection: Connection::Closed,
             handshake_rtt: RttEstimator::new(&rules, transport.minimum_rto),
@@ -160,10 +164,11 @@ impl Endpoint {
     fn send_syn<T: Transmit>(&mut self, now: Time, out: &mut T) {
         let mut packet = Packet::new(self.peer);
         packet.flags = flags::SYN;
-        packet.bytes = if self.one_way {
-            SYN_BYTES_OF_NS2
-        } else {
-            SYN_BYTES
+        let opens = self.connection == Connection::SynSent;
+        packet.bytes = match &self.sender.agent {
+            Some(agent) if opens && agent.opens_with_a_segment() => self.sender.full_packet(),
+            _ if self.one_way => SYN_BYTES_OF_NS2,
+            _ => SYN_BYTES,
         };
         packet.timestamp = timestamp(now);
         if self.connection == Connection::SynReceived {

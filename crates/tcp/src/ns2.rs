@@ -32,11 +32,12 @@
 
 mod newreno;
 mod sack1;
+mod vegas;
 
 use crate::acknowledgement::echoed_at;
 use crate::packet::{Packet, Transmit, flags};
 use crate::sender::Sender;
-use crate::{Recovery, SenderRules, Transport};
+use crate::{CongestionControlChoice, Recovery, SenderRules, Transport};
 use bentpipe_cc::{Ack, Loss, Phase, Timeout};
 use bentpipe_units::{Time, math};
 
@@ -61,6 +62,12 @@ enum Kind {
     Reno,
     NewReno,
     Sack1,
+    Vegas,
+}
+
+/// True if the congestion control is Vegas, which has an agent of its own.
+fn is_vegas(transport: &Transport) -> bool {
+    matches!(&transport.congestion_control, CongestionControlChoice::Named(name) if name == "vegas")
 }
 
 /// The state of an agent besides the window.
@@ -92,6 +99,9 @@ pub(crate) struct Agent {
     next_hole: i64,
     /// Sack1: a timeout has not been followed by an ACK that advances.
     timed_out: bool,
+    /// Vegas: what the last cut left; 0 before one and after a timeout.
+    cut_to: f64,
+    initial_window: f64,
     /// A mark was echoed while cwnd was one segment.
     echo_backoff: bool,
 }
@@ -104,6 +114,7 @@ impl Agent {
             return None;
         }
         let kind = match transport.recovery {
+            _ if is_vegas(transport) => Kind::Vegas,
             Recovery::Tahoe => Kind::Tahoe,
             Recovery::Reno => Kind::Reno,
             Recovery::NewReno => Kind::NewReno,
@@ -126,8 +137,27 @@ impl Agent {
             pipe: 0,
             next_hole: 0,
             timed_out: false,
+            cut_to: 0.0,
+            initial_window: transport.initial_window,
             echo_backoff: false,
         }))
+    }
+
+    /// True for the agent whose first packet is a full segment.
+    pub(crate) fn opens_with_a_segment(&self) -> bool {
+        self.kind == Kind::Vegas
+    }
+
+    /// True for the agents whose receivers acknowledge selectively.
+    pub(crate) fn uses_sack(&self) -> bool {
+        self.kind == Kind::Sack1
+    }
+
+    /// The connection is established.
+    pub(crate) fn on_established(&mut self, s: &mut Sender) {
+        if self.kind == Kind::Vegas {
+            s.window.cwnd = 1.0;
+        }
     }
 
     /// Segments in flight as the agent counts them.
@@ -171,7 +201,7 @@ impl Agent {
 
     /// Sends segment `number`.
     fn output<T: Transmit>(&mut self, s: &mut Sender, now: Time, number: i64, out: &mut T) {
-        let idle = self.highest_ack == self.maxseq;
+        let idle = self.highest_ack == self.maxseq && self.kind != Kind::Vegas;
         if number > self.maxseq {
             let Some(len) = s.next_new() else { return };
             s.send_new(now, len, out);
@@ -258,8 +288,9 @@ impl Agent {
             Kind::Tahoe => self.on_tahoe_ack(s, &ack, number, out),
             Kind::Reno | Kind::NewReno => self.on_reno_ack(s, &ack, number, out),
             Kind::Sack1 => self.on_sack1_ack(s, &ack, number, out),
+            Kind::Vegas => self.on_vegas_ack(s, &ack, number, out),
         };
-        if s.has_actions() {
+        if s.has_actions() && self.kind != Kind::Vegas {
             self.perform_actions(s, &ack, out);
         }
         if let Some(most) = burst {
@@ -286,6 +317,7 @@ impl Agent {
         };
         let number = self.highest_ack + i64::from(acked.segments);
         let timed_from = match self.timed {
+            _ if self.kind == Kind::Vegas => acked.last_sent_once_at,
             _ if !advances || self.is_partial(number) => None,
             _ if s.timestamps => echoed_at(now, packet),
             Some((timed, since)) if number >= timed => Some(since),
@@ -299,6 +331,11 @@ impl Agent {
         }
         let rtt = timed_from.map(|since| now.since(since));
         let flight = (self.flight() as f64 - f64::from(acked.segments)).max(0.0);
+        let (outstanding, head) = if self.kind == Kind::Vegas {
+            (flight, s.board.head().or(Some(Self::NO_HEAD)))
+        } else {
+            (s.board.outstanding() as f64, s.board.head())
+        };
         Ack {
             now,
             acked: f64::from(acked.segments),
@@ -314,8 +351,8 @@ impl Agent {
             congestion_echo: packet.has(flags::ECE),
             flight_before: 0.0,
             flight,
-            outstanding: s.board.outstanding() as f64,
-            head: s.board.head(),
+            outstanding,
+            head,
             cwnd_limited: true,
             round_start,
             in_recovery: self.recovering || self.inflation > 0,
@@ -333,15 +370,14 @@ impl Agent {
         let now = ack.now;
         let keeps_backoff = s.ecn && self.echo_backoff && ack.congestion_echo;
         let timed = self.timed.filter(|&(timed, _)| number >= timed);
-        if let Some(rtt) = ack.rtt {
+        if let (true, Some(rtt)) = (s.timestamps && self.kind != Kind::Vegas, ack.rtt) {
             let sent = Time::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos()));
-            if s.timestamps {
-                s.rtt.sample_rounded(sent, now);
-            } else {
-                s.rtt.sample_keeping_backoff(sent, now);
-            }
+            s.rtt.sample_rounded(sent, now);
         }
-        if timed.is_some() {
+        if let Some((_, since)) = timed {
+            if !s.timestamps || self.kind == Kind::Vegas {
+                s.rtt.sample_keeping_backoff(since, now);
+            }
             self.timed = None;
             if !keeps_backoff {
                 s.rtt.end_backoff();
@@ -467,6 +503,7 @@ impl Agent {
                 }
                 Kind::Reno | Kind::NewReno => self.fast_retransmit(s, ack.now, out),
                 Kind::Sack1 => self.enter_sack1(s, ack.now, out),
+                Kind::Vegas => {}
             }
         } else if actions.retransmit_head {
             self.output(s, ack.now, self.highest_ack + 1, out);
@@ -487,6 +524,7 @@ impl Agent {
             self.duplicates = 0;
         }
         self.inflation = 0;
+        self.cut_to = 0.0;
         self.recovering = false;
         self.timed_out = true;
         self.next_hole = 0;
@@ -495,10 +533,9 @@ impl Agent {
         s.window.cwnd = s.window.cwnd.max(1.0);
         self.recover = self.maxseq;
         s.tell_reduced = true;
-        if self.highest_ack == self.maxseq {
-            // Idle. Running on would set cwnd to 1 again and nothing else.
+        let idle = self.highest_ack == self.maxseq;
+        if idle && self.kind != Kind::Vegas {
             s.window.cwnd = 1.0;
-            s.retransmission_deadline = Time::MAX;
         } else {
             if self.last_action == Action::Echo {
                 s.window.cwnd = 1.0;
@@ -514,11 +551,16 @@ impl Agent {
                 s.cc.on_timeout(&timeout, &mut s.window);
             }
             s.rtt.back_off();
-            Self::set_timer(s, now);
         }
+        Self::set_timer(s, now);
         self.last_action = Action::Timeout;
         self.cursor = self.highest_ack + 1;
         self.timed = None;
         self.send(s, now, usize::MAX, out);
+        if self.highest_ack == self.maxseq {
+            // Idle. The next timeout would find nothing to change, and what is
+            // sent before it sets the timer anew.
+            s.retransmission_deadline = Time::MAX;
+        }
     }
 }

@@ -39,6 +39,9 @@ pub(crate) struct Acked {
     /// When the newest of those was sent; `None` if one of them was sent more
     /// than once: what lay above it waited for that (Karn's rule).
     pub(crate) sent_once_at: Option<Time>,
+    /// When the last segment was sent; `None` if more than once. What lay
+    /// below does not matter.
+    pub(crate) last_sent_once_at: Option<Time>,
 }
 
 /// How holes are found lost.
@@ -139,6 +142,7 @@ impl Scoreboard {
             self.segments.pop_front();
             self.base += 1;
             acked.segments += 1;
+            acked.last_sent_once_at = (s.transmissions == 1).then_some(s.sent_at);
             if s.flags & SACKED != 0 {
                 self.sacked -= 1;
             } else {

@@ -197,6 +197,7 @@ impl Sender {
     /// The connection is established; `rtt` is the handshake's sample.
     pub(crate) fn established(&mut self, rtt: Option<Duration>) {
         self.cc.on_established(rtt, &mut self.window);
+        self.with_agent(|agent, s| agent.on_established(s));
     }
 
     /// The SYN or its answer was lost: the window (RFC 5681, section 3.1) and
@@ -289,6 +290,11 @@ impl Sender {
     /// True where packets are spaced.
     pub(crate) fn is_paced(&self) -> bool {
         self.window.pacing_rate.is_some() || self.pacing != Pacing::Off
+    }
+
+    /// Bytes of a full packet at the IP layer.
+    pub(crate) fn full_packet(&self) -> u16 {
+        (self.mss + self.header) as u16
     }
 
     /// A full packet was sent with spacing.

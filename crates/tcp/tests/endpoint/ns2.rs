@@ -61,7 +61,9 @@ impl Trace {
         };
         Transport {
             profile: HostProfile::Ns2,
-            congestion_control: CongestionControlChoice::Named("newreno".into()),
+            congestion_control: CongestionControlChoice::Named(
+                (if agent == "Vegas" { "vegas" } else { "newreno" }).into(),
+            ),
             recovery,
             initial_window: 2.0,
             initial_ssthresh: None,
