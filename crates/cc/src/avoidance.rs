@@ -1,7 +1,7 @@
 //! Congestion avoidances: what an ACK adds to cwnd from ssthresh on.
 //!
-//! Sources: RFC 5681, section 3.1 (Reno). Hybla and CUBIC have files of their
-//! own.
+//! Sources: RFC 5681, section 3.1 (Reno). Hybla, CUBIC, HighSpeed and
+//! Scalable have files of their own.
 //!
 //! | parameter of Reno | default | |
 //! |---|---|---|
@@ -13,7 +13,9 @@
 //! of `integer` starts again at a loss and at a timeout.
 
 pub use crate::cubic::Cubic;
+pub use crate::highspeed::HighSpeed;
 pub use crate::hybla::{Gate, HyblaAvoidance};
+pub use crate::scalable::Scalable;
 
 use crate::{Ack, Hoe, Window};
 use bentpipe_units::{Segments, Time};
@@ -27,6 +29,10 @@ pub enum Avoidance {
     Hybla(HyblaAvoidance),
     /// A cubic of the time since the loss.
     Cubic(Cubic),
+    /// a(w) segments per round trip (RFC 3649).
+    HighSpeed(HighSpeed),
+    /// A part of the window per round trip (Kelly 2003).
+    Scalable(Scalable),
     /// No growth.
     Hold,
 }
@@ -96,6 +102,8 @@ impl Avoidance {
             Avoidance::Reno(reno) => reno.on_ack(ack, window),
             Avoidance::Hybla(hybla) => hybla.on_ack(ack, window, hoe),
             Avoidance::Cubic(cubic) => cubic.on_ack(ack, window),
+            Avoidance::HighSpeed(highspeed) => highspeed.on_ack(ack, window),
+            Avoidance::Scalable(scalable) => scalable.on_ack(ack, window),
             Avoidance::Hold => {}
         }
     }
@@ -113,7 +121,7 @@ impl Avoidance {
         match self {
             Avoidance::Reno(reno) => reno.counter = 0.0,
             Avoidance::Cubic(cubic) => cubic.on_loss(before),
-            Avoidance::Hybla(_) | Avoidance::Hold => {}
+            _ => {}
         }
     }
 
@@ -123,7 +131,7 @@ impl Avoidance {
         match self {
             Avoidance::Reno(reno) => reno.counter = 0.0,
             Avoidance::Cubic(cubic) => cubic.on_timeout(before, first),
-            Avoidance::Hybla(_) | Avoidance::Hold => {}
+            _ => {}
         }
     }
 

@@ -1,7 +1,8 @@
 //! Reactions: what a loss, a timeout and the end of recovery do to the window.
 //!
 //! Sources: RFC 5681, section 3.1 and 3.2 (Halve); RFC 3782, section 3 (end of
-//! recovery). Westwood, Westwood+ and CUBIC have files of their own.
+//! recovery). Westwood, Westwood+, CUBIC, HighSpeed and Scalable have files of
+//! their own.
 //!
 //! | parameter of Halve | default | |
 //! |---|---|---|
@@ -17,6 +18,8 @@ mod westwood;
 mod westwood_plus;
 
 pub use crate::cubic::CubicReaction;
+pub use crate::highspeed::HighSpeed;
+pub use crate::scalable::Scalable;
 pub use westwood::{Accounting, Filter, Westwood};
 pub use westwood_plus::{Cut, PlusFilter, WestwoodPlus};
 
@@ -34,6 +37,10 @@ pub enum Reaction {
     WestwoodPlus(WestwoodPlus),
     /// beta x what is in flight.
     Cubic(CubicReaction),
+    /// 1 - b(w) of what is in flight (RFC 3649).
+    HighSpeed(HighSpeed),
+    /// 1 - b of what is in flight (Kelly 2003).
+    Scalable(Scalable),
     /// Nothing: the window from before the loss, kept here, comes back at the
     /// end of recovery.
     Ignore(Segments),
@@ -106,7 +113,7 @@ impl Reaction {
         match self {
             Reaction::Westwood(westwood) => westwood.on_sample(ack),
             Reaction::WestwoodPlus(westwood) => westwood.on_sample(ack),
-            Reaction::Halve(_) | Reaction::Cubic(_) | Reaction::Ignore(_) => {}
+            _ => {}
         }
     }
 
@@ -117,6 +124,8 @@ impl Reaction {
             Reaction::Westwood(westwood) => westwood.on_loss(loss, window),
             Reaction::WestwoodPlus(westwood) => westwood.on_loss(loss, window),
             Reaction::Cubic(cubic) => cubic.on_loss(loss, window),
+            Reaction::HighSpeed(highspeed) => highspeed.on_loss(loss, window),
+            Reaction::Scalable(scalable) => scalable.on_loss(loss, window),
             Reaction::Ignore(kept) => *kept = window.cwnd,
         }
     }
@@ -128,6 +137,8 @@ impl Reaction {
             Reaction::Westwood(westwood) => westwood.on_timeout(timeout, window),
             Reaction::WestwoodPlus(westwood) => westwood.on_timeout(timeout, window),
             Reaction::Cubic(cubic) => cubic.on_timeout(timeout, window),
+            Reaction::HighSpeed(highspeed) => highspeed.on_timeout(timeout, window),
+            Reaction::Scalable(scalable) => scalable.on_timeout(timeout, window),
             Reaction::Ignore(_) => {}
         }
     }
@@ -140,7 +151,10 @@ impl Reaction {
                     window.cwnd = window.ssthresh.min(exit.flight + 1.0);
                 }
             }
-            Reaction::Halve(_) | Reaction::Cubic(_) => {
+            Reaction::Halve(_)
+            | Reaction::Cubic(_)
+            | Reaction::HighSpeed(_)
+            | Reaction::Scalable(_) => {
                 leave_recovery(window.ssthresh, exit, window);
             }
             Reaction::Westwood(westwood) => westwood.on_recovery_exit(exit, window),
@@ -156,7 +170,7 @@ impl Reaction {
         match self {
             Reaction::Westwood(westwood) => westwood.bandwidth_estimate(),
             Reaction::WestwoodPlus(westwood) => westwood.bandwidth_estimate(),
-            Reaction::Halve(_) | Reaction::Cubic(_) | Reaction::Ignore(_) => None,
+            _ => None,
         }
     }
 }

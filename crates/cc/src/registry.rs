@@ -6,6 +6,7 @@
 
 mod build;
 mod delay;
+mod linux;
 mod named;
 mod parameter;
 mod reader;

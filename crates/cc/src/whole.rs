@@ -5,6 +5,7 @@
 //! made by [`family`]: calls go to the member by a match, without a vtable.
 
 use crate::delay::Delay;
+use crate::linux::Modules;
 use crate::satellite::Satellite;
 
 /// Declares an enum of algorithms that each implement
@@ -87,5 +88,7 @@ family! {
         Delay(Delay),
         /// Algorithms made for satellite links.
         Satellite(Satellite),
+        /// The modules of Linux.
+        Linux(Modules),
     }
 }

@@ -10,6 +10,8 @@
 //! they do not bind.
 
 mod delay;
+mod highspeed;
+mod linux;
 mod named;
 mod satellite;
 

@@ -4,9 +4,11 @@ use super::reader::Reader;
 use super::table as p;
 use super::{Parameter, Parameters, SlotKind, find, list, nearest, slots};
 use crate::avoidance::{Cubic, Gate, Growth, HyblaAvoidance, Reno};
+use crate::highspeed::{HighSpeed, HighSpeedLaw};
 use crate::reaction::{
     Accounting, CubicReaction, Cut, Filter, HalfOf, Halve, PlusFilter, Westwood, WestwoodPlus,
 };
+use crate::scalable::Scalable;
 use crate::start::{
     Const, HyStart, HyblaStart, Linear, LinearTest, Mtsi, MtsiRule, Scope, Standard, Tie,
 };
@@ -86,8 +88,9 @@ pub fn build(name: &str, parameters: &Parameters) -> Result<Controller, BuildErr
         let classic = reader.classic(described.name.into(), slots)?;
         return Ok(Controller::Classic(classic));
     }
-    let whole =
-        super::delay::build(name, &reader).or_else(|| super::satellite::build(name, &reader));
+    let whole = super::delay::build(name, &reader)
+        .or_else(|| super::satellite::build(name, &reader))
+        .or_else(|| super::linux::build(name, &reader));
     // A name without slots is one of a family: the test that builds every name
     // sees to it.
     debug_assert!(whole.is_some(), "nothing builds `{name}`");
@@ -250,6 +253,8 @@ impl Reader<'_> {
                 cubic.per_segment = self.is("count", "segments");
                 Avoidance::Cubic(cubic)
             }
+            "highspeed" => Avoidance::HighSpeed(self.highspeed()),
+            "scalable" => Avoidance::Scalable(self.scalable()),
             "hold" => Avoidance::Hold,
             _ => Avoidance::Reno(Reno::new(if self.is("growth", "integer") {
                 Growth::Integer
@@ -282,6 +287,8 @@ impl Reader<'_> {
             "cubic" => Reaction::Cubic(CubicReaction {
                 beta: self.number("beta"),
             }),
+            "highspeed" => Reaction::HighSpeed(self.highspeed()),
+            "scalable" => Reaction::Scalable(self.scalable()),
             "ignore" => Reaction::Ignore(0.0),
             _ => Reaction::Halve(Halve {
                 of: if self.is("half_of", "window") {
@@ -318,6 +325,30 @@ impl Reader<'_> {
             self.accounting(),
             self.flag("skip_app_limited"),
         )
+    }
+
+    fn highspeed(&self) -> HighSpeed {
+        let law = if self.is("law", "table") {
+            HighSpeedLaw::Table
+        } else {
+            HighSpeedLaw::Formula
+        };
+        HighSpeed::new(
+            law,
+            self.number("low_window"),
+            self.number("high_window"),
+            self.number("high_p"),
+            self.number("high_decrease"),
+        )
+    }
+
+    fn scalable(&self) -> Scalable {
+        Scalable {
+            increase: self.number("increase"),
+            decrease: self.number("decrease"),
+            low_window: self.number("low_window"),
+            per_segment: self.is("count", "segments"),
+        }
     }
 
     fn accounting(&self) -> Accounting {

@@ -58,7 +58,10 @@ static HYBLA: [Parameter; 8] = union(&[
 static CUBIC: [Parameter; 8] = union(&[p::HYSTART, p::CUBIC, p::CUBIC_REACTION, p::HOE]);
 static FIXED: [Parameter; 1] = union(&[p::FIXED]);
 
-static NAMED: [Described; 9] = [
+static HIGHSPEED: [Parameter; 7] = union(&[p::STANDARD, p::HIGHSPEED, p::HOE]);
+static SCALABLE: [Parameter; 6] = union(&[p::STANDARD, p::SCALABLE, p::HOE]);
+
+static NAMED: [Described; 11] = [
     Described {
         name: "newreno",
         summary: "the baseline: one segment per ACK, then one per round trip, half at a loss",
@@ -133,6 +136,22 @@ static NAMED: [Described; 9] = [
         parameters: &CUBIC,
     },
     Described {
+        name: "highspeed",
+        summary: "the larger the window, the faster it grows and the less a loss takes",
+        source: "RFC 3649, section 5 and appendix B",
+        open: "the w of a cut is the flight; a timeout sets ssthresh by the same b(w)",
+        slots: made_of("standard", "highspeed", "highspeed"),
+        parameters: &HIGHSPEED,
+    },
+    Described {
+        name: "scalable",
+        summary: "growth and cut in proportion to the window",
+        source: "Kelly 2003",
+        open: "per ACK as the paper says; below 16 segments Reno, growth and cut",
+        slots: made_of("standard", "scalable", "scalable"),
+        parameters: &SCALABLE,
+    },
+    Described {
         name: "fixed-window",
         summary: "cwnd is constant and ignores losses: for measuring",
         source: "no paper: a probe",
@@ -148,6 +167,7 @@ pub fn list() -> impl Iterator<Item = &'static Described> {
         .iter()
         .chain(&super::delay::NAMED)
         .chain(&super::satellite::NAMED)
+        .chain(&super::linux::NAMED)
 }
 
 /// The congestion control of that name.

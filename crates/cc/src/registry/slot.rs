@@ -91,7 +91,7 @@ static STARTS: [Slot; 7] = {
     ]
 };
 
-static AVOIDANCES: [Slot; 4] = {
+static AVOIDANCES: [Slot; 6] = {
     const KIND: SlotKind = SlotKind::Avoidance;
     [
         slot(
@@ -112,11 +112,23 @@ static AVOIDANCES: [Slot; 4] = {
             "a cubic of the time since the loss (RFC 9438)",
             p::CUBIC,
         ),
+        slot(
+            KIND,
+            "highspeed",
+            "a(w) segments per round trip (RFC 3649)",
+            p::HIGHSPEED,
+        ),
+        slot(
+            KIND,
+            "scalable",
+            "a part of the window per round trip (Kelly 2003)",
+            p::SCALABLE,
+        ),
         slot(KIND, "hold", "no growth", &[]),
     ]
 };
 
-static REACTIONS: [Slot; 5] = {
+static REACTIONS: [Slot; 7] = {
     const KIND: SlotKind = SlotKind::Reaction;
     [
         slot(
@@ -142,6 +154,18 @@ static REACTIONS: [Slot; 5] = {
             "cubic",
             "beta x what is in flight (RFC 9438)",
             p::CUBIC_REACTION,
+        ),
+        slot(
+            KIND,
+            "highspeed",
+            "1 - b(w) of what is in flight (RFC 3649)",
+            p::HIGHSPEED,
+        ),
+        slot(
+            KIND,
+            "scalable",
+            "7/8 of what is in flight (Kelly 2003)",
+            p::SCALABLE,
         ),
         slot(KIND, "ignore", "cwnd stays as it is", &[]),
     ]

@@ -243,6 +243,65 @@ pub(super) const CUBIC: &[Parameter] = &[
 
 pub(super) const CUBIC_REACTION: &[Parameter] = &[BETA];
 
+pub(super) const HIGHSPEED: &[Parameter] = &[
+    word(
+        "law",
+        &["formula", "table"],
+        "a and b by the equations, or by the table of RFC 3649, appendix B",
+    ),
+    number(
+        "low_window",
+        38.0,
+        "segments",
+        SEGMENTS,
+        "up to this window it is Reno",
+    ),
+    number(
+        "high_window",
+        83_000.0,
+        "segments",
+        SEGMENTS,
+        "the mean window at loss rate high_p",
+    ),
+    number("high_p", 1e-7, "", (1e-12, 0.1), "loss rate at high_window"),
+    number(
+        "high_decrease",
+        0.1,
+        "",
+        (0.01, 0.5),
+        "part of the window that a loss takes at high_window",
+    ),
+];
+
+pub(super) const SCALABLE: &[Parameter] = &[
+    number(
+        "increase",
+        0.01,
+        "segments",
+        (1e-6, 1.0),
+        "what an ACK adds in congestion avoidance",
+    ),
+    number(
+        "decrease",
+        0.125,
+        "",
+        (0.01, 0.9),
+        "part of the window that a loss takes",
+    ),
+    number(
+        "low_window",
+        16.0,
+        "segments",
+        SEGMENTS,
+        "below this window it is Reno",
+    ),
+    word(
+        "count",
+        &["acks", "segments"],
+        "what a step of congestion avoidance counts",
+    ),
+];
+
 pub(super) const HALVE: &[Parameter] = &[
     word(
         "half_of",

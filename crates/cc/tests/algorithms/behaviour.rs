@@ -64,7 +64,7 @@ fn cwnd_per_round() {
     for described in list() {
         let _ = write!(table, "{:<13}", described.name);
         for cwnd in rounds(described.name) {
-            let _ = write!(table, "{cwnd:>7}");
+            let _ = write!(table, " {cwnd:>6}");
         }
         table.push('\n');
     }

@@ -174,7 +174,7 @@ fn messages_say_what_was_expected_and_offer_the_nearest_name() {
             .unwrap_err()
             .to_string(),
         "unknown congestion avoidance `cubik` (did you mean `cubic`?); there are `reno`, \
-         `hybla`, `cubic`, `hold`"
+         `hybla`, `cubic`, `highspeed`, `scalable`, `hold`"
     );
 }
 

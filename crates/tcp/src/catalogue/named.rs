@@ -193,6 +193,8 @@ pub fn transports() -> impl Iterator<Item = &'static NamedTransport> {
         .iter()
         .chain(&super::delay::TRANSPORTS)
         .chain(&super::satellite::TRANSPORTS)
+        .chain(&super::highspeed::TRANSPORTS)
+        .chain(&super::linux::TRANSPORTS)
 }
 
 /// The transport of that name.
