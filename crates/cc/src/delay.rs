@@ -5,7 +5,7 @@ mod vegas;
 mod veno;
 
 pub use vegas::{Vegas, VegasThresholds};
-pub use veno::Veno;
+pub use veno::{Veno, VenoForm, VenoRtt};
 
 use crate::whole::family;
 

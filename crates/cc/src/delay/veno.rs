@@ -2,7 +2,8 @@
 //! would see.
 //!
 //! Source: Fu & Liew, "TCP Veno: TCP Enhancement for Transmission Over Wireless
-//! Access Networks", IEEE JSAC 21(2), 2003, sections II.A and II.B.
+//! Access Networks", IEEE JSAC 21(2), 2003, sections II.A and II.B. The form of
+//! Linux is `veno-linux` ([`crate::linux::Veno`]).
 //!
 //! With N = cwnd (RTT - BaseRTT) / RTT segments in the queue:
 //!
@@ -11,20 +12,66 @@
 //! | congestion avoidance | 1/cwnd per ACK | 1/cwnd every other ACK |
 //! | loss | ssthresh = 4/5 cwnd | ssthresh = cwnd/2 |
 //!
+//! Slow start and timeouts are Reno's.
+//!
 //! | parameter | default | |
 //! |---|---|---|
 //! | beta | 3 | segments |
+//! | rtt | last | `smoothed`: that of the retransmission timer |
+//! | form | paper | `ns-3`: below |
+//!
+//! ns-3 computes N, in whole segments from the smallest RTT since the window was
+//! last increased, only where that interval has more than two RTT samples, and
+//! forgets the samples at every increase. ACKs give a sample each, so its growth
+//! is NewReno's, N stays 0, and every loss found by duplicate ACKs takes a
+//! fifth; that is what `form = "ns-3"` does with samples as they come.
+//!
+//! Left open, and the reading chosen: which RTT N is computed with: the last
+//! sample. What a loss cuts is what the host halves (the flight, RFC 5681), N
+//! is computed with cwnd.
 
 use crate::{Ack, CongestionControl, Loss, Timeout, Window};
-use bentpipe_units::{Duration, Segments};
+use bentpipe_units::{Duration, Segments, math};
+
+/// Which RTT the backlog is computed with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VenoRtt {
+    /// The last sample.
+    #[default]
+    Last,
+    /// The smoothed one of the retransmission timer.
+    Smoothed,
+}
+
+/// Whose Veno.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VenoForm {
+    /// Fu & Liew 2003.
+    #[default]
+    Paper,
+    /// ns-3's `TcpVeno`.
+    Ns3,
+}
+
+/// RTT samples that an interval of ns-3 must exceed.
+const NS3_SAMPLES: u32 = 2;
 
 /// TCP Veno.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Veno {
     /// Backlog that separates random loss from congestion, segments.
     pub beta: Segments,
+    /// Which RTT the backlog is computed with, in the paper's form.
+    pub rtt: VenoRtt,
+    /// Whose Veno.
+    pub form: VenoForm,
     base_rtt: Duration,
-    rtt: Duration,
+    /// The RTT of the paper's form; the smallest since the last increase in
+    /// that of ns-3.
+    current: Duration,
+    /// ns-3: samples since the last increase, and the backlog found last.
+    samples: u32,
+    found: Segments,
     /// With a backlog, the next ACK grows.
     grows_next: bool,
 }
@@ -32,21 +79,42 @@ pub struct Veno {
 impl Veno {
     /// Veno with the given backlog.
     #[must_use]
-    pub const fn new(beta: Segments) -> Veno {
+    pub const fn new(beta: Segments, rtt: VenoRtt, form: VenoForm) -> Veno {
         Veno {
             beta,
+            rtt,
+            form,
             base_rtt: Duration::MAX,
-            rtt: Duration::ZERO,
+            current: Duration::ZERO,
+            samples: 0,
+            found: 0.0,
             grows_next: true,
         }
     }
 
-    /// Segments in the queue, by the last RTT sample; zero before one.
+    /// Segments in the queue; zero before an RTT.
     fn backlog(&self, cwnd: Segments) -> Segments {
-        if self.rtt.is_zero() {
+        if self.form == VenoForm::Ns3 {
+            return self.found;
+        }
+        if self.current.is_zero() {
             return 0.0;
         }
-        cwnd * self.rtt.saturating_sub(self.base_rtt).as_secs() / self.rtt.as_secs()
+        cwnd * self.current.saturating_sub(self.base_rtt).as_secs() / self.current.as_secs()
+    }
+
+    /// ns-3: looks at the interval that ends with this increase and forgets it;
+    /// true if it had enough samples.
+    fn end_interval(&mut self, cwnd: Segments) -> bool {
+        let enough = self.samples > NS3_SAMPLES;
+        if enough {
+            let cwnd = math::floor(cwnd);
+            let target = cwnd * self.base_rtt.as_secs() / self.current.as_secs();
+            self.found = cwnd - math::floor(target);
+        }
+        self.samples = 0;
+        self.current = Duration::ZERO;
+        enough
     }
 }
 
@@ -56,21 +124,28 @@ impl CongestionControl for Veno {
     }
 
     fn on_sample(&mut self, ack: &Ack, _: &mut Window) {
-        if let Some(rtt) = ack.rtt {
-            self.rtt = rtt;
-            self.base_rtt = self.base_rtt.min(rtt);
-        }
+        let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) else {
+            return;
+        };
+        self.base_rtt = self.base_rtt.min(rtt);
+        self.samples = self.samples.saturating_add(1);
+        self.current = match (self.form, self.rtt) {
+            (VenoForm::Ns3, _) if !self.current.is_zero() => self.current.min(rtt),
+            (VenoForm::Paper, VenoRtt::Smoothed) if !ack.smoothed_rtt.is_zero() => ack.smoothed_rtt,
+            _ => rtt,
+        };
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
         if !ack.cwnd_limited {
             return;
         }
+        let watches = self.form == VenoForm::Paper || self.end_interval(window.cwnd);
         if window.in_slow_start() {
             window.cwnd += 1.0;
             return;
         }
-        let grows = self.backlog(window.cwnd) < self.beta || self.grows_next;
+        let grows = !watches || self.backlog(window.cwnd) < self.beta || self.grows_next;
         self.grows_next = !grows;
         if grows {
             window.cwnd += 1.0 / window.cwnd;

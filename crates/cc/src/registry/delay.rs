@@ -2,10 +2,10 @@
 //! they take, and how they are built.
 
 use super::reader::Reader;
-use super::table::{flag, number};
+use super::table::{flag, number, word};
 use super::{Described, Parameter};
 use crate::Whole;
-use crate::delay::{Delay, Vegas, VegasThresholds, Veno};
+use crate::delay::{Delay, Vegas, VegasThresholds, Veno, VenoForm, VenoRtt};
 
 const QUEUED: (f64, f64) = (0.0, 1_000_000.0);
 
@@ -28,11 +28,23 @@ static VEGAS: [Parameter; 4] = [
     ),
 ];
 
-static VENO: [Parameter; 1] = [threshold(
-    "beta",
-    3.0,
-    "backlog that separates random loss from congestion",
-)];
+static VENO: [Parameter; 3] = [
+    threshold(
+        "beta",
+        3.0,
+        "backlog that separates random loss from congestion",
+    ),
+    word(
+        "rtt",
+        &["last", "smoothed"],
+        "the RTT that the backlog is computed with",
+    ),
+    word(
+        "form",
+        &["paper", "ns-3"],
+        "the paper's, or ns-3's, where one sample per ACK never suffices for a backlog",
+    ),
+];
 
 pub(super) static NAMED: [Described; 2] = [
     Described {
@@ -48,7 +60,7 @@ pub(super) static NAMED: [Described; 2] = [
         name: "veno",
         summary: "tells random losses from congestion by the backlog in the queue",
         source: "Fu & Liew 2003, sections II.A and II.B",
-        open: "which RTT the backlog is computed with: the last sample",
+        open: "which RTT the backlog is computed with: the last sample; a cut is of the flight",
         slots: None,
         parameters: &VENO,
     },
@@ -63,7 +75,19 @@ pub(super) fn build(name: &str, reader: &Reader<'_>) -> Option<Whole> {
     };
     let delay = match name {
         "vegas" => Delay::Vegas(Vegas::new(thresholds(), reader.flag("whole_diff"))),
-        "veno" => Delay::Veno(Veno::new(reader.number("beta"))),
+        "veno" => {
+            let rtt = if reader.is("rtt", "smoothed") {
+                VenoRtt::Smoothed
+            } else {
+                VenoRtt::Last
+            };
+            let form = if reader.is("form", "ns-3") {
+                VenoForm::Ns3
+            } else {
+                VenoForm::Paper
+            };
+            Delay::Veno(Veno::new(reader.number("beta"), rtt, form))
+        }
         _ => return None,
     };
     Some(Whole::Delay(delay))

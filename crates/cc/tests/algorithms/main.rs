@@ -14,5 +14,6 @@ mod registry;
 mod scalable;
 mod standard;
 mod vegas;
+mod veno;
 mod westwood;
 mod wire;
