@@ -99,7 +99,7 @@ impl Endpoint {
     /// Makes the connection exist, without a handshake.
     pub fn assume_open(&mut self) {
         self.connection = Connection::Established;
-        self.sender.established(None);
+        self.sender.established(None, None);
     }
 
     /// True once data can flow.
@@ -113,6 +113,8 @@ impl Endpoint {
         self.sender.offer(bytes.get());
         if self.is_open() {
             self.sender.send(now, out);
+        } else if self.connection == Connection::SynSent {
+            self.sender.send_with_syn(now, out);
         }
     }
 
@@ -125,8 +127,18 @@ impl Endpoint {
     /// Takes a packet that arrived at `now`.
     pub fn on_packet<T: Transmit>(&mut self, now: Time, packet: &Packet, out: &mut T) {
         if self.connection != Connection::Established || packet.has(flags::SYN) {
-            self.on_handshake(now, packet, out);
-            if packet.payload == 0 || self.connection != Connection::Established {
+            // TCP/Linux of ns-2 sends data with its SYN: the ACK of those also
+            // tells that the SYN arrived.
+            let implied = self.one_way
+                && self.connection == Connection::SynSent
+                && packet.acknowledgement > 0;
+            if implied {
+                self.establish(now);
+            } else {
+                self.on_handshake(now, packet, out);
+            }
+            let is_bare = packet.payload == 0 && !implied;
+            if is_bare || self.connection != Connection::Established {
                 return;
             }
         }
@@ -215,9 +227,9 @@ impl Endpoint {
             let cwnd = self.sender.window.cwnd;
             self.sender.rtt.sample(self.handshake_sent_at, now, cwnd);
             self.sender
-                .established(Some(now.since(self.handshake_sent_at)));
+                .established(Some(now), Some(now.since(self.handshake_sent_at)));
         } else {
-            self.sender.established(None);
+            self.sender.established(Some(now), None);
             self.sender.handshake_was_lost(&self.handshake_rtt);
         }
     }

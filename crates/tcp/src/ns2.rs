@@ -1,262 +1,88 @@
-//! The sending half as the one-way agents of ns-2.35 work: `tcp.cc`,
-//! `tcp-reno.cc`, `tcp-newreno.cc`, `tcp-sack1.cc` with the defaults of
+//! The sending half as the one-way agents of ns-2.35 work, with the defaults of
 //! `ns-default.tcl`.
 //!
-//! It shares the window, the record of segments, the timer and pacing with
-//! [`Sender`] and replaces what happens between them. Segments are numbered as
-//! there: the SYN is 0 and data begins at 1. In our words:
-//!
-//! - **Sending.** A cursor says which segment goes next. It may go while it is
-//!   at most `highest_ack` plus the window, min(cwnd, window) rounded down. After
-//!   a timeout the cursor goes back to the first unacknowledged segment, and
-//!   everything is sent again from there, whether it had arrived or not; an ACK
-//!   that overtakes the cursor takes it along.
-//! - **Growth.** Every ACK that advances outside fast recovery grows the
-//!   window, filled or not: below ssthresh by one, else by 1/cwnd. ssthresh is a
-//!   whole number and at least 2; cwnd is a fraction and has no floor but 1
-//!   after a timeout.
-//! - **Loss.** At the third duplicate ACK, but not while `highest_ack` is at
-//!   most `recover`, the last segment sent when the last loss or timeout was
-//!   found (`bugFix_`); before that the first two send a new segment each if it
-//!   is within cwnd plus the count of duplicates (`singledup_`). cwnd becomes
-//!   half of min(cwnd, window), Reno's inflation included.
-//! - **Round trips.** One segment is timed at a time, from the tick it was sent
-//!   in to that of its ACK, 10 ms each. A retransmission stops the timing. Back-off
-//!   ends when a timed segment is acknowledged, and not before.
-//! - **Timeout.** ssthresh becomes half of the window however often the segment
-//!   timed out. The timer also runs with nothing outstanding, and then sets
-//!   cwnd to 1: that is how an idle connection starts over.
-//!
-//! Left out: what the defaults switch off (quick start, F-RTO, the QOption,
-//! `overhead_`, ELN, `maxburst_`).
+//! They share the window, the record of segments, the timer and pacing with
+//! [`Sender`] and replace what happens between them.
 
+mod agent;
+mod blocks;
+mod linux;
 mod newreno;
 mod sack1;
 mod vegas;
 
-use crate::acknowledgement::echoed_at;
-use crate::packet::{Packet, Transmit, flags};
+use crate::packet::{Packet, Transmit};
 use crate::sender::Sender;
-use crate::{CongestionControlChoice, Recovery, SenderRules, Transport};
-use bentpipe_cc::{Ack, Loss, Phase, Timeout};
-use bentpipe_units::{Time, math};
+use crate::{SenderRules, Transport};
+use agent::Agent;
+use bentpipe_cc::Phase;
+use bentpipe_units::Time;
+use linux::Linux;
 
-/// Duplicate ACKs that mean a loss (`numdupacks_`).
-const DUPLICATES: u32 = 3;
-
-/// What changed the window last (`last_cwnd_action_`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Action {
-    None,
-    DuplicateAcks,
-    Timeout,
-    Echo,
-    /// The end of what [`Action::DuplicateAcks`] began.
-    Exited,
-}
-
-/// Which agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Tahoe,
-    Reno,
-    NewReno,
-    Sack1,
-    Vegas,
-}
-
-/// True if the congestion control is Vegas, which has an agent of its own.
-fn is_vegas(transport: &Transport) -> bool {
-    matches!(&transport.congestion_control, CongestionControlChoice::Named(name) if name == "vegas")
-}
-
-/// The state of an agent besides the window.
+/// An agent of ns-2 at work in a connection.
 #[derive(Debug)]
-pub(crate) struct Agent {
-    kind: Kind,
-    /// Last segment acknowledged cumulatively.
-    highest_ack: i64,
-    /// The same, but frozen during the fast recovery of Sack1.
-    last_ack: i64,
-    /// The segment to send next (`t_seqno_`).
-    cursor: i64,
-    /// Last segment ever sent.
-    maxseq: i64,
-    recover: i64,
-    duplicates: u32,
-    last_action: Action,
-    /// The segment that is being timed, and since when.
-    timed: Option<(i64, Time)>,
-    /// Reno: what duplicate ACKs add to the window.
-    inflation: i64,
-    /// No partial ACK of this recovery has restarted the timer yet.
-    first_partial: bool,
-    /// Sack1: in fast recovery.
-    recovering: bool,
-    /// Sack1: segments thought to be in the network.
-    pipe: i64,
-    /// Sack1: holes below this were sent again.
-    next_hole: i64,
-    /// Sack1: a timeout has not been followed by an ACK that advances.
-    timed_out: bool,
-    /// Vegas: what the last cut left; 0 before one and after a timeout.
-    cut_to: f64,
-    initial_window: f64,
-    /// A mark was echoed while cwnd was one segment.
-    echo_backoff: bool,
+pub(crate) enum Imitated {
+    /// Tahoe, Reno, Newreno, Sack1 and Vegas.
+    Agent(Agent),
+    /// TCP/Linux.
+    Linux(Linux),
 }
 
-impl Agent {
+impl Imitated {
     /// The agent for `transport`; `None` where the sender follows the
-    /// standards. ns-2's Fack is not among those imitated.
-    pub(crate) fn new(transport: &Transport) -> Option<Box<Agent>> {
-        if transport.profile.rules().sender != SenderRules::Ns2Agent {
-            return None;
-        }
-        let kind = match transport.recovery {
-            _ if is_vegas(transport) => Kind::Vegas,
-            Recovery::Tahoe => Kind::Tahoe,
-            Recovery::Reno => Kind::Reno,
-            Recovery::NewReno => Kind::NewReno,
-            Recovery::Sack => Kind::Sack1,
-            Recovery::Fack => return None,
+    /// standards.
+    pub(crate) fn new(transport: &Transport) -> Option<Box<Imitated>> {
+        let imitated = match transport.profile.rules().sender {
+            SenderRules::Rfc => return None,
+            SenderRules::Ns2Agent => Imitated::Agent(Agent::new(transport)?),
+            SenderRules::Ns2Linux => Imitated::Linux(Linux::new(transport.initial_window)),
         };
-        Some(Box::new(Agent {
-            kind,
-            highest_ack: 0,
-            last_ack: 0,
-            cursor: 1,
-            maxseq: 0,
-            recover: 0,
-            duplicates: 0,
-            last_action: Action::None,
-            timed: None,
-            inflation: 0,
-            first_partial: true,
-            recovering: false,
-            pipe: 0,
-            next_hole: 0,
-            timed_out: false,
-            cut_to: 0.0,
-            initial_window: transport.initial_window,
-            echo_backoff: false,
-        }))
+        Some(Box::new(imitated))
     }
 
     /// True for the agent whose first packet is a full segment.
     pub(crate) fn opens_with_a_segment(&self) -> bool {
-        self.kind == Kind::Vegas
+        match self {
+            Imitated::Agent(agent) => agent.opens_with_a_segment(),
+            Imitated::Linux(_) => false,
+        }
     }
 
     /// True for the agents whose receivers acknowledge selectively.
     pub(crate) fn uses_sack(&self) -> bool {
-        self.kind == Kind::Sack1
-    }
-
-    /// The connection is established.
-    pub(crate) fn on_established(&mut self, s: &mut Sender) {
-        if self.kind == Kind::Vegas {
-            s.window.cwnd = 1.0;
+        match self {
+            Imitated::Agent(agent) => agent.uses_sack(),
+            Imitated::Linux(_) => true,
         }
     }
 
-    /// Segments in flight as the agent counts them.
-    pub(crate) fn flight(&self) -> usize {
-        let flight = if self.recovering {
-            self.pipe
-        } else {
-            self.cursor - 1 - self.highest_ack
-        };
-        flight.max(0) as usize
+    /// True if the congestion control is to hear of the handshake; TCP/Linux
+    /// tells it of an ACK instead.
+    pub(crate) fn announces_handshake(&self) -> bool {
+        matches!(self, Imitated::Agent(_))
     }
 
-    /// The phase, where recovery decides it.
-    pub(crate) fn phase(&self) -> Option<Phase> {
-        (self.recovering || self.inflation > 0).then_some(Phase::Recovery)
-    }
-
-    /// The receiver's or the sender's buffer, segments (`window_`).
-    fn limit(s: &Sender) -> i64 {
-        (s.room() / u64::from(s.mss)).max(1) as i64
-    }
-
-    /// The window, whole segments.
-    fn window(&self, s: &Sender) -> i64 {
-        (math::floor(s.window.cwnd) as i64 + self.inflation).min(Self::limit(s))
-    }
-
-    /// What a loss halves.
-    fn exact_window(&self, s: &Sender) -> f64 {
-        (s.window.cwnd + self.inflation as f64).min(Self::limit(s) as f64)
-    }
-
-    /// True if segment `number` was sent before or can be sent now.
-    fn exists(&self, s: &Sender, number: i64) -> bool {
-        number <= self.maxseq || s.next_new().is_some()
-    }
-
-    fn set_timer(s: &mut Sender, now: Time) {
-        s.retransmission_deadline = now + s.rtt.rto();
-    }
-
-    /// Sends segment `number`.
-    fn output<T: Transmit>(&mut self, s: &mut Sender, now: Time, number: i64, out: &mut T) {
-        let idle = self.highest_ack == self.maxseq && self.kind != Kind::Vegas;
-        if number > self.maxseq {
-            let Some(len) = s.next_new() else { return };
-            s.send_new(now, len, out);
-            self.maxseq = number;
-            self.timed.get_or_insert((number, now));
-        } else if let Some(hole) = s.board.segment((number - self.highest_ack - 1) as usize) {
-            s.send_again(now, hole, out);
-        }
-        if idle || s.retransmission_deadline == Time::MAX {
-            Self::set_timer(s, now);
+    /// The connection is established, at `now` if there was a handshake.
+    pub(crate) fn on_established(&mut self, s: &mut Sender, now: Option<Time>) {
+        match (self, now) {
+            (Imitated::Agent(agent), _) => agent.on_established(s),
+            (Imitated::Linux(linux), Some(now)) => linux.on_established(s, now),
+            (Imitated::Linux(_), None) => {}
         }
     }
 
-    /// Sends what the window allows, at most `most` segments.
-    pub(crate) fn send<T: Transmit>(
-        &mut self,
-        s: &mut Sender,
-        now: Time,
-        most: usize,
-        out: &mut T,
-    ) {
-        s.window_limited = true;
-        let paced = s.is_paced();
-        let mut sent = 0;
-        while sent < most && !out.is_full() {
-            if paced && !s.pacing_permits(now) {
-                return;
-            }
-            let next = if self.kind == Kind::Sack1 {
-                self.next_of_sack1(s)
-            } else {
-                (self.cursor <= self.highest_ack + self.window(s) && self.exists(s, self.cursor))
-                    .then_some(self.cursor)
-            };
-            let Some(number) = next else { break };
-            self.output(s, now, number, out);
-            self.cursor = self.cursor.max(number + 1);
-            self.pipe += 1;
-            sent += 1;
-            if paced {
-                s.note_full_paced(now);
-            }
+    /// What may go before the connection is open.
+    pub(crate) fn send_with_syn<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+        if let Imitated::Linux(linux) = self {
+            linux.send_with_syn(s, now, out);
         }
-        s.pacing_done(now, paced);
     }
 
-    /// A new segment for one of the first two duplicate ACKs.
-    fn send_one<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
-        let beyond = (self.cursor - self.highest_ack) as f64;
-        if beyond <= Self::limit(s) as f64
-            && beyond <= s.window.cwnd + f64::from(self.duplicates)
-            && self.exists(s, self.cursor)
-        {
-            self.output(s, now, self.cursor, out);
-            self.cursor += 1;
+    /// Sends what the window allows.
+    pub(crate) fn send<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+        match self {
+            Imitated::Agent(agent) => agent.send(s, now, usize::MAX, out),
+            Imitated::Linux(linux) => linux.send(s, now, out),
         }
     }
 
@@ -268,299 +94,33 @@ impl Agent {
         packet: &Packet,
         out: &mut T,
     ) {
-        if packet.acknowledgement > s.next {
-            return; // Acknowledges what was never sent.
-        }
-        s.counters.acks += 1;
-        s.receive_window = u64::from(packet.window);
-        let advances = packet.acknowledgement > s.una;
-        let flight_before = self.flight() as f64;
-        let mut ack = self.observe(s, now, packet, advances);
-        ack.flight_before = flight_before;
-        let number = self.highest_ack + ack.acked as i64;
-        if s.ecn && ack.congestion_echo {
-            self.on_echo(s, now, number);
-        }
-        if advances || ack.duplicate {
-            s.cc.on_sample(&ack, &mut s.window);
-        }
-        let burst = match self.kind {
-            Kind::Tahoe => self.on_tahoe_ack(s, &ack, number, out),
-            Kind::Reno | Kind::NewReno => self.on_reno_ack(s, &ack, number, out),
-            Kind::Sack1 => self.on_sack1_ack(s, &ack, number, out),
-            Kind::Vegas => self.on_vegas_ack(s, &ack, number, out),
-        };
-        if s.has_actions() && self.kind != Kind::Vegas {
-            self.perform_actions(s, &ack, out);
-        }
-        if let Some(most) = burst {
-            self.send(s, now, most, out);
-        }
-        s.max_cwnd = s.max_cwnd.max(s.window.cwnd);
-    }
-
-    /// Takes what is acknowledged off the record; what the congestion control
-    /// is told of it.
-    fn observe(&mut self, s: &mut Sender, now: Time, packet: &Packet, advances: bool) -> Ack {
-        let duplicate =
-            !advances && packet.acknowledgement == s.una && packet.payload == 0 && self.maxseq > 0;
-        let acked = if advances {
-            s.una = packet.acknowledgement;
-            s.board.acknowledge(s.una)
-        } else {
-            crate::scoreboard::Acked::default()
-        };
-        let sacked = if self.kind == Kind::Sack1 && !self.timed_out && self.takes_sack(advances) {
-            s.take_sack_blocks(packet).0
-        } else {
-            0
-        };
-        let number = self.highest_ack + i64::from(acked.segments);
-        let timed_from = match self.timed {
-            _ if self.kind == Kind::Vegas => acked.last_sent_once_at,
-            _ if !advances || self.is_partial(number) => None,
-            _ if s.timestamps => echoed_at(now, packet),
-            Some((timed, since)) if number >= timed => Some(since),
-            _ => None,
-        };
-        let round_start = advances && s.una > s.round_end;
-        let delivered = u64::from(acked.delivered + sacked) * u64::from(s.mss);
-        let delivery_rate = s.delivered_in_round(now, delivered, round_start);
-        if round_start {
-            s.round_end = s.next;
-        }
-        let rtt = timed_from.map(|since| now.since(since));
-        let flight = (self.flight() as f64 - f64::from(acked.segments)).max(0.0);
-        let (outstanding, head) = if self.kind == Kind::Vegas {
-            (flight, s.board.head().or(Some(Self::NO_HEAD)))
-        } else {
-            (s.board.outstanding() as f64, s.board.head())
-        };
-        Ack {
-            now,
-            acked: f64::from(acked.segments),
-            delivered: f64::from(acked.delivered + sacked),
-            duplicate,
-            rtt,
-            min_rtt: s.rtt.smallest().min(rtt.unwrap_or(s.rtt.smallest())),
-            smoothed_rtt: s.rtt.smoothed(),
-            delivery_rate,
-            rate_sample: None,
-            lost: 0.0,
-            probes: 0,
-            congestion_echo: packet.has(flags::ECE),
-            flight_before: 0.0,
-            flight,
-            outstanding,
-            head,
-            cwnd_limited: true,
-            round_start,
-            in_recovery: self.recovering || self.inflation > 0,
-            receive_window: s.receive_window as f64 / f64::from(s.mss),
-            mss: s.mss,
-        }
-    }
-
-    /// An ACK up to `number` that advances: cursor, round trip, timer.
-    fn new_ack(&mut self, s: &mut Sender, ack: &Ack, number: i64) {
-        self.duplicates = 0;
-        self.last_ack = number;
-        self.highest_ack = number;
-        self.cursor = self.cursor.max(number + 1);
-        let now = ack.now;
-        let keeps_backoff = s.ecn && self.echo_backoff && ack.congestion_echo;
-        let timed = self.timed.filter(|&(timed, _)| number >= timed);
-        if let (true, Some(rtt)) = (s.timestamps && self.kind != Kind::Vegas, ack.rtt) {
-            let sent = Time::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos()));
-            s.rtt.sample_rounded(sent, now);
-        }
-        if let Some((_, since)) = timed {
-            if !s.timestamps || self.kind == Kind::Vegas {
-                s.rtt.sample_keeping_backoff(since, now);
-            }
-            self.timed = None;
-            if !keeps_backoff {
-                s.rtt.end_backoff();
-                self.echo_backoff = false;
-            }
-        }
-        Self::set_timer(s, now);
-    }
-
-    /// [`Agent::new_ack`] outside fast recovery: the window grows.
-    fn new_ack_and_grow(&mut self, s: &mut Sender, ack: &Ack, number: i64) {
-        self.new_ack(s, ack, number);
-        let echo = s.ecn && ack.congestion_echo;
-        if !echo {
-            s.cc.on_ack(ack, &mut s.window);
-            self.echo_backoff = false;
-        }
-    }
-
-    fn loss(&self, s: &Sender, now: Time, ecn: bool) -> Loss {
-        Loss {
-            now,
-            flight: self.exact_window(s),
-            ecn,
-            head: s.board.head(),
-            smoothed_rtt: s.rtt.smoothed(),
-            min_rtt: s.rtt.smallest(),
-            mss: s.mss,
-        }
-    }
-
-    /// The congestion control reduces the window for a loss.
-    fn reduce(&mut self, s: &mut Sender, now: Time) {
-        self.last_action = Action::DuplicateAcks;
-        let loss = self.loss(s, now, false);
-        s.cc.on_loss(&loss, &mut s.window);
-        s.counters.recoveries += 1;
-        s.tell_reduced = true;
-    }
-
-    /// True if an ACK up to `number` leaves the sender in fast recovery. Such
-    /// an ACK gives no round trip.
-    fn is_partial(&self, number: i64) -> bool {
-        number < self.recover
-            && (self.recovering
-                || (self.kind == Kind::NewReno && self.last_action == Action::DuplicateAcks))
-    }
-
-    /// True if `recover` does not forbid another fast retransmit.
-    fn may_retransmit(&self) -> bool {
-        self.highest_ack > self.recover || self.highest_ack == 0
-    }
-
-    /// An echoed mark reduces the window once in a window of data.
-    fn on_echo(&mut self, s: &mut Sender, now: Time, number: i64) {
-        if number <= self.recover && self.last_action != Action::Timeout {
-            return;
-        }
-        self.recover = self.maxseq;
-        self.last_action = Action::Echo;
-        if s.window.cwnd <= 1.0 {
-            if self.echo_backoff {
-                s.rtt.back_off();
-            }
-            self.echo_backoff = true;
-        } else {
-            self.echo_backoff = false;
-        }
-        let loss = self.loss(s, now, true);
-        s.cc.on_loss(&loss, &mut s.window);
-        s.tell_reduced = true;
-    }
-
-    fn on_tahoe_ack<T: Transmit>(
-        &mut self,
-        s: &mut Sender,
-        ack: &Ack,
-        number: i64,
-        out: &mut T,
-    ) -> Option<usize> {
-        if number > self.last_ack {
-            self.new_ack_and_grow(s, ack, number);
-        } else if ack.duplicate {
-            self.duplicates += 1;
-            if self.duplicates == DUPLICATES {
-                if self.may_retransmit() {
-                    self.recover = self.maxseq;
-                    self.reduce(s, ack.now);
-                    self.restart_from_head(s, ack.now);
-                } else if self.last_action == Action::Echo {
-                    self.last_action = Action::DuplicateAcks;
-                    self.restart_from_head(s, ack.now);
-                }
-            } else if self.duplicates < DUPLICATES && s.limited_transmit {
-                self.send_one(s, ack.now, out);
-            }
-        }
-        Some(usize::MAX)
-    }
-
-    /// cwnd is one segment, and sending goes back to the first
-    /// unacknowledged one.
-    fn restart_from_head(&mut self, s: &mut Sender, now: Time) {
-        s.window.cwnd = 1.0;
-        self.cursor = self.highest_ack + 1;
-        self.timed = None;
-        Self::set_timer(s, now);
-    }
-
-    /// What the congestion control asked for.
-    fn perform_actions<T: Transmit>(&mut self, s: &mut Sender, ack: &Ack, out: &mut T) {
-        let actions = std::mem::take(&mut s.window.actions);
-        if !(actions.repeat_all || actions.retransmit_head) || self.highest_ack == self.maxseq {
-            return;
-        }
-        let recovering = self.recovering || self.inflation > 0;
-        if !recovering && self.may_retransmit() {
-            match self.kind {
-                Kind::Tahoe => {
-                    self.recover = self.maxseq;
-                    self.reduce(s, ack.now);
-                    self.restart_from_head(s, ack.now);
-                }
-                Kind::Reno | Kind::NewReno => self.fast_retransmit(s, ack.now, out),
-                Kind::Sack1 => self.enter_sack1(s, ack.now, out),
-                Kind::Vegas => {}
-            }
-        } else if actions.retransmit_head {
-            self.output(s, ack.now, self.highest_ack + 1, out);
-        }
-        if actions.repeat_all {
-            self.recovering = false;
-            self.inflation = 0;
-            self.duplicates = 0;
-            s.board.forget_sacks();
-            self.cursor = self.highest_ack + 1;
-            self.timed = None;
+        match self {
+            Imitated::Agent(agent) => agent.on_acknowledgement(s, now, packet, out),
+            Imitated::Linux(linux) => linux.on_acknowledgement(s, now, packet, out),
         }
     }
 
     /// The retransmission timer ran out.
     pub(crate) fn on_timeout<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
-        if self.kind != Kind::Tahoe {
-            self.duplicates = 0;
+        match self {
+            Imitated::Agent(agent) => agent.on_timeout(s, now, out),
+            Imitated::Linux(linux) => linux.on_timeout(s, now, out),
         }
-        self.inflation = 0;
-        self.cut_to = 0.0;
-        self.recovering = false;
-        self.timed_out = true;
-        self.next_hole = 0;
-        self.last_ack = self.highest_ack;
-        s.board.forget_sacks();
-        s.window.cwnd = s.window.cwnd.max(1.0);
-        self.recover = self.maxseq;
-        s.tell_reduced = true;
-        let idle = self.highest_ack == self.maxseq;
-        if idle && self.kind != Kind::Vegas {
-            s.window.cwnd = 1.0;
-        } else {
-            if self.last_action == Action::Echo {
-                s.window.cwnd = 1.0;
-            } else {
-                s.counters.timeouts += 1;
-                let timeout = Timeout {
-                    now,
-                    flight: self.exact_window(s),
-                    first: true,
-                    min_rtt: s.rtt.smallest(),
-                    mss: s.mss,
-                };
-                s.cc.on_timeout(&timeout, &mut s.window);
-            }
-            s.rtt.back_off();
+    }
+
+    /// Segments in flight as the agent counts them.
+    pub(crate) fn flight(&self) -> usize {
+        match self {
+            Imitated::Agent(agent) => agent.flight(),
+            Imitated::Linux(linux) => linux.flight(),
         }
-        Self::set_timer(s, now);
-        self.last_action = Action::Timeout;
-        self.cursor = self.highest_ack + 1;
-        self.timed = None;
-        self.send(s, now, usize::MAX, out);
-        if self.highest_ack == self.maxseq {
-            // Idle. The next timeout would find nothing to change, and what is
-            // sent before it sets the timer anew.
-            s.retransmission_deadline = Time::MAX;
+    }
+
+    /// The phase, where recovery decides it.
+    pub(crate) fn phase(&self) -> Option<Phase> {
+        match self {
+            Imitated::Agent(agent) => agent.phase(),
+            Imitated::Linux(linux) => linux.phase(),
         }
     }
 }

@@ -11,6 +11,9 @@ pub enum HostProfile {
     Rfc,
     /// The one-way agents of ns-2.35.
     Ns2,
+    /// The agent TCP/Linux of ns-2.35, made for the modules of Linux 2.6.22
+    /// (`reno-linux`, `hybla-linux`, ...).
+    Ns2Linux,
     /// Linux 2.2, the platform of Marchese's test-bed.
     Linux22,
     /// Linux 2.4, the platform of Marchese's Westwood+.
@@ -24,6 +27,9 @@ pub enum RtoRule {
     Rfc6298,
     /// ns-2: scaled integers in ticks.
     Ns2,
+    /// TCP/Linux of ns-2: the same, but a sample below the mean raises the
+    /// deviation by an eighth only.
+    Ns2Linux,
     /// Linux 2.2: 1.25 (srtt + 4 mdev) and more for small windows.
     Linux22,
     /// Linux since 2.4: RFC 6298 with the floor under the variance term, so
@@ -107,9 +113,10 @@ pub struct Rules {
 
 impl HostProfile {
     /// Every profile, with the name that scenarios use.
-    pub const ALL: [(&'static str, HostProfile); 4] = [
+    pub const ALL: [(&'static str, HostProfile); 5] = [
         ("rfc", HostProfile::Rfc),
         ("ns-2", HostProfile::Ns2),
+        ("ns-2-linux", HostProfile::Ns2Linux),
         ("linux-2.2", HostProfile::Linux22),
         ("linux-2.4", HostProfile::Linux24),
     ];
@@ -154,30 +161,40 @@ impl HostProfile {
             undo: true,
             recovery_fix: true,
         };
+        // ns-default.tcl of 2.35: tick_ 0.01, minrto_ 0.2, maxrto_ 60,
+        // rtxcur_init_ 3.0, windowInit_ 2, singledup_ 1, no timestamps.
+        let ns2 = Rules {
+            sender: SenderRules::Ns2Agent,
+            rescues_tail: false,
+            rto: RtoRule::Ns2,
+            tick: Duration::from_millis(10),
+            minimum_rto: Duration::from_millis(200),
+            initial_rto: Duration::from_secs(3),
+            grows_when_application_limited: true,
+            reduces_window: true,
+            restart_after_idle: false,
+            delayed_ack: DelayedAck {
+                count: 1,
+                timer: Duration::from_millis(100),
+                quick_acks: 0,
+            },
+            initial_window: 2.0,
+            timestamps: false,
+            undo: false,
+            recovery_fix: false,
+            ..rfc
+        };
         match self {
             HostProfile::Rfc => rfc,
-            // ns-default.tcl of 2.35: tick_ 0.01, minrto_ 0.2, maxrto_ 60,
-            // rtxcur_init_ 3.0, windowInit_ 2, singledup_ 1, no timestamps.
-            HostProfile::Ns2 => Rules {
-                sender: SenderRules::Ns2Agent,
-                rescues_tail: false,
-                rto: RtoRule::Ns2,
-                tick: Duration::from_millis(10),
-                minimum_rto: Duration::from_millis(200),
-                initial_rto: Duration::from_secs(3),
-                grows_when_application_limited: true,
-                reduces_window: true,
-                restart_after_idle: false,
-                delayed_ack: DelayedAck {
-                    count: 1,
-                    timer: Duration::from_millis(100),
-                    quick_acks: 0,
-                },
-                initial_window: 2.0,
-                timestamps: false,
-                undo: false,
-                recovery_fix: false,
-                ..rfc
+            HostProfile::Ns2 => ns2,
+            // Agent/TCP/Linux: maxrto_ 120, ticks of 1 ms with a module.
+            HostProfile::Ns2Linux => Rules {
+                sender: SenderRules::Ns2Linux,
+                rto: RtoRule::Ns2Linux,
+                tick: Duration::from_millis(1),
+                maximum_rto: Duration::from_secs(120),
+                timestamps: true,
+                ..ns2
             },
             // HZ = 100; tcp_input.c 1.164.2.8 for RTO, growth and hole
             // filling; half of the receive buffer by Marchese 2006, sec. 2.1.

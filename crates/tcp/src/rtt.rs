@@ -57,6 +57,10 @@ impl RttEstimator {
                 let tick = self.tick.as_nanos();
                 self.sample_ticks(now.as_nanos() / tick - sent.as_nanos() / tick);
             }
+            RtoRule::Ns2Linux => {
+                let tick = self.tick.as_nanos();
+                self.sample_ticks((rtt.as_nanos() + tick / 2) / tick);
+            }
             RtoRule::Linux22 => {
                 // Jiffies now minus jiffies then: the tick boundaries passed.
                 let tick = self.tick.as_nanos();
@@ -127,7 +131,11 @@ impl RttEstimator {
         }
         let delta = ticks as i64 - (self.srtt >> 3) as i64;
         self.srtt = (self.srtt as i64 + delta).max(1) as u64;
-        let delta = delta.abs() - (self.rttvar >> 2) as i64;
+        let below = delta < 0 && self.rule == RtoRule::Ns2Linux;
+        let mut delta = delta.abs() - (self.rttvar >> 2) as i64;
+        if below && delta > 0 {
+            delta >>= 3;
+        }
         self.rttvar = (self.rttvar as i64 + delta).max(1) as u64;
     }
 
@@ -150,7 +158,7 @@ impl RttEstimator {
         self.backoff += 1;
         // ns-2: after three doublings the old estimate is not trusted any
         // more; what it said goes into the deviation.
-        if self.rule == RtoRule::Ns2 && self.backoff > 3 {
+        if matches!(self.rule, RtoRule::Ns2 | RtoRule::Ns2Linux) && self.backoff > 3 {
             self.rttvar += self.srtt >> 3;
             self.srtt = 0;
         }
@@ -173,7 +181,7 @@ impl RttEstimator {
     pub fn smoothed(&self) -> Duration {
         match self.rule {
             RtoRule::Rfc6298 | RtoRule::Linux => Duration::from_nanos(self.srtt),
-            RtoRule::Ns2 | RtoRule::Linux22 => {
+            RtoRule::Ns2 | RtoRule::Ns2Linux | RtoRule::Linux22 => {
                 Duration::from_nanos(self.tick.as_nanos() * self.srtt / 8)
             }
         }

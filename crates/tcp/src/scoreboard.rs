@@ -39,9 +39,8 @@ pub(crate) struct Acked {
     /// When the newest of those was sent; `None` if one of them was sent more
     /// than once: what lay above it waited for that (Karn's rule).
     pub(crate) sent_once_at: Option<Time>,
-    /// When the last segment was sent; `None` if more than once. What lay
-    /// below does not matter.
-    pub(crate) last_sent_once_at: Option<Time>,
+    /// The last segment. What lay below does not matter here.
+    pub(crate) last: Option<Head>,
 }
 
 /// How holes are found lost.
@@ -142,7 +141,10 @@ impl Scoreboard {
             self.segments.pop_front();
             self.base += 1;
             acked.segments += 1;
-            acked.last_sent_once_at = (s.transmissions == 1).then_some(s.sent_at);
+            acked.last = Some(Head {
+                sent_at: s.sent_at,
+                transmissions: u32::from(s.transmissions),
+            });
             if s.flags & SACKED != 0 {
                 self.sacked -= 1;
             } else {
@@ -163,7 +165,7 @@ impl Scoreboard {
     }
 
     /// The index of the first segment that starts at or after `sequence`.
-    fn index_of(&self, sequence: u64) -> usize {
+    pub(crate) fn index_of(&self, sequence: u64) -> usize {
         let Some(first) = self.segments.front() else {
             return 0;
         };

@@ -2,7 +2,7 @@
 //!
 //! What an acknowledgement does to it is in `acknowledgement.rs`.
 
-use crate::ns2::Agent;
+use crate::ns2::Imitated;
 use crate::packet::{Packet, Transmit, ecn, flags, timestamp};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Hole, Scoreboard};
@@ -124,7 +124,7 @@ pub(crate) struct Sender {
     pub(crate) max_cwnd: f64,
     /// The agent of ns-2 that takes over what happens between the window, the
     /// record and the timer; boxed and taken out while it works.
-    pub(crate) agent: Option<Box<Agent>>,
+    pub(crate) agent: Option<Box<Imitated>>,
 }
 
 impl Sender {
@@ -190,14 +190,22 @@ impl Sender {
             last_sent_at: Time::ZERO,
             counters: SenderCounters::default(),
             max_cwnd: transport.initial_window,
-            agent: Agent::new(transport),
+            agent: Imitated::new(transport),
         }
     }
 
-    /// The connection is established; `rtt` is the handshake's sample.
-    pub(crate) fn established(&mut self, rtt: Option<Duration>) {
-        self.cc.on_established(rtt, &mut self.window);
-        self.with_agent(|agent, s| agent.on_established(s));
+    /// The connection is established, at `now` by a handshake if there was one;
+    /// `rtt` is its sample.
+    pub(crate) fn established(&mut self, now: Option<Time>, rtt: Option<Duration>) {
+        if self.agent.as_ref().is_none_or(|a| a.announces_handshake()) {
+            self.cc.on_established(rtt, &mut self.window);
+        }
+        self.with_agent(|agent, s| agent.on_established(s, now));
+    }
+
+    /// Sends what goes together with the SYN: with TCP/Linux of ns-2, a segment.
+    pub(crate) fn send_with_syn<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        self.with_agent(|agent, s| agent.send_with_syn(s, now, out));
     }
 
     /// The SYN or its answer was lost: the window (RFC 5681, section 3.1) and
@@ -317,7 +325,7 @@ impl Sender {
 
     /// Lets the agent of ns-2, if it is one, do `work` with this sender.
     #[inline]
-    pub(crate) fn with_agent(&mut self, work: impl FnOnce(&mut Agent, &mut Sender)) -> bool {
+    pub(crate) fn with_agent(&mut self, work: impl FnOnce(&mut Imitated, &mut Sender)) -> bool {
         let Some(mut agent) = self.agent.take() else {
             return false;
         };
@@ -328,7 +336,7 @@ impl Sender {
 
     /// Sends what the window, the buffers and pacing allow at `now`.
     pub(crate) fn send<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        if self.with_agent(|agent, s| agent.send(s, now, usize::MAX, out)) {
+        if self.with_agent(|agent, s| agent.send(s, now, out)) {
             return;
         }
         if self.rules.restart_after_idle

@@ -1,6 +1,6 @@
 //! A transport: a whole TCP endpoint's settings under one name.
 
-use crate::profile::HostProfile;
+use crate::profile::{HostProfile, SenderRules};
 use bentpipe_cc::{BuildError, Controller, HostRules, Parameters};
 use bentpipe_units::{Bytes, Duration, Segments};
 
@@ -157,7 +157,7 @@ impl Transport {
             whole_ssthresh: rules.whole_segments || rules.sender.is_ns2(),
             // The endpoint reports the window instead of the flight itself.
             halve_window: false,
-            exact_halves: rules.sender.is_ns2(),
+            exact_halves: rules.sender == SenderRules::Ns2Agent,
         });
         Ok(controller)
     }

@@ -9,7 +9,7 @@
 //! that does not suffice, off cwnd. Only the first of them restarts the timer
 //! (`newreno_changes1_`, `partial_window_deflation_`).
 
-use super::{Action, Agent, DUPLICATES, Kind};
+use super::agent::{Action, Agent, DUPLICATES, Kind};
 use crate::packet::Transmit;
 use crate::sender::Sender;
 use bentpipe_cc::{Ack, RecoveryExit};

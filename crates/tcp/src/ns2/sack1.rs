@@ -14,7 +14,7 @@
 //! say nothing then until one advances. So does every ACK that advances
 //! outside recovery.
 
-use super::{Action, Agent, DUPLICATES};
+use super::agent::{Action, Agent, DUPLICATES};
 use crate::packet::Transmit;
 use crate::sender::Sender;
 use bentpipe_cc::{Ack, RecoveryExit};

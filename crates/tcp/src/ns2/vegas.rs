@@ -23,7 +23,7 @@
 //! window, and forgets to clear it where an ACK of several segments passes the
 //! end of the ring. At a window of 20 that makes cuts deeper than meant.
 
-use super::{Action, Agent, DUPLICATES};
+use super::agent::{Action, Agent, DUPLICATES};
 use crate::packet::Transmit;
 use crate::sender::Sender;
 use bentpipe_cc::{Ack, Head};

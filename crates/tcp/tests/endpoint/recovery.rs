@@ -211,7 +211,7 @@ proptest! {
         seed in any::<u64>(),
         loss_percent in 0u64..35,
         recovery in 0usize..5,
-        profile in 0usize..4,
+        profile in 0..HostProfile::ALL.len(),
         segments in 1u64..150,
         timestamps in any::<bool>(),
         count in 1u32..4,
@@ -245,7 +245,9 @@ proptest! {
         let end = Time::ZERO + Duration::from_secs(40_000);
         while pipe.ends[0].acknowledged() < Bytes::new(segments * u64::from(MSS)) {
             prop_assert!(pipe.step(end), "stuck at {:?}", pipe.ends[0].acknowledged());
-            prop_assert!(pipe.cwnd() >= 1.0);
+            // The agents of ns-2 halve below a segment.
+            let least = if transport.profile == HostProfile::Ns2 { 0.25 } else { 1.0 };
+            prop_assert!(pipe.cwnd() >= least);
         }
         prop_assert_eq!(pipe.ends[1].delivered(), Bytes::new(segments * u64::from(MSS)));
     }

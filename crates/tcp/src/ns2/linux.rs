@@ -1,0 +1,348 @@
+//! `Agent/TCP/Linux`: the agent of ns-2.35 that runs the congestion control
+//! modules of Linux 2.6.22 (`tcp-linux.cc`).
+//!
+//! - The window is a whole number and 2 from the first packet on: segment 1
+//!   leaves together with the SYN.
+//! - What is in flight is what was sent and neither acknowledged nor lost
+//!   ([`super::blocks`]). A segment may go while that is below cwnd: the lowest
+//!   lost one, then a new one. Nothing is sent twice but what was found lost.
+//! - Every ACK gives a round trip by its timestamp, a duplicate, too: it echoes
+//!   the last segment in order, so round trips seem to grow while a segment is
+//!   missing. The estimate is Jacobson's in milliseconds, but a sample below the
+//!   mean raises the deviation by an eighth only. Every ACK restarts the timer and
+//!   ends its back-off.
+//! - An ACK that advances grows the window but for recovery. The first loss found
+//!   in another state begins recovery: the module sets ssthresh, and cwnd to its
+//!   minimum. The window shrinks one segment with every one that is sent, until
+//!   it meets cwnd ("rate halving"). Recovery ends when all that was sent before
+//!   it is acknowledged: cwnd goes up to ssthresh, at most three above what is in
+//!   flight, and what was selectively acknowledged is forgotten.
+//! - A timeout loses everything that was not selectively acknowledged. cwnd is 1
+//!   and ssthresh the module's, of whatever cwnd was, each time. It also ends with
+//!   what was sent before; a loss found before that begins recovery.
+//!
+//! Without timestamps the agent hands its modules a round trip that it never set;
+//! here they then get that of the segment that is timed.
+
+use super::blocks::Blocks;
+use crate::acknowledgement::echoed_at;
+use crate::packet::{Packet, Transmit, flags};
+use crate::sender::Sender;
+use bentpipe_cc::{Ack, Loss, Phase, RecoveryExit, Timeout};
+use bentpipe_units::{Time, math};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    Recovery,
+    Loss,
+}
+
+/// The state of the agent besides the window.
+#[derive(Debug)]
+pub(crate) struct Linux {
+    highest_ack: i64,
+    maxseq: i64,
+    recover: i64,
+    state: State,
+    /// What may be in flight while cwnd is lower (`next_pkts_in_flight_`).
+    ramp: i64,
+    blocks: Blocks,
+    /// Without timestamps: the segment that is being timed.
+    timed: Option<(i64, Time)>,
+    /// The ACK's ranges, kept for their memory.
+    ranges: Vec<(i64, i64)>,
+    initial_window: f64,
+}
+
+impl Linux {
+    pub(super) fn new(initial_window: f64) -> Linux {
+        Linux {
+            highest_ack: 0,
+            maxseq: 0,
+            recover: 0,
+            state: State::Open,
+            ramp: 0,
+            blocks: Blocks::default(),
+            timed: None,
+            ranges: Vec::new(),
+            initial_window,
+        }
+    }
+
+    fn in_flight(&self) -> i64 {
+        self.maxseq - self.highest_ack - self.blocks.away()
+    }
+
+    pub(super) fn flight(&self) -> usize {
+        self.in_flight().max(0) as usize
+    }
+
+    pub(super) fn phase(&self) -> Option<Phase> {
+        (self.state == State::Recovery).then_some(Phase::Recovery)
+    }
+
+    fn window(s: &Sender) -> i64 {
+        math::floor(s.window.cwnd) as i64
+    }
+
+    /// What may go before the connection is open: the window less the SYN.
+    pub(super) fn send_with_syn<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+        while self.maxseq + 1 < Self::window(s) && s.next_new().is_some() {
+            self.output(s, now, self.maxseq + 1, out);
+        }
+    }
+
+    /// The SYN is acknowledged: an ACK like any other, and the module's first.
+    pub(super) fn on_established(&mut self, s: &mut Sender, now: Time) {
+        let flight = self.in_flight() as f64;
+        let mut ack = self.ack(s, now, flight + 1.0);
+        ack.acked = 1.0;
+        ack.delivered = 1.0;
+        let rtt = s.rtt.latest();
+        ack.rtt = (!rtt.is_zero()).then_some(rtt);
+        s.cc.on_sample(&ack, &mut s.window);
+        s.cc.on_ack(&ack, &mut s.window);
+        s.window.actions = bentpipe_cc::Actions::default();
+        if self.maxseq > 0 {
+            Self::set_timer(s, now);
+        }
+    }
+
+    fn set_timer(s: &mut Sender, now: Time) {
+        s.retransmission_deadline = now + s.rtt.rto();
+    }
+
+    fn output<T: Transmit>(&mut self, s: &mut Sender, now: Time, number: i64, out: &mut T) {
+        let idle = self.highest_ack == self.maxseq;
+        if number > self.maxseq {
+            let Some(len) = s.next_new() else { return };
+            s.send_new(now, len, out);
+            self.maxseq = number;
+            self.timed.get_or_insert((number, now));
+        } else if let Some(hole) = s.board.segment((number - self.highest_ack - 1) as usize) {
+            s.send_again(now, hole, out);
+        }
+        if idle || s.retransmission_deadline == Time::MAX {
+            Self::set_timer(s, now);
+        }
+    }
+
+    /// Sends what the window allows.
+    pub(super) fn send<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+        s.window_limited = true;
+        let paced = s.is_paced();
+        let window = Self::window(s);
+        self.ramp = self.ramp.min(self.in_flight() + 1);
+        while self.in_flight() < window.max(self.ramp) && !out.is_full() {
+            if paced && !s.pacing_permits(now) {
+                return;
+            }
+            let number = match self.blocks.next_lost() {
+                Some(number) => {
+                    self.blocks.resent(self.maxseq + 1);
+                    number
+                }
+                None if s.next_new().is_some() => self.maxseq + 1,
+                None => break,
+            };
+            self.output(s, now, number, out);
+            self.ramp = self.ramp.min((self.in_flight() - 1).max(1));
+            if paced {
+                s.note_full_paced(now);
+            }
+        }
+        s.pacing_done(now, paced);
+    }
+
+    fn ack(&self, s: &Sender, now: Time, flight_before: f64) -> Ack {
+        Ack {
+            now,
+            acked: 0.0,
+            delivered: 0.0,
+            duplicate: false,
+            rtt: None,
+            min_rtt: s.rtt.smallest(),
+            smoothed_rtt: s.rtt.smoothed(),
+            delivery_rate: None,
+            rate_sample: None,
+            lost: 0.0,
+            probes: 0,
+            congestion_echo: false,
+            flight_before,
+            flight: self.in_flight() as f64,
+            outstanding: (self.maxseq - self.highest_ack) as f64,
+            head: s.board.head(),
+            cwnd_limited: true,
+            round_start: false,
+            in_recovery: self.state == State::Recovery,
+            receive_window: s.room() as f64 / f64::from(s.mss),
+            mss: s.mss,
+        }
+    }
+
+    /// The packet's selectively acknowledged ranges, in segments.
+    fn read_ranges(&mut self, s: &Sender, packet: &Packet) {
+        self.ranges.clear();
+        for block in &packet.sack[..usize::from(packet.sack_count)] {
+            let number = |x: u32| {
+                let byte = packet.acknowledgement + u64::from(x);
+                self.highest_ack + 1 + s.board.index_of(byte) as i64
+            };
+            if block.start < block.end {
+                self.ranges.push((number(block.start), number(block.end)));
+            }
+        }
+    }
+
+    /// Takes an acknowledgement that arrived at `now`.
+    pub(super) fn on_acknowledgement<T: Transmit>(
+        &mut self,
+        s: &mut Sender,
+        now: Time,
+        packet: &Packet,
+        out: &mut T,
+    ) {
+        if packet.acknowledgement > s.next || packet.acknowledgement < s.una {
+            return;
+        }
+        s.counters.acks += 1;
+        s.receive_window = u64::from(packet.window);
+        let flight_before = self.in_flight() as f64;
+        let sacked_before = self.blocks.sacked();
+        let advances = packet.acknowledgement > s.una;
+        let mut acked = crate::scoreboard::Acked::default();
+        if advances {
+            s.una = packet.acknowledgement;
+            acked = s.board.acknowledge(s.una);
+            self.highest_ack += i64::from(acked.segments);
+        }
+        self.read_ranges(s, packet);
+        let news = if self.ranges.is_empty() && self.blocks.is_empty() {
+            super::blocks::News::default()
+        } else {
+            let mut ranges = std::mem::take(&mut self.ranges);
+            let news = self.blocks.update(self.highest_ack, &mut ranges);
+            self.ranges = ranges;
+            news
+        };
+        self.time(s, now, packet, advances);
+
+        let echo = s.ecn && packet.has(flags::ECE);
+        let round_start = advances && s.una > s.round_end;
+        let delivered =
+            (i64::from(acked.segments) + self.blocks.sacked() - sacked_before).max(0) as u64;
+        let rate = s.delivered_in_round(now, delivered * u64::from(s.mss), round_start);
+        if round_start {
+            s.round_end = s.next;
+        }
+        let mut ack = self.ack(s, now, flight_before);
+        ack.acked = f64::from(acked.segments);
+        ack.delivered = delivered as f64;
+        ack.duplicate = !advances;
+        ack.rtt = if advances && !news.ambiguous {
+            acked.last.map(|last| now.since(last.sent_at))
+        } else {
+            None
+        };
+        ack.delivery_rate = rate;
+        ack.round_start = round_start;
+        ack.congestion_echo = echo;
+        s.cc.on_sample(&ack, &mut s.window);
+
+        let may_raise = !echo || s.window.cwnd < s.window.ssthresh;
+        if advances && self.state != State::Recovery && may_raise {
+            s.cc.on_ack(&ack, &mut s.window);
+        }
+        if !advances || news.sacked || echo || self.state != State::Open {
+            self.look_at_losses(s, &ack, news.lost, echo);
+        }
+        // Losses are found here only.
+        s.window.actions = bentpipe_cc::Actions::default();
+        self.send(s, now, out);
+        s.max_cwnd = s.max_cwnd.max(s.window.cwnd);
+    }
+
+    /// The round trip and the timer.
+    fn time(&mut self, s: &mut Sender, now: Time, packet: &Packet, advances: bool) {
+        if s.timestamps {
+            if let Some(sent) = echoed_at(now, packet) {
+                s.rtt.sample(sent, now, s.window.cwnd);
+            }
+        }
+        if let Some((timed, since)) = self.timed
+            && advances
+            && self.highest_ack >= timed
+        {
+            self.timed = None;
+            if !s.timestamps {
+                s.rtt.sample(since, now, s.window.cwnd);
+            }
+        }
+        Self::set_timer(s, now);
+    }
+
+    /// Ends or begins recovery (`tcp_fastretrans_alert`).
+    fn look_at_losses(&mut self, s: &mut Sender, ack: &Ack, lost: bool, echo: bool) {
+        if self.state != State::Open && self.highest_ack >= self.recover {
+            self.blocks.clear();
+            let exit = RecoveryExit {
+                now: ack.now,
+                flight: self.in_flight() as f64,
+                recovery_fix: s.recovery_fix,
+                min_rtt: ack.min_rtt,
+                mss: s.mss,
+            };
+            s.cc.on_recovery_exit(&exit, &mut s.window);
+            self.state = State::Open;
+            self.ramp = 0;
+            return;
+        }
+        if self.state == State::Recovery || !(lost || echo) {
+            return;
+        }
+        self.recover = self.maxseq;
+        self.ramp = Self::window(s);
+        let loss = Loss {
+            now: ack.now,
+            flight: s.window.cwnd,
+            ecn: false,
+            head: ack.head,
+            smoothed_rtt: ack.smoothed_rtt,
+            min_rtt: ack.min_rtt,
+            mss: s.mss,
+        };
+        s.cc.on_loss(&loss, &mut s.window);
+        s.counters.recoveries += 1;
+        s.tell_reduced = true;
+        self.state = State::Recovery;
+    }
+
+    /// The retransmission timer ran out.
+    pub(super) fn on_timeout<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+        self.ramp = 0;
+        self.timed = None;
+        if self.highest_ack == self.maxseq {
+            // Idle: the connection starts over.
+            s.window.cwnd = self.initial_window;
+            s.retransmission_deadline = Time::MAX;
+            return;
+        }
+        s.counters.timeouts += 1;
+        let timeout = Timeout {
+            now,
+            flight: s.window.cwnd,
+            first: true,
+            min_rtt: s.rtt.smallest(),
+            mss: s.mss,
+        };
+        s.cc.on_timeout(&timeout, &mut s.window);
+        s.tell_reduced = true;
+        self.recover = self.maxseq;
+        self.state = State::Loss;
+        self.blocks.lose_all(self.highest_ack + 1, self.maxseq);
+        s.rtt.back_off();
+        Self::set_timer(s, now);
+        self.send(s, now, out);
+    }
+}
