@@ -234,6 +234,24 @@ impl Controller {
         dispatch!(self, on_spurious, before, window);
     }
 
+    /// The receive window when the connection is established.
+    pub fn on_open(&mut self, receive_window: Segments) {
+        match self {
+            Controller::Classic(_) => {}
+            Controller::Whole(whole) => whole.on_open(receive_window),
+            Controller::Custom(custom) => custom.on_open(receive_window),
+        }
+    }
+
+    /// New data is sent after an idle time, on hosts that restart then.
+    pub fn after_idle(&mut self, initial_window: Segments, window: &mut Window) {
+        match self {
+            Controller::Classic(_) => window.cwnd = window.cwnd.min(initial_window),
+            Controller::Whole(whole) => whole.after_idle(initial_window, window),
+            Controller::Custom(custom) => custom.after_idle(initial_window, window),
+        }
+    }
+
     /// Where the algorithm stands, for time series.
     #[must_use]
     pub fn phase(&self, window: &Window) -> Phase {

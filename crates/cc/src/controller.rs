@@ -3,7 +3,7 @@
 use crate::{
     Ack, Avoidance, Hoe, Loss, Phase, Reaction, RecoveryExit, Start, Timeout, Whole, Window,
 };
-use bentpipe_units::{Duration, Rate};
+use bentpipe_units::{Duration, Rate, Segments};
 use std::borrow::Cow;
 
 /// A congestion control that is not built in: implement this and hand it over
@@ -22,12 +22,19 @@ pub trait CongestionControl: core::fmt::Debug + Send {
         let _ = (rtt, window);
     }
 
+    /// The receive window, once when the connection is established and before
+    /// [`CongestionControl::on_established`]; later ACKs carry it.
+    fn on_open(&mut self, receive_window: Segments) {
+        let _ = receive_window;
+    }
+
     /// An ACK that advances, outside recovery (or inside it on hosts that grow
     /// while recovering): grow the window.
     fn on_ack(&mut self, ack: &Ack, window: &mut Window);
 
     /// Every ACK, duplicates and those of recovery included, before
-    /// [`CongestionControl::on_ack`]: take samples, do not grow.
+    /// [`CongestionControl::on_ack`]: take samples, do not grow. Only answers to
+    /// probes ([`Ack::probes`]) grow the window here.
     fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
         let _ = (ack, window);
     }
@@ -61,6 +68,13 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     fn on_spurious(&mut self, before: &Window, window: &mut Window) {
         window.cwnd = window.cwnd.max(before.cwnd);
         window.ssthresh = before.ssthresh;
+    }
+
+    /// New data is sent after an idle time of more than the retransmission
+    /// timeout, on hosts that restart then. The default goes back to the initial
+    /// window (RFC 5681, section 4.1).
+    fn after_idle(&mut self, initial_window: Segments, window: &mut Window) {
+        window.cwnd = window.cwnd.min(initial_window);
     }
 
     /// True where [`Ack::rate_sample`] is wanted: the transport then keeps the
@@ -128,7 +142,7 @@ pub struct HostRules {
 
 /// A congestion control at work in a connection.
 #[derive(Debug)]
-#[expect(
+#[allow(
     clippy::large_enum_variant,
     reason = "the large arm is the usual one; a box would cost a pointer chase per ACK"
 )]

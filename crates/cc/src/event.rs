@@ -61,8 +61,8 @@ pub struct Ack {
     pub rate_sample: Option<RateSample>,
     /// Segments newly found lost.
     pub lost: Segments,
-    /// Probes ([`crate::Probes`]) that this ACK answers; such an ACK
-    /// acknowledges nothing else.
+    /// Probes ([`crate::Probes`]) that this ACK answers. Such an ACK is never a
+    /// duplicate, and seldom acknowledges anything else.
     pub probes: u32,
     /// True when the receiver echoes an ECN mark.
     pub congestion_echo: bool,

@@ -27,6 +27,10 @@ macro_rules! family {
                 match self { $($family::$member(it) => it.name(),)* }
             }
 
+            fn on_open(&mut self, receive_window: bentpipe_units::Segments) {
+                match self { $($family::$member(it) => it.on_open(receive_window),)* }
+            }
+
             fn on_established(
                 &mut self,
                 rtt: Option<bentpipe_units::Duration>,
@@ -63,6 +67,14 @@ macro_rules! family {
 
             fn on_spurious(&mut self, before: &crate::Window, window: &mut crate::Window) {
                 match self { $($family::$member(it) => it.on_spurious(before, window),)* }
+            }
+
+            fn after_idle(
+                &mut self,
+                initial_window: bentpipe_units::Segments,
+                window: &mut crate::Window,
+            ) {
+                match self { $($family::$member(it) => it.after_idle(initial_window, window),)* }
             }
 
             fn needs_rate_samples(&self) -> bool {

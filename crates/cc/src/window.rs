@@ -56,6 +56,11 @@ pub struct Actions {
     /// Send these low-priority packets from now on; they replace what is left
     /// of an earlier request.
     pub probes: Option<Probes>,
+    /// Send the next so many new segments at low priority (Fast Start).
+    pub low_priority: u32,
+    /// The retransmission timeout that was just reported does not double the
+    /// next one (Bulk Repeat).
+    pub keeps_rto: bool,
 }
 
 /// Low-priority packets that queues drop first (TCP-Peach).
@@ -63,7 +68,8 @@ pub struct Actions {
 pub struct Probes {
     /// How many.
     pub count: u32,
-    /// Time between two of them; zero sends them at once.
+    /// Time before the first and between two of them; zero sends them at once.
+    /// It begins with the first segment of the connection.
     pub interval: Duration,
     /// What they carry.
     pub content: ProbeContent,
@@ -86,7 +92,11 @@ impl Actions {
     #[must_use]
     #[inline]
     pub const fn is_none(&self) -> bool {
-        !self.retransmit_head && !self.repeat_all && self.probes.is_none()
+        !self.retransmit_head
+            && !self.repeat_all
+            && self.probes.is_none()
+            && self.low_priority == 0
+            && !self.keeps_rto
     }
 }
 

@@ -229,7 +229,8 @@ impl Facts {
         TcpHeader {
             sequence,
             acknowledgement: acknowledged,
-            flags: packet.flags,
+            // The flags of probes are no flags of TCP.
+            flags: packet.flags & !(flags::PROBE | flags::DUMMY),
             window_bytes: if packet.window == 0 {
                 self.window
             } else {

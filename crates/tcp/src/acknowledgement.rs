@@ -24,7 +24,9 @@ impl Sender {
         if packet.acknowledgement > self.next {
             return; // Acknowledges what was never sent.
         }
+        let answers = packet.has(flags::PROBE);
         self.counters.acks += 1;
+        self.counters.probe_answers += u64::from(answers);
         let advances = packet.acknowledgement > self.una;
         let window_before = self.receive_window;
         self.receive_window = u64::from(packet.window);
@@ -43,6 +45,7 @@ impl Sender {
             0
         };
         let duplicate = !advances
+            && !answers
             && self.board.outstanding() > 0
             && packet.payload == 0
             && window_before == self.receive_window
@@ -69,7 +72,7 @@ impl Sender {
             delivery_rate,
             rate_sample: None,
             lost: f64::from(lost),
-            probes: 0,
+            probes: u32::from(answers),
             congestion_echo: packet.has(flags::ECE),
             flight_before,
             flight: self.board.flight() as f64,
@@ -81,7 +84,7 @@ impl Sender {
             receive_window: self.receive_window as f64 / f64::from(self.mss),
             mss: self.mss,
         };
-        if advances || duplicate {
+        if advances || duplicate || answers {
             self.cc.on_sample(&ack, &mut self.window);
         }
         self.detect_spurious(packet, advances);
@@ -411,7 +414,9 @@ impl Sender {
             mss: self.mss,
         };
         self.cc.on_timeout(&timeout, &mut self.window);
-        self.rtt.back_off();
+        if !std::mem::take(&mut self.window.actions.keeps_rto) {
+            self.rtt.back_off();
+        }
         self.state = State::Loss;
         self.recover = self.next;
         self.reduced_until = self.next;
@@ -420,6 +425,7 @@ impl Sender {
         self.tell_reduced = true;
         self.board.lose_all(!self.recovery.uses_sack());
         self.retransmission_deadline = now + self.rtt.rto();
+        self.take_requests();
         self.send(now, out);
     }
 

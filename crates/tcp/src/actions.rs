@@ -8,6 +8,7 @@ use bentpipe_units::Time;
 impl Sender {
     /// Does what the congestion control asked for while it looked at `ack`.
     pub(crate) fn perform_actions<T: Transmit>(&mut self, now: Time, ack: &Ack, out: &mut T) {
+        self.take_requests();
         let actions = std::mem::take(&mut self.window.actions);
         if actions.repeat_all {
             self.repeat_all(now, ack, out);

@@ -1,7 +1,7 @@
 //! One end of a connection: handshake, sending and receiving half, timers.
 
 use crate::Transport;
-use crate::packet::{Packet, Transmit, ecn, flags, timestamp};
+use crate::packet::{Packet, Transmit, ecn, flags, priority, timestamp};
 use crate::receiver::{Answer, Receiver};
 use crate::rtt::RttEstimator;
 use crate::sender::{Sender, SenderCounters};
@@ -147,7 +147,13 @@ impl Endpoint {
         {
             self.sender.on_acknowledgement(now, packet, out);
         }
-        if packet.payload > 0 && self.receiver.on_data(now, packet) == Answer::Now {
+        if packet.payload == 0 {
+            return;
+        }
+        if packet.has(flags::PROBE) {
+            self.receiver.on_probe(now, packet);
+            self.answer(now, flags::PROBE, out);
+        } else if self.receiver.on_data(now, packet) == Answer::Now {
             self.send_ack(now, out);
         }
     }
@@ -235,7 +241,17 @@ impl Endpoint {
     }
 
     fn send_ack<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        self.answer(now, 0, out);
+    }
+
+    /// Sends an ACK with these flags on top. The answer to a probe is as
+    /// expendable as the probe.
+    fn answer<T: Transmit>(&mut self, now: Time, extra: u8, out: &mut T) {
         let mut packet = Packet::new(self.peer);
+        packet.flags = extra;
+        if extra & flags::PROBE != 0 {
+            packet.priority = priority::LOW;
+        }
         packet.sequence = self.sender.next;
         self.receiver.acknowledge(&mut packet);
         if self.timestamps {

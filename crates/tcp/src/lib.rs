@@ -12,6 +12,7 @@ mod catalogue;
 mod endpoint;
 mod ns2;
 pub mod packet;
+mod probes;
 mod profile;
 mod receiver;
 mod rtt;

@@ -5,8 +5,14 @@ use bentpipe_units::Time;
 /// Most SACK blocks in a packet; with timestamps no more fit the option space.
 pub const MAX_SACK_BLOCKS: usize = 3;
 
-/// Flag bits of [`Packet::flags`], as in a TCP header.
+/// Flag bits of [`Packet::flags`]: those of a TCP header, and two that
+/// TCP-Peach puts into reserved bits of it.
 pub mod flags {
+    /// With payload, a probe ([`bentpipe_cc::Probes`]); without, the answer to
+    /// one. It never is a duplicate ACK.
+    pub const PROBE: u8 = 0x01;
+    /// What the probe carries is to be thrown away.
+    pub const DUMMY: u8 = 0x04;
     /// Opens a connection.
     pub const SYN: u8 = 0x02;
     /// The acknowledgement field is valid.

@@ -127,6 +127,18 @@ impl Receiver {
         Answer::Later
     }
 
+    /// Takes a probe, which is answered at once. What it carries beyond a dummy
+    /// is data like any other; that it may have arrived before says nothing
+    /// about the sender's retransmissions.
+    pub(crate) fn on_probe(&mut self, now: Time, packet: &Packet) {
+        if packet.has(flags::DUMMY) {
+            return;
+        }
+        let before = (self.duplicates, self.duplicate);
+        self.on_data(now, packet);
+        (self.duplicates, self.duplicate) = before;
+    }
+
     fn note_duplicate(&mut self, start: u64, end: u64) {
         self.duplicates += 1;
         if self.reports_duplicates {

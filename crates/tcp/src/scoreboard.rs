@@ -397,6 +397,24 @@ impl Scoreboard {
         self.edge = self.base;
     }
 
+    /// The first segment at or above `sequence` that is not selectively
+    /// acknowledged; from the lowest on again where there is none. A copy of it
+    /// is about to go, so that its acknowledgement tells no RTT.
+    pub(crate) fn copy_from(&mut self, sequence: u64) -> Option<Hole> {
+        let mut index = self.index_of(sequence);
+        index = self.next_unsacked(index);
+        if index >= self.segments.len() {
+            index = self.next_unsacked(0);
+        }
+        let s = self.segments.get_mut(index)?;
+        s.transmissions = s.transmissions.saturating_add(1);
+        Some(Hole {
+            index,
+            start: s.start,
+            len: s.len,
+        })
+    }
+
     /// The first segment, whatever became of it.
     pub(crate) fn first(&self) -> Option<Hole> {
         self.segments.front().map(|s| Hole {

@@ -3,7 +3,8 @@
 //! What an acknowledgement does to it is in `acknowledgement.rs`.
 
 use crate::ns2::Imitated;
-use crate::packet::{Packet, Transmit, ecn, flags, timestamp};
+use crate::packet::{Packet, Transmit, ecn, flags, priority, timestamp};
+use crate::probes::Probing;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Hole, Scoreboard};
 use crate::{Pacing, Recovery, Rules, Transport};
@@ -42,6 +43,12 @@ pub struct SenderCounters {
     pub undone: u64,
     /// Acknowledgements received.
     pub acks: u64,
+    /// Probes sent ([`bentpipe_cc::Probes`]); none of them is in `packets`.
+    pub probes: u64,
+    /// Payload bytes of the probes.
+    pub probe_payload: u64,
+    /// Answers to probes received; they are acknowledgements, too.
+    pub probe_answers: u64,
 }
 
 /// What is needed to undo the last reduction of the window.
@@ -112,8 +119,11 @@ pub(crate) struct Sender {
     pub(crate) tell_reduced: bool,
     pub(crate) receive_window: u64,
     pub(crate) timed_out_una: Option<u64>,
+    pub(crate) probing: Probing,
+    /// New segments below this byte go at low priority.
+    pub(crate) low_priority_until: u64,
     send_buffer: u64,
-    header: u32,
+    pub(crate) header: u32,
     destination: u32,
     initial_window: f64,
     pacing: Pacing,
@@ -180,6 +190,8 @@ impl Sender {
             tell_reduced: false,
             receive_window,
             timed_out_una: None,
+            probing: Probing::default(),
+            low_priority_until: 0,
             send_buffer: transport.send_buffer.get(),
             header: transport.header_bytes(),
             destination,
@@ -197,9 +209,12 @@ impl Sender {
     /// The connection is established, at `now` by a handshake if there was one;
     /// `rtt` is its sample.
     pub(crate) fn established(&mut self, now: Option<Time>, rtt: Option<Duration>) {
+        let segments = self.receive_window as f64 / f64::from(self.mss);
+        self.cc.on_open(segments);
         if self.agent.as_ref().is_none_or(|a| a.announces_handshake()) {
             self.cc.on_established(rtt, &mut self.window);
         }
+        self.take_requests();
         self.with_agent(|agent, s| agent.on_established(s, now));
     }
 
@@ -243,7 +258,9 @@ impl Sender {
 
     /// When the sender wants to be called without an acknowledgement.
     pub(crate) fn deadline(&self) -> Time {
-        self.retransmission_deadline.min(self.pacing_deadline)
+        self.retransmission_deadline
+            .min(self.pacing_deadline)
+            .min(self.probing.deadline())
     }
 
     /// The phase, by the names of qlog.
@@ -337,6 +354,7 @@ impl Sender {
     /// Sends what the window, the buffers and pacing allow at `now`.
     pub(crate) fn send<T: Transmit>(&mut self, now: Time, out: &mut T) {
         if self.with_agent(|agent, s| agent.send(s, now, out)) {
+            self.begin_probes(now, out);
             return;
         }
         if self.rules.restart_after_idle
@@ -344,7 +362,8 @@ impl Sender {
             && self.next > 0
             && now.since(self.last_sent_at) > self.rtt.rto()
         {
-            self.window.cwnd = self.window.cwnd.min(self.initial_window);
+            self.cc.after_idle(self.initial_window, &mut self.window);
+            self.take_requests();
         }
         let paced = self.is_paced();
         let mut permitted = self.permitted();
@@ -355,7 +374,7 @@ impl Sender {
             }
             if paced && !self.pacing_permits(now) {
                 self.window_limited = true;
-                return;
+                break;
             }
             let bytes = if let Some(hole) = self.next_hole() {
                 self.resend(now, hole, out);
@@ -374,6 +393,7 @@ impl Sender {
             permitted -= 1.0;
         }
         self.pacing_done(now, paced);
+        self.begin_probes(now, out);
     }
 
     /// Segments that the congestion window lets go now.
@@ -427,7 +447,7 @@ impl Sender {
         (len > 0 && self.next + len - self.una <= room).then_some(len as u16)
     }
 
-    fn packet(&self, now: Time, sequence: u64, len: u16) -> Packet {
+    pub(crate) fn packet(&self, now: Time, sequence: u64, len: u16) -> Packet {
         let mut packet = Packet::new(self.destination);
         packet.sequence = sequence;
         packet.payload = len;
@@ -447,6 +467,9 @@ impl Sender {
                 packet.flags |= flags::CWR;
                 self.tell_reduced = false;
             }
+        }
+        if self.next < self.low_priority_until {
+            packet.priority = priority::LOW;
         }
         self.board.push(self.next, len, now);
         self.next += u64::from(len);
@@ -513,6 +536,9 @@ impl Sender {
             self.on_timeout(now, out);
         } else if now >= self.pacing_deadline {
             self.send(now, out);
+        }
+        if now >= self.probing.deadline() {
+            self.send_probes(now, out);
         }
     }
 }

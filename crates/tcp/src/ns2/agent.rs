@@ -268,6 +268,7 @@ impl Agent {
             return; // Acknowledges what was never sent.
         }
         s.counters.acks += 1;
+        s.counters.probe_answers += u64::from(packet.has(flags::PROBE));
         s.receive_window = u64::from(packet.window);
         let advances = packet.acknowledgement > s.una;
         let flight_before = self.flight() as f64;
@@ -277,7 +278,7 @@ impl Agent {
         if s.ecn && ack.congestion_echo {
             self.on_echo(s, now, number);
         }
-        if advances || ack.duplicate {
+        if advances || ack.duplicate || ack.probes > 0 {
             s.cc.on_sample(&ack, &mut s.window);
         }
         let burst = match self.kind {
@@ -292,6 +293,7 @@ impl Agent {
         if let Some(most) = burst {
             self.send(s, now, most, out);
         }
+        s.begin_probes(now, out);
         s.max_cwnd = s.max_cwnd.max(s.window.cwnd);
     }
 
@@ -304,8 +306,12 @@ impl Agent {
         packet: &Packet,
         advances: bool,
     ) -> Ack {
-        let duplicate =
-            !advances && packet.acknowledgement == s.una && packet.payload == 0 && self.maxseq > 0;
+        let answers = packet.has(flags::PROBE);
+        let duplicate = !advances
+            && !answers
+            && packet.acknowledgement == s.una
+            && packet.payload == 0
+            && self.maxseq > 0;
         let acked = if advances {
             s.una = packet.acknowledgement;
             s.board.acknowledge(s.una)
@@ -353,7 +359,7 @@ impl Agent {
             delivery_rate,
             rate_sample: None,
             lost: 0.0,
-            probes: 0,
+            probes: u32::from(answers),
             congestion_echo: packet.has(flags::ECE),
             flight_before: 0.0,
             flight,
@@ -495,6 +501,7 @@ impl Agent {
 
     /// What the congestion control asked for.
     pub(super) fn perform_actions<T: Transmit>(&mut self, s: &mut Sender, ack: &Ack, out: &mut T) {
+        s.take_requests();
         let actions = std::mem::take(&mut s.window.actions);
         if !(actions.repeat_all || actions.retransmit_head) || self.highest_ack == self.maxseq {
             return;
@@ -556,7 +563,10 @@ impl Agent {
                 };
                 s.cc.on_timeout(&timeout, &mut s.window);
             }
-            s.rtt.back_off();
+            if !std::mem::take(&mut s.window.actions.keeps_rto) {
+                s.rtt.back_off();
+            }
+            s.take_requests();
         }
         Self::set_timer(s, now);
         self.last_action = Action::Timeout;
@@ -568,5 +578,6 @@ impl Agent {
             // sent before it sets the timer anew.
             s.retransmission_deadline = Time::MAX;
         }
+        s.begin_probes(now, out);
     }
 }

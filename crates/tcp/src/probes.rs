@@ -1,0 +1,127 @@
+//! Probes: low-priority packets that a congestion control asks for beside the
+//! window (TCP-Peach's dummy segments, TCP-Peach+'s NIL segments).
+//!
+//! They do not count as sent data: not in flight, not for the retransmission
+//! timer, not against the window. The receiver answers each at once with an ACK
+//! that says so.
+
+use crate::packet::{Packet, Transmit, flags, priority};
+use crate::sender::Sender;
+use bentpipe_cc::{ProbeContent, Probes};
+use bentpipe_units::{Duration, Time};
+
+/// Probes that are still to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probing {
+    left: u32,
+    interval: Duration,
+    content: ProbeContent,
+    /// When the next one goes; [`Time::MAX`] with none left, and before there is
+    /// a segment to copy.
+    deadline: Time,
+    /// One past the last segment that a probe carried.
+    carried_until: u64,
+}
+
+impl Default for Probing {
+    fn default() -> Probing {
+        Probing {
+            left: 0,
+            interval: Duration::ZERO,
+            content: ProbeContent::default(),
+            deadline: Time::MAX,
+            carried_until: 0,
+        }
+    }
+}
+
+impl Probing {
+    /// When the next probe is to go.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// True where probes have been asked for and not begun with.
+    #[inline]
+    fn waits(&self) -> bool {
+        self.left > 0 && self.deadline == Time::MAX
+    }
+
+    fn stop(&mut self) {
+        self.left = 0;
+        self.deadline = Time::MAX;
+    }
+}
+
+impl Sender {
+    /// Takes what the congestion control asks for about packets that are yet to
+    /// be sent.
+    pub(crate) fn take_requests(&mut self) {
+        let actions = &mut self.window.actions;
+        let low_priority = std::mem::take(&mut actions.low_priority);
+        if let Some(probes) = actions.probes.take() {
+            self.ask_probes(probes);
+        }
+        if low_priority > 0 {
+            let bytes = u64::from(low_priority) * u64::from(self.mss);
+            self.low_priority_until = self.next.saturating_add(bytes);
+        }
+    }
+
+    fn ask_probes(&mut self, probes: Probes) {
+        self.probing.left = probes.count;
+        self.probing.interval = probes.interval;
+        self.probing.content = probes.content;
+        self.probing.deadline = Time::MAX;
+    }
+
+    /// Begins with probes that have been asked for, once there is a segment to
+    /// copy.
+    #[inline]
+    pub(crate) fn begin_probes<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        if self.probing.waits() && self.next > 0 {
+            self.probing.deadline = now + self.probing.interval;
+            self.send_probes(now, out);
+        }
+    }
+
+    /// Sends the probes that are due at `now`. A sender whose data has all
+    /// arrived has nothing to probe for.
+    pub(crate) fn send_probes<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        if self.una == self.offered {
+            self.probing.stop();
+        }
+        while self.probing.left > 0 && self.probing.deadline <= now && !out.is_full() {
+            let probe = self.probe(now);
+            self.counters.probes += 1;
+            self.counters.probe_payload += u64::from(probe.payload);
+            out.transmit(probe);
+            self.probing.left -= 1;
+            self.probing.deadline += self.probing.interval;
+        }
+        if self.probing.left == 0 {
+            self.probing.deadline = Time::MAX;
+        }
+    }
+
+    fn probe(&mut self, now: Time) -> Packet {
+        let carried = match self.probing.content {
+            ProbeContent::Copy => None,
+            ProbeContent::Unacknowledged => self.board.copy_from(self.probing.carried_until),
+        };
+        let mut packet = if let Some(hole) = carried {
+            self.probing.carried_until = hole.start + u64::from(hole.len);
+            self.packet(now, hole.start, hole.len)
+        } else {
+            let len = self.next.min(u64::from(self.mss));
+            // The MSS fits a u16.
+            let mut packet = self.packet(now, self.next - len, len as u16);
+            packet.flags |= flags::DUMMY;
+            packet
+        };
+        packet.flags |= flags::PROBE;
+        packet.priority = priority::LOW;
+        packet
+    }
+}
