@@ -254,7 +254,12 @@ impl Receiver {
                 kept += 1;
                 put(packet, island);
             }
-            self.recent_len = kept;
+            // A sink of ns-2 remembers no more than it can report.
+            self.recent_len = if self.reports_duplicates {
+                kept
+            } else {
+                kept.min(MAX_SACK_BLOCKS)
+            };
         } else {
             self.recent_len = 0;
         }

@@ -140,8 +140,19 @@ impl Transport {
     /// # Errors
     /// When a name or parameter is unknown or out of range.
     pub fn controller(&self) -> Result<Controller, BuildError> {
+        let rules = self.profile.rules();
         let mut controller = match &self.congestion_control {
-            CongestionControlChoice::Named(name) => bentpipe_cc::build(name, &self.parameters)?,
+            CongestionControlChoice::Named(name) => {
+                let mut parameters = self.parameters.clone();
+                // The agent's own modules, unless somebody says otherwise.
+                if rules.sender == SenderRules::Ns2Linux
+                    && self.congestion_control.knows("version")
+                    && parameters.get("version").is_none()
+                {
+                    parameters.set("version", "ns-2");
+                }
+                bentpipe_cc::build(name, &parameters)?
+            }
             CongestionControlChoice::Slots {
                 start,
                 avoidance,
@@ -150,7 +161,6 @@ impl Transport {
             // The bound never sends; whoever asks gets the baseline.
             CongestionControlChoice::Ideal => bentpipe_cc::build("newreno", &Parameters::new())?,
         };
-        let rules = self.profile.rules();
         controller.apply_host_rules(HostRules {
             equality_is_slow_start: rules.equality_is_slow_start,
             integer_avoidance: rules.whole_segments,

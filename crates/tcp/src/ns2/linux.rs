@@ -265,10 +265,8 @@ impl Linux {
 
     /// The round trip and the timer.
     fn time(&mut self, s: &mut Sender, now: Time, packet: &Packet, advances: bool) {
-        if s.timestamps {
-            if let Some(sent) = echoed_at(now, packet) {
-                s.rtt.sample(sent, now, s.window.cwnd);
-            }
+        if let (true, Some(sent)) = (s.timestamps, echoed_at(now, packet)) {
+            s.rtt.sample(sent, now, s.window.cwnd);
         }
         if let Some((timed, since)) = self.timed
             && advances

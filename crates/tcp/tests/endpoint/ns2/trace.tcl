@@ -58,7 +58,7 @@ $ns attach-agent $a $tcp
 $ns attach-agent $b $sink
 $ns connect $tcp $sink
 if {[string match Linux/* $agent]} { $ns at 0 "$tcp select_ca [string range $agent 6 end]" }
-set path "/tmp/trace-[pid]"
+set path "trace-[pid].tmp"
 set file [open $path w]
 $ns trace-queue $a $b $file
 $tcp attach $file
