@@ -49,7 +49,8 @@ impl Classic {
 
     /// Takes over what the host does around its algorithms. A rule that is
     /// false leaves the setting of the algorithm alone, and a rule about Reno
-    /// or halving does nothing to an algorithm that has neither.
+    /// or halving does nothing to an algorithm that has neither; the windows of
+    /// Westwood are whole and left alone where those of halving are.
     pub fn apply_host_rules(&mut self, rules: HostRules) {
         self.equality_is_slow_start |= rules.equality_is_slow_start;
         if let Avoidance::Reno(reno) = &mut self.avoidance
@@ -57,12 +58,20 @@ impl Classic {
         {
             reno.growth = Growth::Integer;
         }
-        if let Reaction::Halve(halve) = &mut self.reaction {
-            halve.whole |= rules.whole_ssthresh;
-            halve.exact |= rules.exact_halves;
-            if rules.halve_window {
-                halve.of = HalfOf::Window;
+        match &mut self.reaction {
+            Reaction::Halve(halve) => {
+                halve.whole |= rules.whole_ssthresh;
+                halve.exact |= rules.exact_halves;
+                if rules.halve_window {
+                    halve.of = HalfOf::Window;
+                }
             }
+            Reaction::Westwood(westwood) => westwood.as_agent |= rules.exact_halves,
+            Reaction::WestwoodPlus(westwood) => westwood.as_agent |= rules.exact_halves,
+            Reaction::Cubic(_)
+            | Reaction::HighSpeed(_)
+            | Reaction::Scalable(_)
+            | Reaction::Ignore(_) => {}
         }
     }
 
@@ -75,6 +84,7 @@ impl Classic {
     /// The connection is established; called once, before anything is sent.
     pub fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
         self.start.on_established(rtt, window);
+        self.hoe.iter_mut().for_each(|hoe| hoe.on_established(rtt));
     }
 
     /// Every ACK, duplicates included, before [`Classic::on_ack`].

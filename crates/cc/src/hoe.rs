@@ -10,9 +10,11 @@
 //!
 //! Left open, and the readings there are:
 //! - `ns-2`: the RTT of the first ACK and the gap of the second and third:
-//!   ssthresh = int(RTT / gap), once, and only if it lowers ssthresh. Right for
-//!   an initial window of 1. With 2 the third ACK belongs to the next round and
-//!   ssthresh becomes 1: that is what ns-2 does.
+//!   ssthresh = int(RTT / gap), once, and only if it lowers ssthresh. The first
+//!   is the ACK of the SYN, which is a segment there, so that the gap is that of
+//!   the first two segments of data: right for any initial window but 1. With 1,
+//!   or with 2 where no handshake is simulated, the third ACK belongs to the
+//!   next round and ssthresh becomes 1: that is what ns-2 does, too.
 //! - `round`: the largest of (segments acknowledged by the later ACK) / gap over
 //!   neighbouring ACKs of one round, as soon as a round has two gaps, refined
 //!   until that round ends. Holds for any initial window and for delayed ACKs.
@@ -26,7 +28,7 @@ use bentpipe_units::{Duration, Rate, Segments, Time};
 /// How the gap is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HoeForm {
-    /// ACKs 2 and 3 of the connection.
+    /// ACKs 2 and 3 of the connection, that of the SYN being the first.
     Ns2,
     /// The closest ACKs of one round.
     #[default]
@@ -102,6 +104,14 @@ impl Hoe {
     /// Nanoseconds between segments, once known.
     fn segment_time(&self) -> Option<f64> {
         (self.stage != Stage::Waiting && self.spacing.is_finite()).then_some(self.spacing)
+    }
+
+    /// The handshake took `rtt`: the ACK of the SYN.
+    pub(crate) fn on_established(&mut self, rtt: Option<Duration>) {
+        if let (HoeForm::Ns2, Some(rtt)) = (self.form, rtt) {
+            self.acks = 1;
+            self.base_rtt = rtt;
+        }
     }
 
     #[inline]

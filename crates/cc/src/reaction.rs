@@ -106,6 +106,14 @@ fn leave_recovery(cwnd: Segments, exit: &RecoveryExit, window: &mut Window) {
     };
 }
 
+/// The same in the agents of ns-2: cwnd is what recovery made of it, unless
+/// `exit_recovery_fix_` is on.
+fn leave_as_agent(exit: &RecoveryExit, window: &mut Window) {
+    if exit.recovery_fix {
+        window.cwnd = window.ssthresh.min(exit.flight + 1.0);
+    }
+}
+
 impl Reaction {
     /// Every ACK: take samples.
     #[inline]
@@ -146,11 +154,7 @@ impl Reaction {
     /// Recovery ended.
     pub fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
         match self {
-            Reaction::Halve(Halve { exact: true, .. }) => {
-                if exit.recovery_fix {
-                    window.cwnd = window.ssthresh.min(exit.flight + 1.0);
-                }
-            }
+            Reaction::Halve(Halve { exact: true, .. }) => leave_as_agent(exit, window),
             Reaction::Halve(_)
             | Reaction::Cubic(_)
             | Reaction::HighSpeed(_)

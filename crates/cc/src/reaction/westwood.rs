@@ -13,26 +13,36 @@
 //! | tau | 500 ms (the ns-2 agent: 1 s) | time constant of tustin and type-3 |
 //! | zero_samples (m) | 2 | zero samples every tau / m without an ACK |
 //! | accounting | dupack | `delivered`: what SACK says arrived |
-//! | count_cap | 0 = none (the ns-2 agent: 2) | segments an ACK accounts for |
+//! | count_cap | 0 = none (the ns-2 agent: 2) | segments an ACK accounts for at most |
 //!
 //! - tustin: BWE_k = ((2 tau / D - 1) BWE_{k-1} + b_k + b_{k-1}) / (2 tau / D + 1),
 //!   D the time since the last sample;
 //! - type-1: BWE_k = .9047 BWE_{k-1} + .0476 (b_k + b_{k-1}): tustin at
 //!   tau = 10 D; no zero samples;
-//! - type-3: tustin with m = 2, which makes the weights of a zero sample 3/5
-//!   and 1/5.
+//! - type-3: tustin with m = 2 as the agent has it. A zero sample for each
+//!   whole tau / 2 of a gap weighs 3/5 and 1/5, and the sample divides by what is
+//!   left of the gap; where that is less than 10 ms, one zero sample less is
+//!   taken, and tau / 2 is left.
+//!
+//! A connection that sends a window in one burst a round trip (RTT 600 ms) makes
+//! all of these estimate the rate within the bursts, not the mean: with tustin
+//! and type-3 because the last sample of a burst is taken to reach half way into
+//! the pause.
+//!
+//! On a host that follows the agents of ns-2 ssthresh is a whole number, and
+//! the end of recovery leaves cwnd alone.
 //!
 //! Left open, and the reading chosen:
 //! - Several ACKs at one instant are one sample.
-//! - Zero samples are at tau / m, 2 tau / m, ... after the last ACK; the sample
-//!   of the ACK that ends the silence divides by the whole silence.
+//! - Zero samples of tustin are at tau / m, 2 tau / m, ... after the last ACK;
+//!   the sample of the ACK that ends the silence divides by the whole silence.
 //! - Before the first sample, and without an RTT, the cut is half of the flight.
 //! - A window below ssthresh at the loss stays there when recovery ends, and
 //!   the connection goes on in slow start: Caini & Firrincieli 2006 suppose that
 //!   this happens often.
 //! - Which filter Caini & Firrincieli 2006 used is not printed.
 
-use super::leave_recovery;
+use super::{leave_as_agent, leave_recovery};
 use crate::{Ack, CWND_LIMIT, Loss, RecoveryExit, Timeout, Window};
 use bentpipe_units::math;
 use bentpipe_units::{Duration, Rate, Segments, Time};
@@ -120,7 +130,15 @@ pub enum Filter {
         /// Zero samples every tau / m without an ACK.
         zero_samples: f64,
     },
+    /// Type 3 of the ns-2 agent.
+    Agent {
+        /// Time constant.
+        tau: Duration,
+    },
 }
+
+/// A gap of which less is left than this takes a zero sample less (type 3).
+const SMALLEST_REST: f64 = 0.01;
 
 impl Filter {
     /// Type 1 of the ns-2 agent.
@@ -132,10 +150,7 @@ impl Filter {
     /// Type 3 of the ns-2 agent.
     #[must_use]
     pub const fn type_3(tau: Duration) -> Filter {
-        Filter::Tustin {
-            tau,
-            zero_samples: 2.0,
-        }
+        Filter::Agent { tau }
     }
 }
 
@@ -153,6 +168,9 @@ pub struct Westwood {
     pending: Segments,
     /// cwnd after the last cut.
     cut_to: Segments,
+    /// ssthresh is whole, and the end of recovery leaves cwnd alone, as in the
+    /// agents of ns-2. Set by the host profile.
+    pub as_agent: bool,
 }
 
 impl Westwood {
@@ -168,6 +186,7 @@ impl Westwood {
             last_ack: None,
             pending: 0.0,
             cut_to: 0.0,
+            as_agent: false,
         }
     }
 
@@ -191,13 +210,15 @@ impl Westwood {
         }
         self.last_ack = Some(ack.now);
         let gap = gap.as_secs();
-        let sample = bits(core::mem::take(&mut self.pending), ack.mss) / gap;
-        self.filter(gap, sample);
+        let bits = bits(core::mem::take(&mut self.pending), ack.mss);
+        self.filter(gap, bits);
     }
 
-    /// Takes `sample` into the estimate, `gap` seconds after the last ACK.
+    /// Takes `bits` into the estimate, acknowledged `gap` seconds after the last
+    /// ACK.
     #[inline]
-    fn filter(&mut self, gap: f64, sample: f64) {
+    fn filter(&mut self, gap: f64, bits: f64) {
+        let mut sample = bits / gap;
         match self.filter {
             Filter::Weights { old, new } => {
                 self.estimate = old * self.estimate + new * (sample + self.last_sample);
@@ -212,8 +233,37 @@ impl Westwood {
                 };
                 self.step(tau, rest, sample);
             }
+            Filter::Agent { tau } => {
+                let tau = tau.as_secs().max(1e-9);
+                let rest = if gap >= tau / 2.0 {
+                    self.agent_silence(tau, gap)
+                } else {
+                    gap
+                };
+                sample = bits / rest;
+                self.step(tau, rest, sample);
+            }
         }
         self.last_sample = sample;
+    }
+
+    /// The zero samples that the ns-2 agent takes for a gap of at least tau / 2;
+    /// what is left of the gap.
+    #[cold]
+    fn agent_silence(&mut self, tau: f64, gap: f64) -> f64 {
+        let half = tau / 2.0;
+        let mut zeros = (gap / half).floor();
+        let mut rest = gap - zeros * half;
+        if rest < SMALLEST_REST {
+            rest = half;
+            zeros -= 1.0;
+        }
+        if zeros >= 1.0 {
+            self.estimate = 0.6 * self.estimate + 0.2 * self.last_sample;
+            self.last_sample = 0.0;
+            self.estimate *= math::pow(0.6, zeros - 1.0);
+        }
+        rest
     }
 
     /// The zero samples of a silence of `gap` seconds; what is left after the
@@ -236,22 +286,33 @@ impl Westwood {
     }
 
     pub(super) fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
-        window.ssthresh = fitting_window(self.estimate, loss.min_rtt, loss.mss)
-            .unwrap_or((loss.flight / 2.0).max(2.0));
+        window.ssthresh = self.ssthresh(loss.min_rtt, loss.flight, loss.mss);
         window.cwnd = window.cwnd.min(window.ssthresh);
         self.cut_to = window.cwnd;
     }
 
+    fn ssthresh(&self, min_rtt: Duration, flight: Segments, mss: u32) -> Segments {
+        let fitting =
+            fitting_window(self.estimate, min_rtt, mss).unwrap_or((flight / 2.0).max(2.0));
+        if self.as_agent {
+            fitting.floor()
+        } else {
+            fitting
+        }
+    }
+
     pub(super) fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
         if timeout.first {
-            window.ssthresh = fitting_window(self.estimate, timeout.min_rtt, timeout.mss)
-                .unwrap_or((timeout.flight / 2.0).max(2.0));
+            window.ssthresh = self.ssthresh(timeout.min_rtt, timeout.flight, timeout.mss);
         }
         window.cwnd = 1.0;
         self.cut_to = 0.0;
     }
 
     pub(super) fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
+        if self.as_agent {
+            return leave_as_agent(exit, window);
+        }
         let cwnd = if self.cut_to >= 1.0 {
             self.cut_to
         } else {

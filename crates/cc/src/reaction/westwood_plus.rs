@@ -11,6 +11,8 @@
 //! | | tustin | .9 BWE + .1 (b + b_last) / 2 (ns-3) |
 //! | | linux | two 7/8 filters in whole bytes per tick; the first sample loads both |
 //! | | linux-from-zero | the same, starting from zero (older Linux) |
+//! | | time-constant | a BWE + (1 - a) b with a = exp(-T / tau), T the time of the sample (type 9 of the authors' agent for ns-2) |
+//! | tau | 1 s | time constant of that filter |
 //! | tick_rate | 100 | ticks per second of the linux filters (HZ of Linux 2.4) |
 //! | cut | at-loss | `linux`: half at the loss, BWE x smallest RTT when recovery ends |
 //! | accounting | dupack | `delivered`: what SACK says arrived |
@@ -27,10 +29,10 @@
 //!   rounds finds an estimate far below the rate, and cuts to that. `linux`
 //!   starts from the first sample.
 
-use super::leave_recovery;
 use super::westwood::{Accounting, AckCount, bits, fitting_window};
+use super::{leave_as_agent, leave_recovery};
 use crate::{Ack, Loss, RecoveryExit, Timeout, Window};
-use bentpipe_units::{Duration, Rate, Segments, Time};
+use bentpipe_units::{Duration, Rate, Segments, Time, math};
 
 const MIN_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -49,6 +51,8 @@ pub enum PlusFilter {
         /// Start both filters from zero instead of the first sample.
         from_zero: bool,
     },
+    /// exp(-T / tau) on the estimate, the rest on a sample over T.
+    TimeConstant(Duration),
 }
 
 /// When the window is cut to the estimate.
@@ -84,6 +88,9 @@ pub struct WestwoodPlus {
     rtt: Duration,
     /// cwnd after the last cut.
     cut_to: Segments,
+    /// ssthresh is whole, and the end of recovery leaves cwnd alone, as in the
+    /// agents of ns-2. Set by the host profile.
+    pub as_agent: bool,
 }
 
 impl WestwoodPlus {
@@ -110,6 +117,7 @@ impl WestwoodPlus {
             used: false,
             rtt: Duration::ZERO,
             cut_to: 0.0,
+            as_agent: false,
         }
     }
 
@@ -146,15 +154,19 @@ impl WestwoodPlus {
         let used = core::mem::take(&mut self.used);
         self.since = Some(ack.now);
         if used || !self.skip_app_limited || sample > self.estimate {
-            self.take(sample);
+            self.take(sample, interval);
         }
     }
 
-    /// Takes a sample of `sample` bit/s into the estimate.
-    fn take(&mut self, sample: f64) {
+    /// Takes a sample of `sample` bit/s over `interval` into the estimate.
+    fn take(&mut self, sample: f64, interval: Duration) {
         self.estimate = match self.filter {
             PlusFilter::Tustin => 0.9 * self.estimate + 0.1 * (sample + self.last_sample) / 2.0,
             PlusFilter::Exponential => 0.9 * self.estimate + 0.1 * sample,
+            PlusFilter::TimeConstant(tau) => {
+                let old = math::exp(-interval.as_secs() / tau.as_secs().max(1e-9));
+                old * self.estimate + (1.0 - old) * sample
+            }
             PlusFilter::Linux {
                 tick_rate,
                 from_zero,
@@ -174,7 +186,7 @@ impl WestwoodPlus {
 
     pub(super) fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
         let half = (loss.flight / 2.0).max(2.0);
-        let fitting = fitting_window(self.estimate, loss.min_rtt, loss.mss);
+        let fitting = self.fitting(loss.min_rtt, loss.mss);
         match (self.cut, fitting) {
             (Cut::AtLoss, Some(fitting)) => {
                 window.ssthresh = fitting;
@@ -188,9 +200,20 @@ impl WestwoodPlus {
         self.cut_to = window.cwnd;
     }
 
+    /// Estimate x `rtt`, segments.
+    fn fitting(&self, rtt: Duration, mss: u32) -> Option<Segments> {
+        let fitting = fitting_window(self.estimate, rtt, mss)?;
+        Some(if self.as_agent {
+            fitting.floor()
+        } else {
+            fitting
+        })
+    }
+
     pub(super) fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
         if timeout.first {
-            window.ssthresh = fitting_window(self.estimate, timeout.min_rtt, timeout.mss)
+            window.ssthresh = self
+                .fitting(timeout.min_rtt, timeout.mss)
                 .unwrap_or((timeout.flight / 2.0).max(2.0));
         }
         window.cwnd = 1.0;
@@ -198,13 +221,16 @@ impl WestwoodPlus {
     }
 
     pub(super) fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
+        if self.as_agent && self.cut == Cut::AtLoss {
+            return leave_as_agent(exit, window);
+        }
         let mut cwnd = if self.cut_to >= 1.0 {
             self.cut_to
         } else {
             window.ssthresh
         };
         if self.cut == Cut::Linux {
-            if let Some(fitting) = fitting_window(self.estimate, exit.min_rtt, exit.mss) {
+            if let Some(fitting) = self.fitting(exit.min_rtt, exit.mss) {
                 window.ssthresh = fitting;
             }
             cwnd = window.ssthresh;
@@ -228,7 +254,7 @@ mod tests {
         let mut westwood = WestwoodPlus::new(filter, Cut::AtLoss, Accounting::DupAck, true);
         (0..5)
             .map(|_| {
-                westwood.take(sample);
+                westwood.take(sample, Duration::from_millis(600));
                 westwood.estimate
             })
             .collect()
@@ -239,6 +265,19 @@ mod tests {
         let got = estimates(PlusFilter::Tustin, 1000.0);
         for (got, want) in got.iter().zip([50.0, 145.0, 230.5, 307.45, 376.705]) {
             assert!((got - want).abs() < 1e-9, "{got} {want}");
+        }
+    }
+
+    #[test]
+    fn a_time_constant_weighs_samples_by_their_length() {
+        // exp(-0.6) = 0.548812 on the estimate.
+        let filter = PlusFilter::TimeConstant(Duration::from_secs(1));
+        let got = estimates(filter, 1000.0);
+        for (got, want) in got
+            .iter()
+            .zip([451.188, 698.806, 834.701, 909.282, 950.213])
+        {
+            assert!((got - want).abs() < 1e-3, "{got} {want}");
         }
     }
 

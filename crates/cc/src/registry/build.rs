@@ -311,6 +311,8 @@ impl Reader<'_> {
             }
         } else if self.is("filter", "exponential") {
             PlusFilter::Exponential
+        } else if self.is("filter", "time-constant") {
+            PlusFilter::TimeConstant(self.duration("tau"))
         } else {
             PlusFilter::Tustin
         };

@@ -48,7 +48,7 @@ static CONST: [Parameter; 5] = union(&[p::CONST, p::RENO, p::HALVE, p::HOE]);
 static LINEAR: [Parameter; 7] = union(&[p::LINEAR, p::RENO, p::HALVE, p::HOE]);
 static MTSI: [Parameter; 10] = union(&[p::MTSI, p::RENO, p::HALVE, p::HOE]);
 static WESTWOOD: [Parameter; 8] = union(&[p::STANDARD, p::RENO, p::WESTWOOD, p::HOE]);
-static WESTWOOD_PLUS: [Parameter; 8] = union(&[p::STANDARD, p::RENO, p::WESTWOOD_PLUS, p::HOE]);
+static WESTWOOD_PLUS: [Parameter; 9] = union(&[p::STANDARD, p::RENO, p::WESTWOOD_PLUS, p::HOE]);
 static HYBLA: [Parameter; 8] = union(&[
     p::HYBLA_START,
     p::HYBLA_AVOIDANCE,

@@ -353,8 +353,20 @@ pub(super) const WESTWOOD: &[Parameter] = &[
 pub(super) const WESTWOOD_PLUS: &[Parameter] = &[
     word(
         "filter",
-        &["exponential", "tustin", "linux", "linux-from-zero"],
-        "low-pass on the samples: the paper's, ns-3's, or that of Linux",
+        &[
+            "exponential",
+            "tustin",
+            "linux",
+            "linux-from-zero",
+            "time-constant",
+        ],
+        "low-pass on the samples: the paper's, ns-3's, those of Linux, type 9 of the ns-2 agent",
+    ),
+    time(
+        "tau",
+        Duration::from_secs(1),
+        (Duration::from_millis(1), Duration::from_secs(3600)),
+        "time constant of time-constant",
     ),
     number(
         "tick_rate",

@@ -154,11 +154,23 @@ fn hoe_of_ns2() {
     }
     assert_eq!(wire.window.ssthresh, 750.0);
 
-    // With an initial window of 2 the third ACK is one round later.
+    // Without a handshake, and with an initial window of 2, the third ACK is
+    // one round later.
     let mut wire = hoe(HoeForm::Ns2);
     wire.acks(2);
     wire.ack(Duration::from_millis(600));
     assert_eq!(wire.window.ssthresh, 1.0);
+}
+
+#[test]
+fn hoe_of_ns2_counts_the_ack_of_the_handshake() {
+    let mut wire = hoe(HoeForm::Ns2);
+    wire.controller
+        .on_established(Some(Duration::from_millis(600)), &mut wire.window);
+    wire.acks(1);
+    assert_eq!(wire.window.ssthresh, f64::INFINITY);
+    wire.acks(1);
+    assert_eq!(wire.window.ssthresh, 500.0);
 }
 
 #[test]

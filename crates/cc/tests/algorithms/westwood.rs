@@ -2,7 +2,7 @@
 
 use crate::wire::{Wire, a_loss, a_timeout, an_exit, close};
 use bentpipe_cc::reaction::{Accounting, Cut, Filter, PlusFilter, Westwood, WestwoodPlus};
-use bentpipe_cc::{Classic, Hoe, HoeForm, Reaction};
+use bentpipe_cc::{Classic, Hoe, HoeForm, HostRules, Reaction};
 use bentpipe_units::Duration;
 
 fn westwood(filter: Filter) -> Classic {
@@ -63,10 +63,55 @@ fn type_3_weighs_a_zero_sample_by_three_fifths_and_one_fifth() {
     let tau = Duration::from_secs(1);
     let mut wire = settled(westwood(Filter::type_3(tau)), Duration::from_micros(1200));
     close(bandwidth(&wire), 1e7, 10.0);
-    // Silence of 1 s: one zero sample after 0.5 s, then one segment over 1 s.
+    // Silence of 1 s, two halves of tau: nothing would be left, so one zero
+    // sample, then one segment over 0.5 s.
     wire.ack(Duration::from_secs(1));
     let after_zero = 0.6 * 1e7 + 0.2 * 1e7;
-    close(bandwidth(&wire), 0.6 * after_zero + 0.2 * 12_000.0, 10.0);
+    close(bandwidth(&wire), 0.6 * after_zero + 0.2 * 24_000.0, 10.0);
+}
+
+#[test]
+fn type_3_divides_by_what_is_left_of_a_gap() {
+    let tau = Duration::from_secs(1);
+    let settled = || settled(westwood(Filter::type_3(tau)), Duration::from_micros(1200));
+    // 1.3 s: two zero samples, then one segment over 0.3 s.
+    let mut wire = settled();
+    wire.ack(Duration::from_millis(1300));
+    let after_zeros = 0.6 * (0.6 * 1e7 + 0.2 * 1e7);
+    let (old, new) = (1.7 / 2.3, 0.3 / 2.3);
+    close(bandwidth(&wire), old * after_zeros + new * 40_000.0, 10.0);
+    // 0.5 s: the last sample is taken to reach into all of it.
+    let mut wire = settled();
+    wire.ack(Duration::from_millis(500));
+    close(bandwidth(&wire), 0.6 * 1e7 + 0.2 * (1e7 + 24_000.0), 10.0);
+}
+
+#[test]
+fn on_a_host_like_the_agents_recovery_ends_with_its_own_window() {
+    let rules = HostRules {
+        exact_halves: true,
+        ..HostRules::default()
+    };
+    for mut classic in [Classic::westwood(), Classic::westwood_plus()] {
+        classic.apply_host_rules(rules);
+        let mut wire = settled(classic, Duration::from_micros(1300));
+        wire.window.cwnd = 700.0;
+        wire.controller.on_loss(&a_loss(700.0), &mut wire.window);
+        // 12 kbit each 1.3 ms x 0.6 s = 461.5 segments; Westwood+ divides by
+        // the time to the ACK that ends its interval.
+        let ssthresh = wire.window.ssthresh;
+        assert!((450.0..=461.0).contains(&ssthresh), "{ssthresh}");
+        assert_eq!(ssthresh, ssthresh.floor());
+        assert_eq!(wire.window.cwnd, ssthresh);
+        // Partial ACKs have deflated it.
+        wire.window.cwnd = 3.0;
+        let exit = an_exit(300.0, false);
+        wire.controller.on_recovery_exit(&exit, &mut wire.window);
+        assert_eq!(wire.window.cwnd, 3.0);
+        let exit = an_exit(30.0, true);
+        wire.controller.on_recovery_exit(&exit, &mut wire.window);
+        assert_eq!(wire.window.cwnd, 31.0);
+    }
 }
 
 #[test]
