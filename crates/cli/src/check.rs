@@ -92,6 +92,8 @@ fn queue(queue: &QueueSettings) -> String {
         QueueSettings::DropTail { .. } => "drop-tail",
         QueueSettings::Red(red) if red.adaptive.is_some() => "adaptive RED",
         QueueSettings::Red(_) => "RED",
+        QueueSettings::CoDel(_) => "CoDel",
+        QueueSettings::PriorityDrop { .. } => "priority drop",
     };
     match queue.limit() {
         Limit::Packets(n) => format!("{kind}, {n} packets"),

@@ -5,17 +5,27 @@
 //! reads no clock and knows no packet format: virtual time drives it in the
 //! simulator, the wall clock in an emulator, with the same drops for the same
 //! seed and arrivals.
+//!
+//! Most links are *folded*: queue, transmitter and channel decide over a packet
+//! when it is offered, and its arrival is known at once. Where a packet that
+//! waits may still be dropped or marked, a link is *stepped*
+//! ([`Link::is_stepped`]): packets wait in it, the transmitter takes them one
+//! by one, and what became of them is told by [`Link::fate`].
 
 mod channel;
+mod codel;
 mod counters;
 mod delays;
 mod link;
 mod offered;
 mod queue;
 mod red;
+mod room;
 mod settings;
+mod transmitter;
 
 pub use channel::Channel;
+pub use codel::CoDelSettings;
 pub use counters::Counters;
 pub use delays::DelayHistogram;
 pub use link::Link;

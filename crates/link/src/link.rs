@@ -1,12 +1,16 @@
 //! One direction between two nodes.
 
+mod stepped;
+
 use crate::channel::Channel;
 use crate::delays::DelayHistogram;
 use crate::offered::Decision;
 use crate::queue::Queue;
 use crate::red::{Found, Red};
+use crate::room::Room;
+use crate::transmitter::Transmitter;
 use crate::{Admission, Counters, Limit, LinkSettings, Offered, QueueSettings, Verdict};
-use bentpipe_units::{Bytes, Duration, Rate, Time};
+use bentpipe_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
 /// A packet on its way.
@@ -18,25 +22,22 @@ struct Carried<P> {
 
 /// Who may wait, beyond the limit of the queue.
 #[derive(Clone, Debug)]
-enum Discipline {
+enum Discipline<P> {
     /// Whoever finds room.
     DropTail,
     Red(Box<Red>),
+    /// The transmitter takes packets from here.
+    Stepped(Box<Room<P>>),
 }
 
 /// A link that carries packets of type `P` (a handle, or a whole packet).
 #[derive(Clone, Debug)]
 pub struct Link<P> {
-    rate: Rate,
     propagation: Duration,
-    framing: u32,
-    next_free: Time,
-    /// Transmission times of the last two packet sizes: traffic is nearly all
-    /// full packets or bare ACKs, and a division costs more than a look.
-    recent: [(u32, Duration); 2],
+    transmitter: Transmitter,
     carried: VecDeque<Carried<P>>,
     queue: Queue,
-    discipline: Discipline,
+    discipline: Discipline<P>,
     /// Boxed, so that the many links that lose nothing stay small.
     channel: Option<Box<Channel>>,
     counters: Counters,
@@ -48,24 +49,33 @@ impl<P: Copy> Link<P> {
     #[must_use]
     pub fn new(settings: &LinkSettings, seed: u64, name: &str) -> Link<P> {
         let discipline = match &settings.queue {
-            QueueSettings::DropTail { .. } => Discipline::DropTail,
+            queue if queue.is_stepped() => {
+                Discipline::Stepped(Box::new(Room::new(settings, seed, name)))
+            }
             QueueSettings::Red(red) => {
                 let (rate, delay) = (settings.rate, settings.one_way_delay);
                 Discipline::Red(Box::new(Red::new(red, rate, delay, seed, name)))
             }
+            _ => Discipline::DropTail,
         };
         Link {
-            rate: settings.rate,
             propagation: settings.one_way_delay,
-            framing: u32::try_from(settings.framing.get()).unwrap_or(u32::MAX),
-            next_free: Time::ZERO,
-            recent: [(u32::MAX, Duration::ZERO); 2],
+            transmitter: Transmitter::new(settings.rate, settings.framing),
             carried: VecDeque::new(),
             queue: Queue::new(settings.queue.limit()),
             discipline,
             channel: Channel::new(&settings.channel, seed, name).map(Box::new),
             counters: Counters::default(),
             delays: None,
+        }
+    }
+
+    /// The same link, stepped whatever its queue: it does the same.
+    #[must_use]
+    pub fn stepped(settings: &LinkSettings, seed: u64, name: &str) -> Link<P> {
+        Link {
+            discipline: Discipline::Stepped(Box::new(Room::new(settings, seed, name))),
+            ..Link::new(settings, seed, name)
         }
     }
 
@@ -77,22 +87,11 @@ impl<P: Copy> Link<P> {
         };
         // An unbounded queue would make every bin a second wide.
         let longest = self
+            .transmitter
             .rate
             .transmission_time(bytes)
             .min(Duration::from_secs(60));
         self.delays = Some(Box::new(DelayHistogram::new(longest)));
-    }
-
-    fn transmission_time(&mut self, bytes: u32) -> Duration {
-        if self.recent[0].0 == bytes {
-            return self.recent[0].1;
-        }
-        if self.recent[1].0 != bytes {
-            let wire = u64::from(bytes) + u64::from(self.framing);
-            self.recent[1] = (bytes, self.rate.transmission_time(Bytes::new(wire)));
-        }
-        self.recent.swap(0, 1);
-        self.recent[0].1
     }
 
     /// Offers a packet at `now`. Calls must not go back in time.
@@ -107,19 +106,21 @@ impl<P: Copy> Link<P> {
                 }
             }
             Admission::Refused(verdict) => verdict,
+            Admission::Stepped => self.let_in(now, packet, offered),
         }
     }
 
     /// The first half of [`Link::offer`]: queue, transmitter and channel
     /// decide over a packet without taking it. Whoever calls this sees to it
-    /// that the packet is at the far end when it arrives.
+    /// that the packet is at the far end when it arrives. A stepped link wants
+    /// the packet itself.
     #[inline]
     pub fn admit(&mut self, now: Time, offered: Offered) -> Admission {
         if !matches!(self.discipline, Discipline::DropTail) {
             return self.admit_managed(now, offered);
         }
         self.counters.offered += 1;
-        let waits = self.next_free > now;
+        let waits = self.transmitter.next_free > now;
         if waits {
             self.queue.advance(now);
             if !self.queue.admits(offered.bytes) {
@@ -133,19 +134,18 @@ impl<P: Copy> Link<P> {
     /// The same where more than the room decides.
     #[inline(never)]
     fn admit_managed(&mut self, now: Time, offered: Offered) -> Admission {
-        let decision = match &mut self.discipline {
-            Discipline::DropTail => Decision::Accept,
-            Discipline::Red(red) => {
-                self.queue.advance(now);
-                let found = Found {
-                    now,
-                    idle_since: (self.next_free <= now).then_some(self.next_free),
-                    packets: self.queue.packets(),
-                    bytes: self.queue.bytes(),
-                };
-                red.decide(found, offered)
-            }
+        let Discipline::Red(red) = &mut self.discipline else {
+            return Admission::Stepped;
         };
+        self.queue.advance(now);
+        let next_free = self.transmitter.next_free;
+        let found = Found {
+            now,
+            idle_since: (next_free <= now).then_some(next_free),
+            packets: self.queue.packets(),
+            bytes: self.queue.bytes(),
+        };
+        let decision = red.decide(found, offered);
         let marked = decision == Decision::Mark;
         self.counters.offered += 1;
         self.counters.marks += u64::from(marked);
@@ -154,33 +154,34 @@ impl<P: Copy> Link<P> {
             self.counters.early_drops += u64::from(decision == Decision::DropEarly);
             return Admission::Refused(Verdict::QueueDrop);
         }
-        self.transmit(now, offered.bytes, self.next_free > now, marked)
+        self.transmit(now, offered.bytes, next_free > now, marked)
     }
 
     /// Sends a packet that the queue has taken as soon as the transmitter is
     /// free.
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, now: Time, bytes: u32, waits: bool, marked: bool) -> Admission {
+        let next_free = self.transmitter.next_free;
         if waits {
-            self.queue.push(now, self.next_free, bytes);
+            self.queue.push(now, next_free, bytes);
             self.counters.max_packets = self.counters.max_packets.max(self.queue.packets() as u64);
             self.counters.max_bytes = self.counters.max_bytes.max(self.queue.bytes());
-            self.counters.queueing += self.next_free.since(now);
+            self.counters.queueing += next_free.since(now);
         }
-        let start = if waits { self.next_free } else { now };
-        let transmission = self.transmission_time(bytes);
-        self.next_free = start + transmission;
+        let start = if waits { next_free } else { now };
+        let next_free = start + self.transmitter.time(bytes);
+        self.transmitter.next_free = next_free;
         if let Some(delays) = &mut self.delays {
-            delays.record(now, self.next_free.since(now));
+            delays.record(now, next_free.since(now));
         }
-        let wire = bytes.saturating_add(self.framing);
+        let wire = bytes.saturating_add(self.transmitter.framing);
         if self.channel.as_mut().is_some_and(|c| c.loses(wire)) {
             self.counters.channel_losses += 1;
             self.counters.lost_bytes += u64::from(bytes);
             return Admission::Refused(Verdict::ChannelLoss);
         }
         self.counters.accepted_bytes += u64::from(bytes);
-        let at = self.next_free + self.propagation;
+        let at = next_free + self.propagation;
         Admission::Arrives { at, marked }
     }
 
@@ -211,10 +212,11 @@ impl<P: Copy> Link<P> {
     #[must_use]
     pub fn delivered(&self) -> u64 {
         let c = &self.counters;
-        c.offered - c.queue_drops - c.channel_losses - self.carried.len() as u64
+        c.offered - c.queue_drops - c.channel_losses - self.in_flight() as u64
     }
 
-    /// Packets that have not arrived yet and when they will, the next first.
+    /// Packets whose transmission has begun that have not arrived yet and when
+    /// they will, the next first.
     pub fn under_way(&self) -> impl Iterator<Item = (Time, &P)> {
         self.carried.iter().map(|c| (c.arrival, &c.packet))
     }
@@ -224,13 +226,15 @@ impl<P: Copy> Link<P> {
     #[must_use]
     #[inline]
     pub fn in_flight(&self) -> usize {
-        self.carried.len()
+        self.carried.len() + self.room().map_or(0, |room| room.packets() as usize)
     }
 
     /// Packets that wait at `now`.
     pub fn waiting(&mut self, now: Time) -> usize {
+        self.advance(now);
         self.queue.advance(now);
-        self.queue.packets()
+        self.room()
+            .map_or(self.queue.packets(), |room| room.packets() as usize)
     }
 
     /// What the link has done so far.
@@ -239,10 +243,22 @@ impl<P: Copy> Link<P> {
         &self.counters
     }
 
+    /// How long a packet would wait that came at `now`.
+    fn backlog(&self, now: Time) -> Duration {
+        let sending = self.transmitter.next_free.since(now);
+        match self.room() {
+            Some(room) => {
+                let waiting = self.transmitter.wire(room.packets(), room.bytes());
+                sending + self.transmitter.rate.transmission_time(waiting)
+            }
+            None => sending,
+        }
+    }
+
     /// Closes the record of delays at `now`, the end of the run, and returns
     /// the delay at `quantile` (0 to 1) of time; zero if none was recorded.
     pub fn queueing_delay_quantile(&mut self, now: Time, quantile: f64) -> Duration {
-        let backlog = self.next_free.since(now);
+        let backlog = self.backlog(now);
         match &mut self.delays {
             Some(delays) => {
                 delays.record(now, backlog);
@@ -256,10 +272,16 @@ impl<P: Copy> Link<P> {
     /// the run.
     #[must_use]
     pub fn mean_waiting(&mut self, now: Time) -> f64 {
+        self.advance(now);
         self.queue.advance(now);
         // By Little's law: the waiting times of all packets over the time.
-        let still = self.queue.still_to_wait(now);
-        let waited = self.counters.queueing.saturating_sub(still);
+        let waited = match self.room() {
+            Some(room) => self.counters.queueing + room.waited(now),
+            None => {
+                let still = self.queue.still_to_wait(now);
+                self.counters.queueing.saturating_sub(still)
+            }
+        };
         if now == Time::ZERO {
             0.0
         } else {
@@ -267,16 +289,25 @@ impl<P: Copy> Link<P> {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn red(&self) -> Option<&Red> {
+        match &self.discipline {
+            Discipline::Red(red) => Some(red),
+            _ => None,
+        }
+    }
+
     /// Share of the time up to `now` that the transmitter was busy.
     #[must_use]
     pub fn utilisation(&self, now: Time) -> f64 {
         let c = &self.counters;
-        let framing = (c.offered - c.queue_drops) * u64::from(self.framing);
-        let given = Bytes::new(c.accepted_bytes + c.lost_bytes + framing);
+        let sent = c.offered - c.queue_drops - self.room().map_or(0, Room::packets);
+        let given = self.transmitter.wire(sent, c.accepted_bytes + c.lost_bytes);
         let busy = self
+            .transmitter
             .rate
             .transmission_time(given)
-            .saturating_sub(self.next_free.since(now));
+            .saturating_sub(self.transmitter.next_free.since(now));
         if now == Time::ZERO {
             0.0
         } else {
@@ -288,3 +319,7 @@ impl<P: Copy> Link<P> {
 #[cfg(test)]
 #[path = "link_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "link/kinds_tests.rs"]
+mod kinds_tests;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ChannelSettings;
-use bentpipe_units::Ratio;
+use bentpipe_units::{Rate, Ratio};
 use proptest::prelude::*;
 
 fn settings(packets: u32) -> LinkSettings {

@@ -33,6 +33,8 @@ pub enum Verdict {
     Accepted,
     /// It will arrive at the far end with its ECN field marked.
     Marked,
+    /// It waits in a stepped link; what becomes of it is told later.
+    Waits,
     /// The queue dropped it.
     QueueDrop,
     /// It will be transmitted and destroyed on the way; it never arrives.
@@ -51,6 +53,9 @@ pub enum Admission {
     },
     /// It never does.
     Refused(Verdict),
+    /// The link is stepped and has decided nothing: it wants the packet itself
+    /// ([`Link::offer`](crate::Link::offer)).
+    Stepped,
 }
 
 /// What a queue does with a packet that is offered to it.

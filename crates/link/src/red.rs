@@ -271,11 +271,6 @@ impl Red {
             Decision::DropEarly
         }
     }
-
-    #[cfg(test)]
-    fn average(&self) -> f64 {
-        self.average
-    }
 }
 
 /// The weight with which the average follows over ten round trips of 100 ms,
@@ -285,5 +280,7 @@ fn automatic_weight(packet_rate: f64, one_way_delay: Duration) -> f64 {
     1.0 - math::exp(-1.0 / (10.0 * round_trip.max(0.1) * packet_rate))
 }
 
+#[cfg(test)]
+mod ns2_tests;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! What a link is, as a scenario describes it.
 
+use crate::codel::CoDelSettings;
 use crate::red::RedSettings;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 
@@ -37,6 +38,19 @@ pub enum QueueSettings {
     },
     /// Random early detection, also adaptive.
     Red(RedSettings),
+    /// Controlled delay.
+    CoDel(CoDelSettings),
+    /// First in, first out, with packets that are dropped first: to a full
+    /// queue, a packet of normal priority is admitted in place of the one of
+    /// low priority that is nearest to the tail. For transports that send
+    /// dummy segments (TCP-Peach).
+    PriorityDrop {
+        /// How much may wait.
+        limit: Limit,
+        /// A packet of low priority is admitted only while no more than this
+        /// waits with it; `None`: `limit`.
+        low_limit: Option<Limit>,
+    },
 }
 
 impl QueueSettings {
@@ -44,8 +58,20 @@ impl QueueSettings {
     #[must_use]
     pub fn limit(&self) -> Limit {
         match self {
-            QueueSettings::DropTail { limit } => *limit,
+            QueueSettings::DropTail { limit } | QueueSettings::PriorityDrop { limit, .. } => *limit,
             QueueSettings::Red(red) => red.effective_limit(),
+            QueueSettings::CoDel(codel) => codel.limit,
+        }
+    }
+
+    /// True if a packet that is let in may still be dropped: what becomes of
+    /// it is known only when the transmitter takes it. See
+    /// [`Link::is_stepped`](crate::Link::is_stepped).
+    #[must_use]
+    pub fn is_stepped(&self) -> bool {
+        match self {
+            QueueSettings::DropTail { .. } | QueueSettings::Red(_) => false,
+            QueueSettings::CoDel(_) | QueueSettings::PriorityDrop { .. } => true,
         }
     }
 }

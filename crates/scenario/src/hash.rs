@@ -2,7 +2,8 @@
 
 use crate::model::{Flow, Handshake, Limits, Link, Node, Scenario};
 use bentpipe_link::{
-    AdaptiveSettings, ChannelSettings, Limit, LinkSettings, QueueSettings, RedMode, RedSettings,
+    AdaptiveSettings, ChannelSettings, CoDelSettings, Limit, LinkSettings, QueueSettings, RedMode,
+    RedSettings,
 };
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, Pacing, Transport};
 use bentpipe_traffic::{Application, Period};
@@ -148,6 +149,24 @@ fn write_queue(w: &mut impl Write, queue: &QueueSettings) -> fmt::Result {
             write_limit(w, *limit)
         }
         QueueSettings::Red(red) => write_red(w, red),
+        QueueSettings::CoDel(CoDelSettings {
+            limit,
+            target,
+            interval,
+            mtu,
+            ecn,
+        }) => {
+            w.write_str(" codel")?;
+            write_limit(w, *limit)?;
+            let (target, interval) = (target.as_nanos(), interval.as_nanos());
+            write!(w, " {target} {interval} {} {ecn}", mtu.get())
+        }
+        QueueSettings::PriorityDrop { limit, low_limit } => {
+            w.write_str(" priority-drop")?;
+            write_limit(w, *limit)?;
+            w.write_str(" low")?;
+            low_limit.map_or(Ok(()), |low| write_limit(w, low))
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use bentpipe_cc::ParameterValue;
 use bentpipe_link::{
-    AdaptiveSettings, ChannelSettings, Limit, QueueSettings, RedMode, RedPreset, RedSettings,
+    AdaptiveSettings, ChannelSettings, CoDelSettings, Limit, QueueSettings, RedMode, RedPreset,
+    RedSettings,
 };
 use bentpipe_scenario::{Document, Handshake, Limits, Scenario, schema};
 use bentpipe_tcp::{CongestionControlChoice, HostProfile, Pacing, Recovery, Transport};
@@ -162,6 +163,64 @@ fn every_parameter_of_red_can_be_set() {
                 [link.l.reverse]\nrate = \"4 Mbit/s\"";
     let back = two_nodes(link, FILE).links[1].settings.queue.clone();
     assert_eq!(back.limit(), Limit::Bytes(Bytes::new(10_000)));
+}
+
+/// The queue of a link of 8 Mbit/s and 10 ms with these keys.
+fn queue(keys: &str) -> QueueSettings {
+    let link = format!("{DELAY}\nqueue = {{ {keys} }}");
+    two_nodes(&link, FILE).links[0].settings.queue.clone()
+}
+
+#[test]
+fn codel_and_priority_drop() {
+    let limit = Limit::Packets(50);
+    let default = queue("kind = \"codel\", limit = \"50 packets\"");
+    assert_eq!(default, QueueSettings::CoDel(CoDelSettings::new(limit)));
+    let all = queue(
+        "kind = \"codel\", limit = \"1 BDP\", target = \"20 ms\", interval = \"600 ms\", \
+         mtu = \"9 kB\", ecn = true",
+    );
+    let expected = CoDelSettings {
+        limit: Limit::Bytes(Bytes::new(20_000)),
+        target: Duration::from_millis(20),
+        interval: Duration::from_millis(600),
+        mtu: Bytes::new(9000),
+        ecn: true,
+    };
+    assert_eq!(all, QueueSettings::CoDel(expected));
+    let low_limit = None;
+    assert_eq!(
+        queue("kind = \"priority-drop\", limit = \"50 packets\""),
+        QueueSettings::PriorityDrop { limit, low_limit }
+    );
+    let low_limit = Some(Limit::Bytes(Bytes::new(10_000)));
+    assert_eq!(
+        queue("kind = \"priority-drop\", limit = \"50 packets\", low_limit = \"0.5 BDP\""),
+        QueueSettings::PriorityDrop { limit, low_limit }
+    );
+}
+
+#[test]
+fn every_parameter_of_codel_and_priority_drop_counts_in_the_hash() {
+    let hash = |keys: &str| {
+        let link = format!("{DELAY}\nqueue = {{ limit = \"9 packets\", {keys} }}");
+        two_nodes(&link, FILE).hash()
+    };
+    let keys = [
+        "kind = \"drop-tail\"",
+        "kind = \"codel\"",
+        "kind = \"codel\", target = \"6 ms\"",
+        "kind = \"codel\", interval = \"6 ms\"",
+        "kind = \"codel\", mtu = \"600 B\"",
+        "kind = \"codel\", ecn = true",
+        "kind = \"priority-drop\"",
+        "kind = \"priority-drop\", low_limit = \"6 packets\"",
+        "kind = \"priority-drop\", low_limit = \"6 B\"",
+    ];
+    let mut hashes: Vec<_> = keys.iter().map(|k| hash(k)).collect();
+    hashes.sort();
+    hashes.dedup();
+    assert_eq!(hashes.len(), keys.len());
 }
 
 #[test]

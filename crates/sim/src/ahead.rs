@@ -5,6 +5,10 @@
 //! event at the node between them: it is offered the packet at once, with the
 //! time at which the packet will be there. In a dumbbell this saves a third of
 //! all events. What the links do to the packets is the same.
+//!
+//! A stepped link neither leads nor follows: it does not know a packet's
+//! arrival when it is offered one, and what is offered to it later may push out
+//! what waits.
 
 use bentpipe_scenario::{LinkId, Scenario};
 
@@ -47,10 +51,13 @@ impl Ahead {
         };
         let mut leader = vec![None; feeders.len()];
         let mut leads = vec![false; feeders.len()];
+        let stepped = |link: usize| scenario.links[link].settings.queue.is_stepped();
         for (link, &feeder) in feeders.iter().enumerate() {
             // No longer chains: a leader does not follow itself.
             if let Some(first) = only(feeder)
                 && only(feeders[first as usize]).is_none()
+                && !stepped(link)
+                && !stepped(first as usize)
             {
                 leader[link] = Some(first);
                 leads[first as usize] = true;

@@ -2,13 +2,14 @@
 
 use crate::flow::{Ends, Running};
 use crate::network::{Carried, Network};
+use crate::observer::Observer;
 use crate::{Options, ideal};
 use bentpipe_outcome::{FlowOutcome, FlowSeries, LinkOutcome, Outcome};
 use bentpipe_scenario::{Flow, Scenario};
 use bentpipe_units::{Bytes, Duration, Time};
 
 /// What `flows` and `net` add up to at the end of the run.
-pub(crate) fn outcome<O>(
+pub(crate) fn outcome<O: Observer>(
     scenario: &Scenario,
     options: &Options,
     flows: Vec<Running>,
@@ -16,6 +17,7 @@ pub(crate) fn outcome<O>(
     events: u64,
 ) -> Outcome {
     let ended_at = net.now;
+    net.finish(ended_at);
     let sharing = flows
         .iter()
         .filter(|f| matches!(f.ends, Ends::Ideal))

@@ -1,5 +1,7 @@
 //! Links, packets and the event queue: everything between the endpoints.
 
+mod stepped;
+
 use crate::ahead::Ahead;
 use crate::arena::{Arena, Handle};
 use crate::observer::Observer;
@@ -78,6 +80,8 @@ pub(crate) struct Network<'a, O> {
     hops: Vec<u32>,
     routes: Vec<u32>,
     pub(crate) ahead: Ahead,
+    /// Stepped links that have an event in the queue.
+    queued: Vec<bool>,
 }
 
 impl<'a, O: Observer> Network<'a, O> {
@@ -87,7 +91,7 @@ impl<'a, O: Observer> Network<'a, O> {
         delays: bool,
         observer: &'a mut O,
     ) -> Network<'a, O> {
-        let links = scenario
+        let links: Vec<Link<Carried>> = scenario
             .links
             .iter()
             .map(|l| {
@@ -111,6 +115,7 @@ impl<'a, O: Observer> Network<'a, O> {
         Network {
             now: Time::ZERO,
             events: EventQueue::default(),
+            queued: vec![false; links.len()],
             links,
             losses: vec![FlowLosses::default(); scenario.flows.len()],
             observer,
@@ -132,14 +137,19 @@ impl<'a, O: Observer> Network<'a, O> {
     #[inline]
     pub(crate) fn arrive(&mut self, index: u32) -> Option<Handle> {
         let link = &mut self.links[index as usize];
-        let mut carried = link.deliver()?;
-        if let Some(at) = link.next_arrival() {
-            self.events.push(Event {
-                at,
-                class: Class::Arrival,
-                component: index,
-            });
-        }
+        let mut carried = if link.is_stepped() {
+            self.take_stepped(index)?
+        } else {
+            let carried = link.deliver()?;
+            if let Some(at) = link.next_arrival() {
+                self.events.push(Event {
+                    at,
+                    class: Class::Arrival,
+                    component: index,
+                });
+            }
+            carried
+        };
         carried.hop += 1;
         let destination = carried.destination as usize;
         let at = self.routes[destination] + u32::from(carried.hop);
@@ -184,17 +194,23 @@ impl<'a, O: Observer> Network<'a, O> {
                         });
                     }
                 }
-                Admission::Refused(verdict) => {
-                    self.packets.discard(carried.handle);
-                    let losses = &mut self.losses[carried.destination as usize / 2];
-                    if verdict == Verdict::QueueDrop {
-                        losses.queue += 1;
-                    } else {
-                        losses.channel += 1;
-                    }
-                }
+                Admission::Refused(verdict) => self.lose(&carried, verdict),
+                // Never ahead of time: nobody follows or leads it.
+                Admission::Stepped => self.offer_stepped(index, carried),
             }
             return;
+        }
+    }
+
+    /// A link dropped or lost the packet.
+    #[inline]
+    fn lose(&mut self, carried: &Carried, verdict: Verdict) {
+        self.packets.discard(carried.handle);
+        let losses = &mut self.losses[carried.destination as usize / 2];
+        if verdict == Verdict::QueueDrop {
+            losses.queue += 1;
+        } else {
+            losses.channel += 1;
         }
     }
 
@@ -246,3 +262,6 @@ impl<O: Observer> Transmit for Network<'_, O> {
         self.is_over_limit()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -125,7 +125,7 @@ fn an_idle_time_counts_as_packets_that_were_not_there() {
         ..found(4, 0)
     };
     queue.decide(idle, Offered::plain(1000));
-    assert!(close(queue.average(), 10.0 * math::pow(0.998, 11.0)));
+    assert!(close(queue.average, 10.0 * math::pow(0.998, 11.0)));
 }
 
 #[test]
@@ -333,8 +333,8 @@ proptest! {
                 let offered = Offered { ecn_capable: true, ..Offered::plain(bytes) };
                 match link.admit(Time::from_nanos(at), offered) {
                     Admission::Arrives { marked, .. } => (false, marked),
-                    Admission::Refused(verdict) => {
-                        assert_eq!(verdict, Verdict::QueueDrop);
+                    refused => {
+                        assert_eq!(refused, Admission::Refused(Verdict::QueueDrop));
                         (true, false)
                     }
                 }

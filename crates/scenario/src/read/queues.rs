@@ -6,8 +6,8 @@ use crate::diagnostic::{Diagnostic, Reported};
 use crate::schema::{self, Kind};
 use crate::source::Place;
 use crate::tree::{Entry, Value};
-use bentpipe_link::{Limit, QueueSettings, RedMode, RedPreset, RedSettings};
-use bentpipe_units::{Bytes, Duration, Rate};
+use bentpipe_link::{CoDelSettings, Limit, QueueSettings, RedMode, RedPreset, RedSettings};
+use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 
 /// The queue of a link that says nothing.
 pub(super) const DEFAULT: Queue = Queue::DropTail(QueueLimit::Exactly(Limit::Packets(1000)));
@@ -22,6 +22,15 @@ pub(super) enum Queue {
         limit: QueueLimit,
         minimum: Option<QueueLength>,
         maximum: Option<QueueLength>,
+    },
+    CoDel {
+        /// All but its limit.
+        settings: CoDelSettings,
+        limit: QueueLimit,
+    },
+    PriorityDrop {
+        limit: QueueLimit,
+        low_limit: Option<QueueLimit>,
     },
 }
 
@@ -56,6 +65,14 @@ pub(super) fn read(fields: &Fields<'_>, entry: &Entry) -> Result<(Queue, Place),
     let queue = match kind.section.kind {
         Some("red") => red(&kind, false)?,
         Some("adaptive-red") => red(&kind, true)?,
+        Some("codel") => codel(&kind)?,
+        Some("priority-drop") => {
+            let (limit, low_limit) = (kind.required("limit"), kind.optional("low_limit"));
+            Queue::PriorityDrop {
+                limit: limit?,
+                low_limit: low_limit?,
+            }
+        }
         _ => Queue::DropTail(kind.required("limit")?),
     };
     Ok((queue, place))
@@ -77,6 +94,8 @@ fn red(fields: &Fields<'_>, adaptive: bool) -> Result<Queue, Reported> {
     let mode = fields.optional_word("mode");
     let minimum = fields.optional::<QueueLength>("minimum");
     let maximum = fields.optional::<QueueLength>("maximum");
+    let mark_below = fields.optional::<f64>("mark_below");
+    let mark_below = mark_below.map(|most| most.map(|p| p.is_finite().then_some(p)));
     let read = [
         set(&mut s.mean_packet, fields.optional("mean_packet")),
         set(&mut s.max_p, fields.optional("max_p")),
@@ -84,28 +103,20 @@ fn red(fields: &Fields<'_>, adaptive: bool) -> Result<Queue, Reported> {
         set(&mut s.wait, fields.optional("wait")),
         set(&mut s.ecn, fields.optional("ecn")),
         set(&mut s.target_delay, fields.optional("target_delay")),
-        set(&mut s.weight, some(fields.optional("weight"))),
-        fields.optional::<f64>("mark_below").map(|most| {
-            if let Some(most) = most {
-                s.mark_below = most.is_finite().then_some(most);
-            }
-        }),
+        set(
+            &mut s.weight,
+            fields.optional("weight").map(|w| w.map(Some)),
+        ),
+        set(&mut s.mark_below, mark_below),
     ];
+    let ratio = |name| fields.optional::<Ratio>(name).map(|r| r.map(Ratio::get));
     let more = s.adaptive.as_mut().map(|a| {
         [
             set(&mut a.interval, fields.optional("interval")),
             set(&mut a.alpha, fields.optional("alpha")),
             set(&mut a.beta, fields.optional("beta")),
-            fields.optional("bottom").map(|ratio| {
-                if let Some(ratio) = ratio {
-                    a.bottom = Some(bentpipe_units::Ratio::get(ratio));
-                }
-            }),
-            fields.optional("top").map(|ratio| {
-                if let Some(ratio) = ratio {
-                    a.top = bentpipe_units::Ratio::get(ratio);
-                }
-            }),
+            set(&mut a.bottom, ratio("bottom").map(|r| r.map(Some))),
+            set(&mut a.top, ratio("top")),
         ]
     });
     read.into_iter()
@@ -124,16 +135,29 @@ fn red(fields: &Fields<'_>, adaptive: bool) -> Result<Queue, Reported> {
     })
 }
 
+fn codel(fields: &Fields<'_>) -> Result<Queue, Reported> {
+    let limit = fields.required("limit");
+    // The true limit comes with the link's rate.
+    let mut settings = CoDelSettings::new(Limit::Packets(0));
+    let read = [
+        set(&mut settings.target, fields.optional("target")),
+        set(&mut settings.interval, fields.optional("interval")),
+        set(&mut settings.mtu, fields.optional("mtu")),
+        set(&mut settings.ecn, fields.optional("ecn")),
+    ];
+    read.into_iter().collect::<Result<(), Reported>>()?;
+    Ok(Queue::CoDel {
+        settings,
+        limit: limit?,
+    })
+}
+
 /// Takes a value that was written.
 fn set<T>(to: &mut T, read: Result<Option<T>, Reported>) -> Result<(), Reported> {
     if let Some(value) = read? {
         *to = value;
     }
     Ok(())
-}
-
-fn some<T>(read: Result<Option<T>, Reported>) -> Result<Option<Option<T>>, Reported> {
-    read.map(|value| value.map(Some))
 }
 
 impl Queue {
@@ -146,6 +170,17 @@ impl Queue {
         Ok(match self {
             Queue::DropTail(limit) => QueueSettings::DropTail {
                 limit: link.limit(fields, limit)?,
+            },
+            Queue::CoDel {
+                mut settings,
+                limit,
+            } => {
+                settings.limit = link.limit(fields, limit)?;
+                QueueSettings::CoDel(settings)
+            }
+            Queue::PriorityDrop { limit, low_limit } => QueueSettings::PriorityDrop {
+                limit: link.limit(fields, limit)?,
+                low_limit: low_limit.map(|low| link.limit(fields, low)).transpose()?,
             },
             Queue::Red {
                 mut settings,

@@ -4,7 +4,14 @@ use super::{Key, Kind, Presence, Section, key};
 
 const PATH: &str = "link.NAME.queue";
 
-const LIMIT: Key = key(
+const PLAIN_LIMIT: Key = key(
+    "limit",
+    Kind::QueueLimit,
+    Presence::Required,
+    "how much may wait",
+);
+
+const RED_LIMIT: Key = key(
     "limit",
     Kind::QueueLimit,
     Presence::Required,
@@ -16,7 +23,7 @@ const RED_MODES: &[&str] = &["packets", "bytes"];
 
 /// The keys of RED, then those that Adaptive RED has on top.
 const RED: &[Key] = &[
-    LIMIT,
+    RED_LIMIT,
     key(
         "preset",
         Kind::OneOf(RED_PRESETS),
@@ -131,17 +138,12 @@ const RED: &[Key] = &[
 /// Keys of `RED` that Adaptive RED shares with it.
 const SHARED: usize = 13;
 
-pub(crate) static QUEUES: [Section; 3] = [
+pub(crate) static QUEUES: [Section; 5] = [
     Section {
         path: PATH,
         kind: Some("drop-tail"),
         meaning: "first in, first out; what does not fit is dropped",
-        keys: &[key(
-            "limit",
-            Kind::QueueLimit,
-            Presence::Required,
-            "how much may wait",
-        )],
+        keys: &[PLAIN_LIMIT],
     },
     Section {
         path: PATH,
@@ -155,5 +157,56 @@ pub(crate) static QUEUES: [Section; 3] = [
         kind: Some("adaptive-red"),
         meaning: "RED whose `max_p` adapts to hold the average between the thresholds",
         keys: RED,
+    },
+    Section {
+        path: PATH,
+        kind: Some("codel"),
+        meaning: "controlled delay (RFC 8289): drops when packets have waited too long for an \
+                  interval",
+        keys: &[
+            PLAIN_LIMIT,
+            key(
+                "target",
+                Kind::Duration { zero: false },
+                Presence::Default("5 ms"),
+                "the waiting time that is acceptable for good",
+            ),
+            key(
+                "interval",
+                Kind::Duration { zero: false },
+                Presence::Default("100 ms"),
+                "how long it must be exceeded before a drop; about the longest round trip",
+            ),
+            key(
+                "mtu",
+                Kind::Size {
+                    min: 1,
+                    max: 65_535,
+                },
+                Presence::Default("1500 B"),
+                "nothing is dropped while not more than this is left behind",
+            ),
+            key(
+                "ecn",
+                Kind::Boolean,
+                Presence::Default("false"),
+                "marks ECN-capable packets instead of dropping them",
+            ),
+        ],
+    },
+    Section {
+        path: PATH,
+        kind: Some("priority-drop"),
+        meaning: "first in, first out; when it is full, a packet of low priority gives way to \
+                  another: the one nearest to the tail",
+        keys: &[
+            PLAIN_LIMIT,
+            key(
+                "low_limit",
+                Kind::QueueLimit,
+                Presence::Default("limit"),
+                "a packet of low priority is dropped if more than this would wait with it",
+            ),
+        ],
     },
 ];

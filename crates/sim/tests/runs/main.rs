@@ -5,6 +5,7 @@ mod bounds;
 mod determinism;
 mod ideal;
 mod line;
+mod losses;
 mod own_controller;
 mod proactive;
 mod queues;

@@ -1,12 +1,14 @@
 //! Queue disciplines in whole runs.
 
 use crate::line::{Line, sack};
-use bentpipe_link::{Limit, QueueSettings, RedMode, RedPreset, RedSettings};
-use bentpipe_outcome::Outcome;
+use bentpipe_link::{
+    ChannelSettings, CoDelSettings, Limit, QueueSettings, RedMode, RedPreset, RedSettings,
+};
+use bentpipe_outcome::{FlowOutcome, LinkOutcome, Outcome};
 use bentpipe_scenario::Scenario;
 use bentpipe_sim::{Options, run};
 use bentpipe_traffic::Application;
-use bentpipe_units::{Duration, Rate};
+use bentpipe_units::{Duration, Rate, Ratio};
 
 /// The satellite link of [`Line`].
 const SATELLITE: usize = 1;
@@ -96,4 +98,78 @@ fn the_mean_queue_is_that_of_the_waiting_times() {
     let mean = waited / outcome.ended_at.as_secs();
     assert!((link.mean_queue_packets - mean).abs() < 0.5, "{mean}");
     assert!(link.mean_queue_packets <= mean + 1e-6);
+}
+
+fn codel(ecn: bool) -> QueueSettings {
+    QueueSettings::CoDel(CoDelSettings {
+        ecn,
+        ..CoDelSettings::new(Limit::Packets(1000))
+    })
+}
+
+#[test]
+fn codel_keeps_the_delay_low() {
+    let link = &outcome(codel(false), false).links[SATELLITE];
+    assert!(link.mean_queueing_delay < Duration::from_millis(20));
+    assert!(link.utilisation > 0.85, "{}", link.utilisation);
+    assert_eq!(link.early_drops, link.queue_drops);
+    assert_eq!(link.marks, 0);
+    let marked = &outcome(codel(true), true).links[SATELLITE];
+    assert!(marked.marks > 50, "{}", marked.marks);
+    assert!(marked.early_drops * 20 < marked.marks);
+}
+
+/// [`persistent`] with losses, one file among the flows, and short enough to
+/// end in the middle of everything.
+fn everything(queue: &QueueSettings) -> Scenario {
+    let mut scenario = persistent(queue.clone(), true);
+    scenario.duration = Duration::from_millis(7_777);
+    let lossy = ChannelSettings::GilbertElliott {
+        packet_error_rate: Ratio::new(0.01).unwrap(),
+        mean_burst: 3.0,
+    };
+    for link in &mut scenario.links {
+        link.settings.channel = lossy;
+    }
+    // The way back, too.
+    scenario.links[SATELLITE + 1].settings.queue = queue.clone();
+    scenario
+}
+
+#[test]
+fn every_kind_accounts_for_every_packet() {
+    let limit = Limit::Packets(30);
+    let kinds = [
+        drop_tail(30),
+        QueueSettings::Red(adaptive_red()),
+        codel(true),
+        QueueSettings::PriorityDrop {
+            limit,
+            low_limit: Some(Limit::Packets(10)),
+        },
+    ];
+    for queue in kinds {
+        let outcome = run(&everything(&queue), &Options::default()).unwrap();
+        let again = run(&everything(&queue), &Options::default()).unwrap();
+        assert_eq!(format!("{outcome:?}"), format!("{again:?}"));
+        let total = |of: &dyn Fn(&LinkOutcome) -> u64| outcome.links.iter().map(of).sum::<u64>();
+        let flows = |of: &dyn Fn(&FlowOutcome) -> u64| outcome.flows.iter().map(of).sum::<u64>();
+        assert_eq!(total(&|l| l.queue_drops), flows(&|f| f.queue_drops));
+        assert_eq!(total(&|l| l.channel_losses), flows(&|f| f.channel_losses));
+        assert!(total(&|l| l.channel_losses) > 0);
+        for link in &outcome.links {
+            let gone = link.delivered_packets + link.queue_drops + link.channel_losses;
+            let inside = link.offered_packets - gone;
+            assert!(inside < 200, "{queue:?} {}: {inside}", link.name);
+        }
+        // The network without ahead-of-time offers and with priority drop does
+        // what drop-tail does: nobody sends packets of low priority here.
+        if let QueueSettings::PriorityDrop { limit, .. } = queue {
+            let tail = run(
+                &everything(&QueueSettings::DropTail { limit }),
+                &Options::default(),
+            );
+            assert_eq!(outcome.flows, tail.unwrap().flows);
+        }
+    }
 }

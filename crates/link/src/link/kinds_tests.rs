@@ -1,0 +1,258 @@
+//! What holds for every kind of queue.
+
+use super::*;
+use crate::{ChannelSettings, CoDelSettings, RedPreset, RedSettings};
+use bentpipe_units::{Rate, Ratio};
+use proptest::prelude::*;
+
+/// A packet: gap to the one before in nanoseconds, and what it is.
+type Step = (u64, Offered);
+
+fn any_steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = (
+        // Half of the packets come in bursts; the mean gap is 2 ms, that of
+        // 750 bytes at 3 Mbit/s.
+        prop_oneof![Just(0u64), 0u64..8_000_000],
+        40u32..1500,
+        any::<bool>(),
+        any::<bool>(),
+    );
+    let step = step.prop_map(|(gap, bytes, ecn_capable, low_priority)| {
+        let offered = Offered {
+            bytes,
+            ecn_capable,
+            low_priority,
+        };
+        (gap, offered)
+    });
+    proptest::collection::vec(step, 1..400)
+}
+
+fn any_queue() -> impl Strategy<Value = QueueSettings> {
+    let limit = prop_oneof![
+        (1u32..40).prop_map(Limit::Packets),
+        (1500u64..40_000).prop_map(|n| Limit::Bytes(Bytes::new(n))),
+    ];
+    (limit, 0usize..7, any::<bool>()).prop_map(|(limit, kind, ecn)| match kind {
+        0 => QueueSettings::DropTail { limit },
+        1..=3 => {
+            let preset = RedPreset::ALL[kind - 1].1;
+            let mut red = RedSettings::preset(preset, limit).adaptive(preset);
+            red.ecn = ecn;
+            // Quick enough for a short test.
+            red.weight = Some(0.1);
+            QueueSettings::Red(red)
+        }
+        4 => QueueSettings::CoDel(CoDelSettings {
+            ecn,
+            target: Duration::from_millis(2),
+            interval: Duration::from_millis(10),
+            ..CoDelSettings::new(limit)
+        }),
+        5 => QueueSettings::PriorityDrop {
+            limit,
+            low_limit: None,
+        },
+        _ => QueueSettings::PriorityDrop {
+            limit,
+            low_limit: Some(Limit::Packets(3)),
+        },
+    })
+}
+
+fn settings(queue: QueueSettings, loss: f64) -> LinkSettings {
+    LinkSettings {
+        rate: Rate::from_mbps(3),
+        one_way_delay: Duration::from_millis(7),
+        queue,
+        channel: ChannelSettings::Uniform {
+            packet_error_rate: Ratio::new(loss).unwrap(),
+        },
+        framing: Bytes::new(10),
+    }
+}
+
+/// What a link did with packets 0, 1, ...
+#[derive(Debug, Default, PartialEq)]
+struct Done {
+    arrived: Vec<(usize, Time)>,
+    marked: Vec<usize>,
+    dropped: Vec<usize>,
+    lost: Vec<usize>,
+}
+
+impl Done {
+    fn tell(&mut self, packet: usize, verdict: Verdict) {
+        match verdict {
+            Verdict::Accepted | Verdict::Waits => {}
+            Verdict::Marked => self.marked.push(packet),
+            Verdict::QueueDrop => self.dropped.push(packet),
+            Verdict::ChannelLoss => self.lost.push(packet),
+        }
+    }
+
+    fn sorted(mut self) -> Done {
+        // Nobody sees the mark of a packet that is lost: a folded link does not
+        // tell of it.
+        self.marked.retain(|p| !self.lost.contains(p));
+        self.marked.sort_unstable();
+        self.dropped.sort_unstable();
+        self.lost.sort_unstable();
+        self
+    }
+}
+
+/// Offers all steps; looks at the link whenever it asks for it and, if
+/// `curious`, every half millisecond.
+fn drive(link: &mut Link<usize>, steps: &[Step], curious: bool) -> Done {
+    let mut done = Done::default();
+    let mut at = Time::ZERO;
+    let mut looked = Time::ZERO;
+    let look = |link: &mut Link<usize>, now: Time, done: &mut Done| {
+        while let Some(at) = link.next_event().filter(|at| *at <= now) {
+            done.arrived.extend(link.deliver_due(at).map(|p| (p, at)));
+            while let Some((packet, verdict)) = link.fate() {
+                done.tell(packet, verdict);
+            }
+        }
+    };
+    for (i, (gap, offered)) in steps.iter().enumerate() {
+        at += Duration::from_nanos(*gap);
+        if curious {
+            while looked < at {
+                link.advance(looked);
+                looked += Duration::from_micros(500);
+            }
+        }
+        // What is due at the same time comes after the offer.
+        look(
+            link,
+            Time::from_nanos(at.as_nanos().saturating_sub(1)),
+            &mut done,
+        );
+        let verdict = link.offer(at, i, *offered);
+        done.tell(i, verdict);
+        while let Some((packet, verdict)) = link.fate() {
+            done.tell(packet, verdict);
+        }
+    }
+    look(link, Time::MAX, &mut done);
+    done.sorted()
+}
+
+proptest! {
+    #[test]
+    fn every_packet_is_accounted_for(
+        steps in any_steps(), queue in any_queue(), loss in 0.0..0.2f64, stop in 0usize..400,
+    ) {
+        let settings = settings(queue.clone(), loss);
+        let mut link = Link::new(&settings, 1, "l");
+        link.record_delays(&settings);
+        // In the middle of it: offered = delivered + dropped + lost + inside.
+        let half = drive_without_waiting(&mut link.clone(), &steps[..stop.min(steps.len())]);
+        prop_assert!(half);
+        let done = drive(&mut link, &steps, false);
+        let ends = done.arrived.len() + done.dropped.len() + done.lost.len();
+        prop_assert_eq!(ends, steps.len());
+        prop_assert_eq!(link.in_flight(), 0);
+        // In order, each once.
+        prop_assert!(done.arrived.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 <= w[1].1));
+        let mut all: Vec<usize> = done.arrived.iter().map(|a| a.0).collect();
+        all.extend(done.dropped.iter().chain(&done.lost));
+        all.sort_unstable();
+        prop_assert!(all.into_iter().eq(0..steps.len()));
+        // The counters say the same.
+        let c = *link.counters();
+        prop_assert_eq!(c.offered, steps.len() as u64);
+        prop_assert_eq!(c.queue_drops, done.dropped.len() as u64);
+        prop_assert_eq!(c.channel_losses, done.lost.len() as u64);
+        let marked = done.marked.len() as u64;
+        prop_assert!(c.marks >= marked && c.marks - marked <= c.channel_losses);
+        prop_assert!(c.early_drops <= c.queue_drops);
+        prop_assert_eq!(link.delivered(), done.arrived.len() as u64);
+        let bytes: u64 = done.arrived.iter().map(|a| u64::from(steps[a.0].1.bytes)).sum();
+        prop_assert_eq!(c.accepted_bytes, bytes);
+        // Only the capable are marked.
+        prop_assert!(done.marked.iter().all(|&p| steps[p].1.ecn_capable));
+        // Never more than the limit waits; in bytes RED admits by what is
+        // there before.
+        match queue.limit() {
+            Limit::Packets(n) => prop_assert!(c.max_packets <= u64::from(n)),
+            Limit::Bytes(n) => {
+                let over = if matches!(queue, QueueSettings::Red(_)) { 1500 } else { 0 };
+                prop_assert!(c.max_bytes <= n.get() + over);
+            }
+        }
+        let end = done.arrived.last().map_or(Time::ZERO, |a| a.1) + Duration::from_secs(1);
+        let mean = link.mean_waiting(end);
+        prop_assert!(mean <= c.max_packets as f64);
+        prop_assert!((0.0..=1.0).contains(&link.utilisation(end)));
+    }
+
+    #[test]
+    fn a_stepped_link_does_what_the_folded_one_does(
+        steps in any_steps(), queue in any_queue(), loss in 0.0..0.2f64,
+    ) {
+        // With priority drop that is only so without packets of low priority.
+        let mut steps = steps;
+        let folded = match queue {
+            QueueSettings::PriorityDrop { limit, .. } => {
+                steps.iter_mut().for_each(|s| s.1.low_priority = false);
+                QueueSettings::DropTail { limit }
+            }
+            QueueSettings::CoDel(_) => return Ok(()),
+            ref other => other.clone(),
+        };
+        let mut one: Link<usize> = Link::new(&settings(folded, loss), 1, "l");
+        let mut other = Link::stepped(&settings(queue, loss), 1, "l");
+        prop_assert!(!one.is_stepped() && other.is_stepped());
+        prop_assert_eq!(drive(&mut one, &steps, false), drive(&mut other, &steps, false));
+        prop_assert_eq!(one.counters(), other.counters());
+        let end = Time::ZERO + Duration::from_secs(10);
+        prop_assert_eq!(one.mean_waiting(end), other.mean_waiting(end));
+        prop_assert_eq!(one.utilisation(end), other.utilisation(end));
+    }
+
+    #[test]
+    fn looking_changes_nothing(steps in any_steps(), queue in any_queue(), loss in 0.0..0.2f64) {
+        let settings = settings(queue, loss);
+        let mut links: [Link<usize>; 2] = std::array::from_fn(|_| Link::stepped(&settings, 1, "l"));
+        let [one, other] = &mut links;
+        prop_assert_eq!(drive(one, &steps, false), drive(other, &steps, true));
+        prop_assert_eq!(one.counters(), other.counters());
+    }
+
+    #[test]
+    fn the_mean_queue_is_what_is_seen(steps in any_steps(), queue in any_queue()) {
+        // The same queue looked at every 20 us, against the waiting times.
+        let settings = settings(queue, 0.0);
+        let mut link: Link<usize> = Link::new(&settings, 1, "l");
+        let mut at = Time::ZERO;
+        let mut now = Time::ZERO;
+        let (mut seen, mut looks) = (0u64, 0u64);
+        for (gap, offered) in &steps {
+            at += Duration::from_nanos(*gap);
+            while now < at {
+                seen += link.waiting(now) as u64;
+                looks += 1;
+                now += Duration::from_micros(20);
+            }
+            link.offer(at, 0, *offered);
+        }
+        if looks > 5000 {
+            let (mean, seen) = (link.mean_waiting(at), seen as f64 / looks as f64);
+            prop_assert!((mean - seen).abs() < 0.02 * seen.max(1.0), "{mean} {seen}");
+        }
+    }
+}
+
+/// Offers without delivering; true if nothing is missing after each step.
+fn drive_without_waiting(link: &mut Link<usize>, steps: &[Step]) -> bool {
+    let mut at = Time::ZERO;
+    steps.iter().enumerate().all(|(i, (gap, offered))| {
+        at += Duration::from_nanos(*gap);
+        link.offer(at, i, *offered);
+        let c = link.counters();
+        c.offered == c.queue_drops + c.channel_losses + link.in_flight() as u64
+    })
+}

@@ -1,0 +1,335 @@
+//! A waiting room whose packets the transmitter takes one by one.
+//!
+//! Where a queue decides only when a packet arrives, and serves in order at a
+//! constant rate, the time of each transmission is known on arrival and
+//! [`Queue`](crate::queue::Queue) is enough. A discipline that judges packets
+//! when the transmitter is free (CoDel), or throws out packets that it has
+//! taken (priority drop), keeps them here until then.
+
+use crate::codel::{CoDel, Waiting};
+use crate::offered::Decision;
+use crate::red::{Found, Red};
+use crate::{Counters, Limit, LinkSettings, Offered, QueueSettings, Verdict};
+use bentpipe_units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// Packets that wait, who is let in and who is sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Room<P> {
+    waiting: Ring<P>,
+    limit: Limit,
+    entry: Entry,
+    codel: Option<CoDel>,
+}
+
+/// Who is let in.
+#[derive(Clone, Debug)]
+enum Entry {
+    /// Whoever finds room.
+    DropTail,
+    Red(Box<Red>),
+    /// Packets of low priority up to this; others in their place.
+    Priority {
+        low_limit: Limit,
+    },
+}
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiter<P> {
+    pub(crate) entered: Time,
+    pub(crate) packet: P,
+    pub(crate) offered: Offered,
+    /// It was thrown out and only its place is left.
+    gone: bool,
+}
+
+/// Packets that wait, in their order.
+#[derive(Clone, Debug)]
+struct Ring<P> {
+    places: VecDeque<Waiter<P>>,
+    /// How many places there were before the first.
+    before: u64,
+    /// Places of packets of low priority, counted from the first ever.
+    low: VecDeque<u64>,
+    packets: u64,
+    bytes: u64,
+    /// Time of the judgement that is going on.
+    now: Time,
+    /// What became of packets after they were let in.
+    fates: VecDeque<(P, Verdict)>,
+    /// Waiting times of those that were not sent, and how many they are.
+    vain: Duration,
+    dropped: u64,
+}
+
+impl<P: Copy> Room<P> {
+    pub(crate) fn new(settings: &LinkSettings, seed: u64, name: &str) -> Room<P> {
+        let (rate, delay) = (settings.rate, settings.one_way_delay);
+        let (entry, codel) = match &settings.queue {
+            QueueSettings::DropTail { .. } => (Entry::DropTail, None),
+            QueueSettings::Red(red) => {
+                let red = Red::new(red, rate, delay, seed, name);
+                (Entry::Red(Box::new(red)), None)
+            }
+            QueueSettings::CoDel(codel) => (Entry::DropTail, Some(CoDel::new(codel))),
+            QueueSettings::PriorityDrop { limit, low_limit } => {
+                let low_limit = low_limit.unwrap_or(*limit);
+                (Entry::Priority { low_limit }, None)
+            }
+        };
+        Room {
+            waiting: Ring {
+                places: VecDeque::new(),
+                before: 0,
+                low: VecDeque::new(),
+                packets: 0,
+                bytes: 0,
+                now: Time::ZERO,
+                fates: VecDeque::new(),
+                vain: Duration::ZERO,
+                dropped: 0,
+            },
+            limit: settings.queue.limit(),
+            entry,
+            codel,
+        }
+    }
+
+    /// Decides over a packet that arrives at `now` and, where it is taken,
+    /// takes it. `idle_since` says since when the transmitter has had nothing
+    /// to do: it takes the packet at once, whatever the limit.
+    pub(crate) fn offer(
+        &mut self,
+        now: Time,
+        idle_since: Option<Time>,
+        packet: P,
+        offered: Offered,
+        counters: &mut Counters,
+    ) -> Decision {
+        self.waiting.now = now;
+        let before = self.waiting.dropped;
+        let decision = match &mut self.entry {
+            Entry::Red(red) => {
+                let found = Found {
+                    now,
+                    idle_since,
+                    packets: self.waiting.packets as usize,
+                    bytes: self.waiting.bytes,
+                };
+                red.decide(found, offered)
+            }
+            _ if idle_since.is_some() => Decision::Accept,
+            Entry::DropTail if self.waiting.has_room(self.limit, offered) => Decision::Accept,
+            Entry::DropTail => Decision::DropForced,
+            Entry::Priority { low_limit } => {
+                let low_limit = *low_limit;
+                self.waiting.by_priority(self.limit, low_limit, offered)
+            }
+        };
+        match decision {
+            Decision::DropEarly | Decision::DropForced => {
+                counters.queue_drops += 1;
+                counters.early_drops += u64::from(decision == Decision::DropEarly);
+                return decision;
+            }
+            Decision::Mark => {
+                counters.marks += 1;
+                self.waiting.fates.push_back((packet, Verdict::Marked));
+            }
+            Decision::Accept => {}
+        }
+        self.waiting.push(packet, offered);
+        // Those that made room.
+        counters.queue_drops += self.waiting.dropped - before;
+        if idle_since.is_none() {
+            counters.max_packets = counters.max_packets.max(self.waiting.packets);
+            counters.max_bytes = counters.max_bytes.max(self.waiting.bytes);
+        }
+        decision
+    }
+
+    /// Takes the packet that a transmitter sends that is free at `now`.
+    pub(crate) fn next(&mut self, now: Time, counters: &mut Counters) -> Option<Waiter<P>> {
+        let Some(codel) = &mut self.codel else {
+            return self.waiting.take();
+        };
+        self.waiting.now = now;
+        let before = self.waiting.dropped;
+        let next = codel.next(now, &mut self.waiting);
+        let dropped = self.waiting.dropped - before;
+        counters.queue_drops += dropped;
+        counters.early_drops += dropped;
+        let (waiter, marked) = next?;
+        if marked {
+            counters.marks += 1;
+            self.tell(waiter.packet, Verdict::Marked);
+        }
+        Some(waiter)
+    }
+
+    /// When the packet at the head came.
+    pub(crate) fn head(&self) -> Option<Time> {
+        self.waiting.head().map(|w| w.entered)
+    }
+
+    pub(crate) fn packets(&self) -> u64 {
+        self.waiting.packets
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.waiting.bytes
+    }
+
+    /// Packets that were dropped after they were let in.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.waiting.dropped
+    }
+
+    /// Remembers what became of a packet.
+    pub(crate) fn tell(&mut self, packet: P, verdict: Verdict) {
+        self.waiting.fates.push_back((packet, verdict));
+    }
+
+    /// What became of a packet that was let in, the first not told yet.
+    pub(crate) fn fate(&mut self) -> Option<(P, Verdict)> {
+        self.waiting.fates.pop_front()
+    }
+
+    /// Waiting times up to `now` of packets that were not sent (yet).
+    pub(crate) fn waited(&self, now: Time) -> Duration {
+        let here = self.waiting.places.iter().filter(|w| !w.gone);
+        here.map(|w| now.since(w.entered))
+            .fold(self.waiting.vain, |sum, wait| sum + wait)
+    }
+}
+
+impl<P: Copy> Ring<P> {
+    fn has_room(&self, limit: Limit, offered: Offered) -> bool {
+        fits(limit, self.packets, self.bytes, offered.bytes)
+    }
+
+    fn push(&mut self, packet: P, offered: Offered) {
+        if offered.low_priority {
+            self.low.push_back(self.before + self.places.len() as u64);
+        }
+        self.places.push_back(Waiter {
+            entered: self.now,
+            packet,
+            offered,
+            gone: false,
+        });
+        self.packets += 1;
+        self.bytes += u64::from(offered.bytes);
+    }
+
+    /// The first packet: the first place is never without one.
+    fn head(&self) -> Option<&Waiter<P>> {
+        self.places.front()
+    }
+
+    /// Lets packets of low priority make room for others.
+    fn by_priority(&mut self, limit: Limit, low_limit: Limit, offered: Offered) -> Decision {
+        let fits_low = !offered.low_priority || self.has_room(low_limit, offered);
+        if fits_low && self.has_room(limit, offered) {
+            return Decision::Accept;
+        }
+        if offered.low_priority {
+            return Decision::DropForced;
+        }
+        // Those nearest to the tail, as many as are needed, or none.
+        let (mut packets, mut bytes) = (self.packets, self.bytes);
+        for (before, place) in self.low.iter().rev().enumerate() {
+            packets -= 1;
+            bytes -= u64::from(self.at(*place).map_or(0, |w| w.offered.bytes));
+            if fits(limit, packets, bytes, offered.bytes) {
+                for _ in 0..=before {
+                    self.throw_out_last_low();
+                }
+                return Decision::Accept;
+            }
+        }
+        Decision::DropForced
+    }
+
+    fn at(&self, place: u64) -> Option<&Waiter<P>> {
+        self.places.get((place - self.before) as usize)
+    }
+
+    fn throw_out_last_low(&mut self) {
+        let Some(place) = self.low.pop_back() else {
+            return;
+        };
+        let Some(waiter) = self.places.get_mut((place - self.before) as usize) else {
+            return;
+        };
+        waiter.gone = true;
+        let waiter = *waiter;
+        self.leave(&waiter);
+        self.refuse(&waiter);
+        self.clear_head();
+    }
+
+    /// Drops places without a packet at the head, so that the first place has
+    /// one.
+    fn clear_head(&mut self) {
+        while self.places.front().is_some_and(|w| w.gone) {
+            self.places.pop_front();
+            self.before += 1;
+        }
+    }
+
+    fn leave(&mut self, waiter: &Waiter<P>) {
+        self.packets -= 1;
+        self.bytes -= u64::from(waiter.offered.bytes);
+    }
+
+    fn refuse(&mut self, waiter: &Waiter<P>) {
+        self.dropped += 1;
+        self.vain += self.now.since(waiter.entered);
+        self.fates.push_back((waiter.packet, Verdict::QueueDrop));
+    }
+}
+
+impl<P: Copy> Waiting for Ring<P> {
+    type Packet = Waiter<P>;
+
+    fn take(&mut self) -> Option<Waiter<P>> {
+        let waiter = self.places.pop_front()?;
+        if self.low.front() == Some(&self.before) {
+            self.low.pop_front();
+        }
+        self.before += 1;
+        self.leave(&waiter);
+        self.clear_head();
+        Some(waiter)
+    }
+
+    fn entered(packet: &Waiter<P>) -> Time {
+        packet.entered
+    }
+
+    fn ecn_capable(packet: &Waiter<P>) -> bool {
+        packet.offered.ecn_capable
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn drop_taken(&mut self, packet: Waiter<P>) {
+        self.refuse(&packet);
+    }
+}
+
+/// True if one more packet of `more` bytes fits.
+fn fits(limit: Limit, packets: u64, bytes: u64, more: u32) -> bool {
+    match limit {
+        Limit::Packets(n) => packets < u64::from(n),
+        Limit::Bytes(n) => bytes.saturating_add(u64::from(more)) <= n.get(),
+    }
+}
+
+#[cfg(test)]
+#[path = "room_tests.rs"]
+mod tests;
