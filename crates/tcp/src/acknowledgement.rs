@@ -40,7 +40,7 @@ impl Sender {
         };
         let (sacked, sacked_sent_at) = self.take_sack_blocks(packet);
         let lost = if self.recovery.uses_sack() {
-            self.board.find_lost(self.loss_rule())
+            self.board.find_lost(self.loss_rule()) + self.find_lost_again()
         } else {
             0
         };
@@ -267,6 +267,14 @@ impl Sender {
             self.resend(now, hole, out);
         }
         self.restart_timer(now);
+    }
+
+    /// Finds retransmissions of this recovery that were lost; how many.
+    fn find_lost_again(&mut self) -> u32 {
+        if self.recovery != Recovery::SackRepeat || self.state != State::Recovery {
+            return 0;
+        }
+        std::iter::from_fn(|| self.board.lose_again()).count() as u32
     }
 
     /// How selective acknowledgements tell that a hole is lost.

@@ -79,6 +79,9 @@ pub(crate) struct Scoreboard {
     sacked_above_edge: u32,
     /// No hole below this number waits to be sent again.
     next_hole: u64,
+    /// Retransmissions that are watched: the segment, and the number of the
+    /// first that was new after it, which rises.
+    watched: VecDeque<(u64, u64)>,
 }
 
 impl Scoreboard {
@@ -262,6 +265,43 @@ impl Scoreboard {
         newly
     }
 
+    /// Watches the retransmission of the segment at `index`, which has just left.
+    pub(crate) fn watch(&mut self, index: usize) {
+        let next = self.base + self.segments.len() as u64;
+        self.watched.push_back((self.base + index as u64, next));
+    }
+
+    /// The index of a watched segment that is still missing although three
+    /// segments sent after its retransmission are selectively acknowledged. It
+    /// is not watched any more.
+    pub(crate) fn lost_again(&mut self) -> Option<usize> {
+        while let Some(&(number, next)) = self.watched.front() {
+            if self.forward < next + 3 {
+                return None;
+            }
+            self.watched.pop_front();
+            let index = number.checked_sub(self.base).map(|index| index as usize);
+            if let Some(index) = index
+                && let Some(s) = self.segments.get(index)
+                && s.flags & SACKED == 0
+            {
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    /// Takes one such segment for lost. `None` if there is none.
+    pub(crate) fn lose_again(&mut self) -> Option<()> {
+        let index = self.lost_again()?;
+        let s = &mut self.segments[index];
+        self.retransmitted -= u32::from(s.flags & RETRANSMITTED != 0);
+        self.lost += u32::from(s.flags & LOST == 0);
+        s.flags = LOST;
+        self.next_hole = self.next_hole.min(self.base + index as u64);
+        Some(())
+    }
+
     /// Marks the first segment lost (duplicate ACKs without SACK). True if it
     /// was not before.
     pub(crate) fn lose_head(&mut self) -> bool {
@@ -296,6 +336,7 @@ impl Scoreboard {
         }
         self.lost = self.segments.len() as u32 - self.sacked;
         self.retransmitted = 0;
+        self.watched.clear();
         self.next_hole = self.base;
         self.edge = self.base + self.segments.len() as u64;
         self.sacked_above_edge = 0;
@@ -395,6 +436,7 @@ impl Scoreboard {
         self.sacked_above_edge = 0;
         self.forward = self.base;
         self.edge = self.base;
+        self.watched.clear();
     }
 
     /// The first segment at or above `sequence` that is not selectively

@@ -86,12 +86,32 @@ fn an_undone_timeout_keeps_what_is_under_way() {
     assert_eq!(b.next_lost(), None);
 }
 
+#[test]
+fn a_retransmission_is_lost_when_three_segments_after_it_arrived() {
+    let mut b = board(10);
+    sack(&mut b, 2, 10);
+    b.find_lost(LossRule::ThreeAbove);
+    let hole = b.next_lost().unwrap();
+    b.resent(hole.index, Time::from_nanos(1));
+    b.watch(hole.index);
+    for number in 10..13 {
+        b.push(number * MSS, MSS as u16, Time::from_nanos(2));
+    }
+    sack(&mut b, 11, 12);
+    assert_eq!(b.lose_again(), None);
+    sack(&mut b, 13, 13);
+    assert_eq!(b.lose_again(), Some(()));
+    assert_eq!(b.lose_again(), None);
+    assert_eq!((b.flight(), b.next_lost()), (0, Some(hole)));
+}
+
 /// What the scoreboard stands for, in the most obvious form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Plain {
     sacked: bool,
     lost: bool,
-    again: bool,
+    /// Segments that there were when it was sent again.
+    again: Option<usize>,
 }
 
 fn plain_find_lost(model: &mut [Plain], una: usize, rule: LossRule) {
@@ -108,6 +128,18 @@ fn plain_find_lost(model: &mut [Plain], una: usize, rule: LossRule) {
     }
 }
 
+/// One past the highest selectively acknowledged segment, ever.
+fn plain_lose_again(model: &mut [Plain], una: usize, forward: usize) -> usize {
+    let mut lost = 0;
+    for s in &mut model[una..] {
+        if s.again.is_some_and(|next| forward >= next + 3) {
+            s.again = None;
+            lost += 1;
+        }
+    }
+    lost
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Push(u8),
@@ -115,6 +147,7 @@ enum Step {
     Acknowledge(u16),
     FindLost,
     Resend,
+    LoseAgain,
     LoseHead,
     LoseAll,
 }
@@ -128,6 +161,7 @@ fn step() -> impl Strategy<Value = Step> {
         Just(Step::FindLost),
         Just(Step::Resend),
         Just(Step::Resend),
+        Just(Step::LoseAgain),
         Just(Step::LoseHead),
         Just(Step::LoseAll),
     ]
@@ -143,12 +177,13 @@ proptest! {
         let mut b = Scoreboard::default();
         let mut model: Vec<Plain> = Vec::new();
         let mut una = 0usize;
+        let mut forward_now = 0usize;
         for s in steps {
             let out = model.len() - una;
             match s {
                 Step::Push(n) => for _ in 0..n {
                     b.push(model.len() as u64 * MSS, MSS as u16, Time::ZERO);
-                    model.push(Plain { sacked: false, lost: false, again: false });
+                    model.push(Plain { sacked: false, lost: false, again: None });
                 },
                 Step::Sack(at, n) if out > 1 => {
                     // Never the first: that would be a cumulative ACK.
@@ -156,12 +191,18 @@ proptest! {
                     let last = (first + n as usize).min(model.len());
                     b.sack(first as u64 * MSS, last as u64 * MSS);
                     for s in &mut model[first..last] {
-                        *s = Plain { sacked: true, lost: false, again: false };
+                        *s = Plain { sacked: true, lost: false, again: None };
                     }
+                    forward_now = forward_now.max(last);
                 }
                 Step::Acknowledge(n) if out > 0 => {
                     una += n as usize % (out + 1);
                     b.acknowledge(una as u64 * MSS);
+                    forward_now = forward_now.max(una);
+                }
+                Step::LoseAgain => {
+                    let expected = plain_lose_again(&mut model, una, forward_now);
+                    prop_assert_eq!(std::iter::from_fn(|| b.lose_again()).count(), expected);
                 }
                 Step::FindLost => {
                     b.find_lost(rule);
@@ -169,11 +210,12 @@ proptest! {
                 }
                 Step::Resend => {
                     let hole = b.next_lost();
-                    let expected = model[una..].iter().position(|s| s.lost && !s.again);
+                    let expected = model[una..].iter().position(|s| s.lost && s.again.is_none());
                     prop_assert_eq!(hole.map(|h| h.index), expected);
                     if let Some(h) = hole {
                         b.resent(h.index, Time::ZERO);
-                        model[una + h.index].again = true;
+                        b.watch(h.index);
+                        model[una + h.index].again = Some(model.len());
                     }
                 }
                 Step::LoseHead if out > 0 => {
@@ -184,7 +226,7 @@ proptest! {
                     b.lose_all(false);
                     for s in &mut model[una..] {
                         s.lost = !s.sacked;
-                        s.again = false;
+                        s.again = None;
                     }
                 }
                 _ => {}
@@ -193,7 +235,7 @@ proptest! {
             prop_assert_eq!(b.outstanding(), model.len() - una);
             prop_assert_eq!(b.sacked() as usize, count(|s| s.sacked));
             prop_assert_eq!(b.lost as usize, count(|s| s.lost));
-            prop_assert_eq!(b.retransmitted as usize, count(|s| s.again));
+            prop_assert_eq!(b.retransmitted as usize, count(|s| s.again.is_some()));
         }
     }
 }

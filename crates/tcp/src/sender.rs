@@ -499,6 +499,9 @@ impl Sender {
             self.rescued = true;
         }
         self.board.resent(hole.index, now);
+        if self.state == State::Recovery && self.recovery == Recovery::SackRepeat {
+            self.board.watch(hole.index);
+        }
         if let Some(undo) = &mut self.undo {
             // The timestamp tells only whether the first segment of the episode
             // arrived before it was sent again in it.

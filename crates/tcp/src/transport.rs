@@ -36,6 +36,10 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgements with pipe (RFC 6675).
     Sack,
+    /// The same, and a retransmission is lost, too, once three segments sent
+    /// after it are selectively acknowledged; elsewhere it waits for the timer.
+    /// The scoreboard of ns-2 can tell (`CheckSndNxt`), and Linux does.
+    SackRepeat,
     /// Forward acknowledgement: what lies three segments below the highest
     /// selectively acknowledged one is lost (Mathis & Mahdavi 1996).
     Fack,
@@ -43,18 +47,19 @@ pub enum Recovery {
 
 impl Recovery {
     /// Every form, with the name that scenarios use.
-    pub const ALL: [(&'static str, Recovery); 5] = [
+    pub const ALL: [(&'static str, Recovery); 6] = [
         ("tahoe", Recovery::Tahoe),
         ("reno", Recovery::Reno),
         ("newreno", Recovery::NewReno),
         ("sack", Recovery::Sack),
+        ("sack-repeat", Recovery::SackRepeat),
         ("fack", Recovery::Fack),
     ];
 
     /// True for the forms that need the SACK option.
     #[must_use]
     pub const fn uses_sack(self) -> bool {
-        matches!(self, Recovery::Sack | Recovery::Fack)
+        matches!(self, Recovery::Sack | Recovery::SackRepeat | Recovery::Fack)
     }
 }
 

@@ -108,7 +108,7 @@ impl Agent {
             Recovery::Tahoe => Kind::Tahoe,
             Recovery::Reno => Kind::Reno,
             Recovery::NewReno => Kind::NewReno,
-            Recovery::Sack => Kind::Sack1,
+            Recovery::Sack | Recovery::SackRepeat => Kind::Sack1,
             Recovery::Fack => return None,
         };
         Some(Agent {
@@ -205,6 +205,9 @@ impl Agent {
             self.timed.get_or_insert((number, now));
         } else if let Some(hole) = s.board.segment((number - self.highest_ack - 1) as usize) {
             s.send_again(now, hole, out);
+            if self.recovering && s.recovery == Recovery::SackRepeat {
+                s.board.watch(hole.index);
+            }
         }
         if idle || s.retransmission_deadline == Time::MAX {
             Self::set_timer(s, now);

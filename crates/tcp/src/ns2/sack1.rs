@@ -10,11 +10,16 @@
 //! restart the timer and end its back-off; nothing grows until the ACK after
 //! the one that covers `recover`.
 //!
+//! With recovery `sack-repeat`, which ns-2's agent does not have, a hole is
+//! filled again before any other once three segments sent after it are
+//! selectively acknowledged.
+//!
 //! A timeout forgets what was selectively acknowledged, and duplicate ACKs
 //! say nothing then until one advances. So does every ACK that advances
 //! outside recovery.
 
 use super::agent::{Action, Agent, DUPLICATES};
+use crate::Recovery;
 use crate::packet::Transmit;
 use crate::sender::Sender;
 use bentpipe_cc::{Ack, RecoveryExit};
@@ -121,6 +126,11 @@ impl Agent {
         };
         if !open {
             return None;
+        }
+        if self.recovering && s.recovery == Recovery::SackRepeat {
+            if let Some(index) = s.board.lost_again() {
+                return Some(self.highest_ack + 1 + index as i64);
+            }
         }
         let from = self.next_hole.max(self.highest_ack + 1);
         let hole = s

@@ -88,6 +88,35 @@ fn one_segment_is_sent_to_the_rescue_when_nothing_new_is_left() {
 }
 
 #[test]
+fn a_lost_retransmission_waits_for_the_timer_or_is_repeated() {
+    for profile in [HostProfile::Rfc, HostProfile::Ns2] {
+        for (recovery, timeouts) in [(Recovery::Sack, 1), (Recovery::SackRepeat, 0)] {
+            let transport = Transport {
+                profile,
+                ..twenty(recovery)
+            };
+            let lost = std::cell::Cell::new(0);
+            let mut pipe = Pipe::open(&transport, move |_, p| {
+                if p.payload > 0 && p.sequence == 0 && lost.get() < 2 {
+                    lost.set(lost.get() + 1);
+                    return Fate::Drop;
+                }
+                Fate::Deliver
+            });
+            pipe.write(100);
+            pipe.run_for(Duration::from_secs(5));
+            let counters = pipe.ends[0].counters();
+            assert_eq!(pipe.ends[0].acknowledged(), Bytes::new(100_000));
+            assert_eq!(counters.timeouts, timeouts, "{profile:?} {recovery:?}");
+            if timeouts == 0 {
+                assert_eq!(resent(&pipe), [0, 0], "{profile:?}");
+                assert_eq!(counters.recoveries, 1);
+            }
+        }
+    }
+}
+
+#[test]
 fn tahoe_slow_starts_after_a_loss() {
     let mut pipe = Pipe::open(&twenty(Recovery::Tahoe), drop_once(&[0]));
     pipe.write(100);
