@@ -114,7 +114,8 @@ impl<P: Copy> Link<P> {
     /// decide over a packet without taking it. Whoever calls this sees to it
     /// that the packet is at the far end when it arrives. A stepped link wants
     /// the packet itself.
-    #[inline]
+    // Once a hop: a call costs more than the decision.
+    #[inline(always)]
     pub fn admit(&mut self, now: Time, offered: Offered) -> Admission {
         if !matches!(self.discipline, Discipline::DropTail) {
             return self.admit_managed(now, offered);
