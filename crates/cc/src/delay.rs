@@ -1,9 +1,11 @@
 //! Algorithms that watch the queueing delay.
 
 mod fine_timer;
+mod new_vegas;
 mod vegas;
 mod veno;
 
+pub use new_vegas::{NewVegas, NewVegasParts};
 pub use vegas::{Vegas, VegasThresholds};
 pub use veno::{Veno, VenoForm, VenoRtt};
 
@@ -14,6 +16,8 @@ family! {
     Delay {
         /// Vegas as Brakmo & Peterson and ns-2 have it.
         Vegas(Vegas),
+        /// New Vegas.
+        NewVegas(NewVegas),
         /// Veno.
         Veno(Veno),
     }

@@ -39,8 +39,12 @@ pub struct Window {
     /// Slow start threshold, segments; infinite until something sets it.
     pub ssthresh: Segments,
     /// The rate to pace at, where the controller wants pacing at its own rate;
-    /// `None` leaves pacing to the transport's setting.
+    /// `None` leaves pacing to the transport's setting. It counts payload: a
+    /// controller knows the MSS and not the headers.
     pub pacing_rate: Option<Rate>,
+    /// Segments that a paced sender lets go at once before it waits for as long
+    /// as they take at the pacing rate; at least 1.
+    pub send_quantum: u32,
     /// What else the transport is asked to do; it takes this after each call.
     pub actions: Actions,
 }
@@ -108,6 +112,7 @@ impl Window {
             cwnd: initial_window,
             ssthresh: f64::INFINITY,
             pacing_rate: None,
+            send_quantum: 1,
             actions: Actions::default(),
         }
     }

@@ -129,6 +129,8 @@ pub(crate) struct Sender {
     pacing: Pacing,
     pacing_deadline: Time,
     burst_left: u32,
+    /// Segments that may still leave with the last one.
+    quantum_left: u32,
     last_sent_at: Time,
     pub(crate) counters: SenderCounters,
     pub(crate) max_cwnd: f64,
@@ -199,6 +201,7 @@ impl Sender {
             pacing: transport.pacing,
             pacing_deadline: Time::MAX,
             burst_left,
+            quantum_left: 0,
             last_sent_at: Time::ZERO,
             counters: SenderCounters::default(),
             max_cwnd: transport.initial_window,
@@ -291,16 +294,28 @@ impl Sender {
     }
 
     /// True if pacing lets a packet go at `now`; else the deadline is armed.
+    /// When it is due a quantum may go.
     pub(crate) fn pacing_permits(&mut self, now: Time) -> bool {
-        self.pacing_deadline == Time::MAX || now >= self.pacing_deadline
+        if self.pacing_deadline == Time::MAX || now >= self.pacing_deadline {
+            self.quantum_left = self.window.send_quantum;
+            return true;
+        }
+        self.quantum_left > 0
     }
 
-    fn note_paced(&mut self, now: Time, bytes: u32) {
+    /// Moves the deadline by the time that a packet with `payload` bytes takes.
+    fn note_paced(&mut self, now: Time, payload: u32) {
+        self.quantum_left = self.quantum_left.saturating_sub(1);
         if self.burst_left > 0 {
             self.burst_left -= 1;
             return;
         }
         if let Some(rate) = self.pacing_rate() {
+            // The controller's own rate counts payload.
+            let bytes = match self.window.pacing_rate {
+                Some(_) => payload,
+                None => payload + self.header,
+            };
             let interval = rate.transmission_time(bentpipe_units::Bytes::new(u64::from(bytes)));
             // An idle sender earns no credit: it starts from now.
             let from = if self.pacing_deadline == Time::MAX {
@@ -324,7 +339,7 @@ impl Sender {
 
     /// A full packet was sent with spacing.
     pub(crate) fn note_full_paced(&mut self, now: Time) {
-        self.note_paced(now, self.mss + self.header);
+        self.note_paced(now, self.mss);
     }
 
     /// Nothing more can go for now: unless spacing holds it back, no timer is
@@ -376,19 +391,19 @@ impl Sender {
                 self.window_limited = true;
                 break;
             }
-            let bytes = if let Some(hole) = self.next_hole() {
+            let payload = if let Some(hole) = self.next_hole() {
                 self.resend(now, hole, out);
-                u32::from(hole.len) + self.header
+                u32::from(hole.len)
             } else if let Some(len) = self.next_new() {
                 self.send_new(now, len, out);
-                u32::from(len) + self.header
+                u32::from(len)
             } else {
                 // Data, a buffer or the receive window ran out.
                 self.window_limited = false;
                 break;
             };
             if paced {
-                self.note_paced(now, bytes);
+                self.note_paced(now, payload);
             }
             permitted -= 1.0;
         }

@@ -84,6 +84,8 @@ pub struct Vegas {
     round: Round,
     /// What an ACK adds: nothing, 1 in slow start, 1/cwnd at the last decision.
     increment: Segments,
+    /// That increment is one of slow start.
+    doubles: bool,
     /// Slow start grows in the next round.
     grows: bool,
     /// ACKs that still look for overdue segments.
@@ -94,6 +96,9 @@ pub struct Vegas {
     cut_at: Option<Time>,
     /// What that cut left; 0 before one and after a timeout.
     cut_to: Segments,
+    /// The window to converge to faster than by one segment a round (New
+    /// Vegas).
+    target: Option<Segments>,
 }
 
 /// The round trip that runs, and the smallest of all.
@@ -186,12 +191,44 @@ impl Vegas {
             timer: FineTimer::NEW,
             round: Round::NEW,
             increment: 0.0,
+            doubles: false,
             grows: true,
             worried: 0,
             second_look: false,
             cut_at: None,
             cut_to: 0.0,
+            target: None,
         }
+    }
+
+    /// The smallest RTT, once known.
+    pub(super) fn base_rtt(&self) -> Option<Duration> {
+        let base = self.round.base;
+        base.is_finite().then(|| Duration::from_secs_f64(base))
+    }
+
+    /// Go to a window of `target` segments, half of the way in each round, while
+    /// the queue holds less than alpha.
+    pub(super) fn converge_to(&mut self, target: Option<Segments>) {
+        self.target = target;
+    }
+
+    /// The window that it converges to.
+    pub(super) fn target(&self) -> Option<Segments> {
+        self.target
+    }
+
+    /// Segments to add over a round with less than alpha in the queue.
+    fn step(&mut self, cwnd: Segments) -> Segments {
+        if let Some(target) = self.target {
+            let distance = target - cwnd;
+            if distance > 1.0 {
+                // At most a segment per segment acknowledged.
+                return (distance / 2.0).max(1.0).min(cwnd);
+            }
+            self.target = None;
+        }
+        1.0
     }
 
     /// What a round trip that queued `difference` segments means for the
@@ -202,7 +239,8 @@ impl Vegas {
         } else {
             difference
         };
-        if window.in_slow_start() {
+        self.doubles = window.in_slow_start();
+        if self.doubles {
             self.grows = !self.grows;
             self.increment = 0.0;
             if self.grows && difference > self.thresholds.gamma {
@@ -211,13 +249,14 @@ impl Vegas {
             } else if self.grows {
                 self.increment = 1.0;
             }
-        } else if difference > self.thresholds.beta {
-            window.cwnd = (window.cwnd - 1.0).max(LEAST);
-            self.increment = 0.0;
         } else if difference < self.thresholds.alpha {
-            self.increment = 1.0 / window.cwnd;
+            self.increment = self.step(window.cwnd) / window.cwnd;
         } else {
             self.increment = 0.0;
+            self.target = None;
+            if difference > self.thresholds.beta {
+                window.cwnd = (window.cwnd - 1.0).max(LEAST);
+            }
         }
     }
 
@@ -321,7 +360,7 @@ impl CongestionControl for Vegas {
                 self.decide(measured.difference, window);
             }
         }
-        if self.increment >= 1.0 && !window.in_slow_start() {
+        if self.doubles && !window.in_slow_start() {
             self.increment = 0.0;
         }
         let unused = window.cwnd - (ack.outstanding + 1.0);
@@ -366,5 +405,32 @@ impl CongestionControl for Vegas {
         window.ssthresh = before.ssthresh;
         self.cut_at = None;
         self.cut_to = 0.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rapid_convergence_halves_the_distance_every_round() {
+        let thresholds = VegasThresholds {
+            alpha: 1.0,
+            beta: 3.0,
+            gamma: 1.0,
+        };
+        let mut vegas = Vegas::new(thresholds, true);
+        vegas.converge_to(Some(180.0));
+        let mut cwnd = 100.0;
+        let windows: Vec<f64> = (0..7)
+            .map(|_| {
+                cwnd += vegas.step(cwnd);
+                cwnd
+            })
+            .collect();
+        assert_eq!(windows, [140.0, 160.0, 170.0, 175.0, 177.5, 178.75, 179.75]);
+        // Within a segment it is over, and growth is Vegas' again.
+        assert_eq!(vegas.step(cwnd), 1.0);
+        assert_eq!(vegas.target(), None);
     }
 }

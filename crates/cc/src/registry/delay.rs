@@ -5,7 +5,9 @@ use super::reader::Reader;
 use super::table::{flag, number, word};
 use super::{Described, Parameter};
 use crate::Whole;
-use crate::delay::{Delay, Vegas, VegasThresholds, Veno, VenoForm, VenoRtt};
+use crate::delay::{
+    Delay, NewVegas, NewVegasParts, Vegas, VegasThresholds, Veno, VenoForm, VenoRtt,
+};
 
 const QUEUED: (f64, f64) = (0.0, 1_000_000.0);
 
@@ -28,6 +30,20 @@ static VEGAS: [Parameter; 4] = [
     ),
 ];
 
+static NEW_VEGAS: [Parameter; 7] = [
+    VEGAS[0],
+    VEGAS[1],
+    VEGAS[2],
+    VEGAS[3],
+    flag("pacing", true, "spread the packets of slow start"),
+    flag("pairing", true, "send them two at a time"),
+    flag(
+        "convergence",
+        true,
+        "go to the window that fits the path when slow start ends",
+    ),
+];
+
 static VENO: [Parameter; 3] = [
     threshold(
         "beta",
@@ -46,7 +62,7 @@ static VENO: [Parameter; 3] = [
     ),
 ];
 
-pub(super) static NAMED: [Described; 2] = [
+pub(super) static NAMED: [Described; 3] = [
     Described {
         name: "vegas",
         summary: "keeps a few segments in the queue; retransmits by a fine timer",
@@ -55,6 +71,15 @@ pub(super) static NAMED: [Described; 2] = [
                the transport's recovery repairs, the fine timer only starts it",
         slots: None,
         parameters: &VEGAS,
+    },
+    Described {
+        name: "new-vegas",
+        summary: "Vegas with pacing, packet pairs and rapid window convergence",
+        source: "Sing & Soh 2005 and 2006 (abstracts), Salamanca 2008",
+        open: "the three changes are named without a formula: all of it is our reading, not the \
+               original",
+        slots: None,
+        parameters: &NEW_VEGAS,
     },
     Described {
         name: "veno",
@@ -75,6 +100,18 @@ pub(super) fn build(name: &str, reader: &Reader<'_>) -> Option<Whole> {
     };
     let delay = match name {
         "vegas" => Delay::Vegas(Vegas::new(thresholds(), reader.flag("whole_diff"))),
+        "new-vegas" => {
+            let parts = NewVegasParts {
+                pacing: reader.flag("pacing"),
+                pairing: reader.flag("pairing"),
+                convergence: reader.flag("convergence"),
+            };
+            Delay::NewVegas(NewVegas::new(
+                thresholds(),
+                reader.flag("whole_diff"),
+                parts,
+            ))
+        }
         "veno" => {
             let rtt = if reader.is("rtt", "smoothed") {
                 VenoRtt::Smoothed

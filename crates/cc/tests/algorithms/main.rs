@@ -9,6 +9,7 @@ mod hybla;
 mod invariants;
 mod linux;
 mod marchese;
+mod new_vegas;
 mod proactive;
 mod registry;
 mod scalable;

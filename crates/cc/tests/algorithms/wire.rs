@@ -92,6 +92,7 @@ impl Wire {
             cwnd,
             ssthresh,
             pacing_rate: None,
+            send_quantum: 1,
             actions: Actions::default(),
         };
         Wire {

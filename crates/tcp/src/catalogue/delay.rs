@@ -2,12 +2,18 @@
 
 use super::named::{NamedTransport, control, named};
 
-pub(super) static TRANSPORTS: [NamedTransport; 2] = [
+pub(super) static TRANSPORTS: [NamedTransport; 3] = [
     named(
         "vegas",
         "keeps one to three segments in the queue; retransmits by a fine timer",
         "Brakmo & Peterson 1995, with the numbers of ns-2",
         || control("vegas"),
+    ),
+    named(
+        "new-vegas",
+        "Vegas with paced pairs in slow start and rapid window convergence (our reading)",
+        "Sing & Soh 2005 and 2006",
+        || control("new-vegas"),
     ),
     named(
         "veno",
