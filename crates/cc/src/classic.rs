@@ -8,7 +8,6 @@
 
 use crate::avoidance::Growth;
 use crate::controller::CongestionControl as _;
-use crate::reaction::HalfOf;
 use crate::{
     Ack, Avoidance, Classic, Controller, Hoe, HostRules, Loss, Phase, Reaction, RecoveryExit,
     Start, Timeout, Whole, Window,
@@ -62,12 +61,9 @@ impl Classic {
             Reaction::Halve(halve) => {
                 halve.whole |= rules.whole_ssthresh;
                 halve.exact |= rules.exact_halves;
-                if rules.halve_window {
-                    halve.of = HalfOf::Window;
-                }
             }
-            Reaction::Westwood(westwood) => westwood.as_agent |= rules.exact_halves,
-            Reaction::WestwoodPlus(westwood) => westwood.as_agent |= rules.exact_halves,
+            Reaction::Westwood(westwood) => westwood.cut.as_agent |= rules.exact_halves,
+            Reaction::WestwoodPlus(westwood) => westwood.cut_to.as_agent |= rules.exact_halves,
             Reaction::Cubic(_)
             | Reaction::HighSpeed(_)
             | Reaction::Scalable(_)

@@ -132,9 +132,6 @@ pub struct HostRules {
     pub integer_avoidance: bool,
     /// ssthresh after halving is a whole number of segments (ns-2, Linux).
     pub whole_ssthresh: bool,
-    /// Halving takes half of cwnd instead of half of what is in flight (ns-2,
-    /// Linux).
-    pub halve_window: bool,
     /// Halving leaves cwnd at the exact half, below ssthresh's floor too, and
     /// the end of recovery leaves cwnd alone (ns-2).
     pub exact_halves: bool,

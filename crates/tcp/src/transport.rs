@@ -170,8 +170,6 @@ impl Transport {
             equality_is_slow_start: rules.equality_is_slow_start,
             integer_avoidance: rules.whole_segments,
             whole_ssthresh: rules.whole_segments || rules.sender.is_ns2(),
-            // The endpoint reports the window instead of the flight itself.
-            halve_window: false,
             exact_halves: rules.sender == SenderRules::Ns2Agent,
         });
         Ok(controller)

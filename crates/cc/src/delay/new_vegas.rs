@@ -119,7 +119,9 @@ impl NewVegas {
         let base = self.vegas.base_rtt()?;
         let closest = self.closest_before.min(self.closest);
         let product = base.as_nanos() as f64 / closest;
-        (closest.is_finite()).then(|| product + self.vegas.thresholds.alpha)
+        closest
+            .is_finite()
+            .then_some(product + self.vegas.thresholds.alpha)
     }
 }
 

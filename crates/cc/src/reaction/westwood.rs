@@ -9,20 +9,25 @@
 //!
 //! | parameter | default | unit |
 //! |---|---|---|
-//! | filter | tustin | or type-1, type-3 (the numbers of the ns-2 agent) |
+//! | filter | tustin | or type-0 to type-4, the numbers of the ns-2 agent |
 //! | tau | 500 ms (the ns-2 agent: 1 s) | time constant of tustin and type-3 |
 //! | zero_samples (m) | 2 | zero samples every tau / m without an ACK |
 //! | accounting | dupack | `delivered`: what SACK says arrived |
 //! | count_cap | 0 = none (the ns-2 agent: 2) | segments an ACK accounts for at most |
+//! | timeout_window | 1 (the ns-2 agent: 2) | cwnd after a timeout, segments |
 //!
 //! - tustin: BWE_k = ((2 tau / D - 1) BWE_{k-1} + b_k + b_{k-1}) / (2 tau / D + 1),
 //!   D the time since the last sample;
+//! - type-0: BWE_k = .9 BWE_{k-1} + .1 b_k;
 //! - type-1: BWE_k = .9047 BWE_{k-1} + .0476 (b_k + b_{k-1}): tustin at
 //!   tau = 10 D; no zero samples;
+//! - type-2: the same with .93548 and .03225: tustin at tau = 15 D;
 //! - type-3: tustin with m = 2 as the agent has it. A zero sample for each
 //!   whole tau / 2 of a gap weighs 3/5 and 1/5, and the sample divides by what is
 //!   left of the gap; where that is less than 10 ms, one zero sample less is
-//!   taken, and tau / 2 is left.
+//!   taken, and tau / 2 is left;
+//! - type-4: one sample per round trip through the weights of type-0, that is
+//!   Westwood+ ([`super::WestwoodPlus`]).
 //!
 //! A connection that sends a window in one burst a round trip (RTT 600 ms) makes
 //! all of these estimate the rate within the bursts, not the mean: with tustin
@@ -78,6 +83,10 @@ impl AckCount {
         }
     }
 
+    pub(super) const fn accounting(&self) -> Accounting {
+        self.accounting
+    }
+
     #[inline]
     pub(super) fn count(&mut self, ack: &Ack) -> Segments {
         let count = match self.accounting {
@@ -116,12 +125,14 @@ pub(super) fn bits(segments: Segments, mss: u32) -> f64 {
 /// The low-pass filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Filter {
-    /// Fixed weights: `old` on the estimate, `new` on the last two samples.
+    /// Fixed weights.
     Weights {
         /// Weight of the estimate.
         old: f64,
-        /// Weight of each of the last two samples.
+        /// Weight of the new sample.
         new: f64,
+        /// Weight of the sample before it.
+        last: f64,
     },
     /// Tustin's approximation of a first-order low-pass.
     Tustin {
@@ -141,10 +152,25 @@ pub enum Filter {
 const SMALLEST_REST: f64 = 0.01;
 
 impl Filter {
+    /// Type 0 of the ns-2 agent.
+    pub const TYPE_0: Filter = Filter::Weights {
+        old: 0.9,
+        new: 0.1,
+        last: 0.0,
+    };
+
     /// Type 1 of the ns-2 agent.
     pub const TYPE_1: Filter = Filter::Weights {
         old: 0.9047,
         new: 0.0476,
+        last: 0.0476,
+    };
+
+    /// Type 2 of the ns-2 agent.
+    pub const TYPE_2: Filter = Filter::Weights {
+        old: 0.93548,
+        new: 0.03225,
+        last: 0.03225,
     };
 
     /// Type 3 of the ns-2 agent.
@@ -166,11 +192,60 @@ pub struct Westwood {
     last_ack: Option<Time>,
     /// Segments of ACKs at the instant of the last one.
     pending: Segments,
-    /// cwnd after the last cut.
-    cut_to: Segments,
+    /// What losses and timeouts do with the estimate.
+    pub(crate) cut: CutTo,
+}
+
+/// What losses and timeouts do to the window, once there is an estimate; shared
+/// with Westwood+.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct CutTo {
+    /// cwnd after the last cut; 0 before one and after a timeout.
+    pub(super) cwnd: Segments,
+    /// cwnd after a timeout.
+    pub(super) timeout_window: Segments,
     /// ssthresh is whole, and the end of recovery leaves cwnd alone, as in the
     /// agents of ns-2. Set by the host profile.
-    pub as_agent: bool,
+    pub(crate) as_agent: bool,
+}
+
+impl CutTo {
+    pub(super) const NEW: CutTo = CutTo {
+        cwnd: 0.0,
+        timeout_window: 1.0,
+        as_agent: false,
+    };
+
+    /// What fits into the path at `bandwidth` bit/s, segments, once there is an
+    /// estimate.
+    pub(super) fn fitting(&self, bandwidth: f64, rtt: Duration, mss: u32) -> Option<Segments> {
+        let fitting = fitting_window(bandwidth, rtt, mss)?;
+        Some(if self.as_agent {
+            math::floor(fitting)
+        } else {
+            fitting
+        })
+    }
+
+    /// The retransmission timer ran out with an estimate of `bandwidth` bit/s.
+    pub(super) fn on_timeout(&mut self, bandwidth: f64, timeout: &Timeout, window: &mut Window) {
+        if timeout.first {
+            window.ssthresh = self
+                .fitting(bandwidth, timeout.min_rtt, timeout.mss)
+                .unwrap_or((timeout.flight / 2.0).max(2.0));
+        }
+        window.cwnd = self.timeout_window;
+        self.cwnd = 0.0;
+    }
+
+    /// cwnd when recovery ends, before the recovery fix.
+    pub(super) fn after_recovery(&self, window: &Window) -> Segments {
+        if self.cwnd >= 1.0 {
+            self.cwnd.min(window.ssthresh)
+        } else {
+            window.ssthresh
+        }
+    }
 }
 
 impl Westwood {
@@ -185,9 +260,15 @@ impl Westwood {
             last_sample: 0.0,
             last_ack: None,
             pending: 0.0,
-            cut_to: 0.0,
-            as_agent: false,
+            cut: CutTo::NEW,
         }
+    }
+
+    /// The same with cwnd set to so many segments after a timeout.
+    #[must_use]
+    pub const fn with_timeout_window(mut self, segments: Segments) -> Westwood {
+        self.cut.timeout_window = segments;
+        self
     }
 
     /// The bandwidth estimate; `None` before a sample.
@@ -220,8 +301,8 @@ impl Westwood {
     fn filter(&mut self, gap: f64, bits: f64) {
         let mut sample = bits / gap;
         match self.filter {
-            Filter::Weights { old, new } => {
-                self.estimate = old * self.estimate + new * (sample + self.last_sample);
+            Filter::Weights { old, new, last } => {
+                self.estimate = old * self.estimate + new * sample + last * self.last_sample;
             }
             Filter::Tustin { tau, zero_samples } => {
                 let tau = tau.as_secs().max(1e-9);
@@ -286,38 +367,22 @@ impl Westwood {
     }
 
     pub(super) fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
-        window.ssthresh = self.ssthresh(loss.min_rtt, loss.flight, loss.mss);
+        window.ssthresh = self
+            .cut
+            .fitting(self.estimate, loss.min_rtt, loss.mss)
+            .unwrap_or((loss.flight / 2.0).max(2.0));
         window.cwnd = window.cwnd.min(window.ssthresh);
-        self.cut_to = window.cwnd;
-    }
-
-    fn ssthresh(&self, min_rtt: Duration, flight: Segments, mss: u32) -> Segments {
-        let fitting =
-            fitting_window(self.estimate, min_rtt, mss).unwrap_or((flight / 2.0).max(2.0));
-        if self.as_agent {
-            fitting.floor()
-        } else {
-            fitting
-        }
+        self.cut.cwnd = window.cwnd;
     }
 
     pub(super) fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        if timeout.first {
-            window.ssthresh = self.ssthresh(timeout.min_rtt, timeout.flight, timeout.mss);
-        }
-        window.cwnd = 1.0;
-        self.cut_to = 0.0;
+        self.cut.on_timeout(self.estimate, timeout, window);
     }
 
     pub(super) fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
-        if self.as_agent {
+        if self.cut.as_agent {
             return leave_as_agent(exit, window);
         }
-        let cwnd = if self.cut_to >= 1.0 {
-            self.cut_to
-        } else {
-            window.ssthresh
-        };
-        leave_recovery(cwnd.min(window.ssthresh), exit, window);
+        leave_recovery(self.cut.after_recovery(window), exit, window);
     }
 }

@@ -29,7 +29,7 @@
 //!   rounds finds an estimate far below the rate, and cuts to that. `linux`
 //!   starts from the first sample.
 
-use super::westwood::{Accounting, AckCount, bits, fitting_window};
+use super::westwood::{Accounting, AckCount, CutTo, bits};
 use super::{leave_as_agent, leave_recovery};
 use crate::{Ack, Loss, RecoveryExit, Timeout, Window};
 use bentpipe_units::{Duration, Rate, Segments, Time, math};
@@ -86,11 +86,8 @@ pub struct WestwoodPlus {
     /// True once an ACK of it found the window in full use.
     used: bool,
     rtt: Duration,
-    /// cwnd after the last cut.
-    cut_to: Segments,
-    /// ssthresh is whole, and the end of recovery leaves cwnd alone, as in the
-    /// agents of ns-2. Set by the host profile.
-    pub as_agent: bool,
+    /// What losses and timeouts do with the estimate.
+    pub(crate) cut_to: CutTo,
 }
 
 impl WestwoodPlus {
@@ -116,9 +113,17 @@ impl WestwoodPlus {
             acked: 0.0,
             used: false,
             rtt: Duration::ZERO,
-            cut_to: 0.0,
-            as_agent: false,
+            cut_to: CutTo::NEW,
         }
+    }
+
+    /// The same with at most so many segments of an ACK counted (0: any number)
+    /// and cwnd set to `timeout_window` segments after a timeout.
+    #[must_use]
+    pub fn with_limits(mut self, count_cap: Segments, timeout_window: Segments) -> WestwoodPlus {
+        self.count = AckCount::new(self.count.accounting(), count_cap);
+        self.cut_to.timeout_window = timeout_window;
+        self
     }
 
     /// The bandwidth estimate; `None` before a sample.
@@ -197,45 +202,31 @@ impl WestwoodPlus {
                 window.cwnd = half;
             }
         }
-        self.cut_to = window.cwnd;
+        self.cut_to.cwnd = window.cwnd;
     }
 
     /// Estimate x `rtt`, segments.
     fn fitting(&self, rtt: Duration, mss: u32) -> Option<Segments> {
-        let fitting = fitting_window(self.estimate, rtt, mss)?;
-        Some(if self.as_agent {
-            fitting.floor()
-        } else {
-            fitting
-        })
+        self.cut_to.fitting(self.estimate, rtt, mss)
     }
 
     pub(super) fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        if timeout.first {
-            window.ssthresh = self
-                .fitting(timeout.min_rtt, timeout.mss)
-                .unwrap_or((timeout.flight / 2.0).max(2.0));
-        }
-        window.cwnd = 1.0;
-        self.cut_to = 0.0;
+        self.cut_to.on_timeout(self.estimate, timeout, window);
     }
 
     pub(super) fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
-        if self.as_agent && self.cut == Cut::AtLoss {
+        if self.cut_to.as_agent && self.cut == Cut::AtLoss {
             return leave_as_agent(exit, window);
         }
-        let mut cwnd = if self.cut_to >= 1.0 {
-            self.cut_to
-        } else {
-            window.ssthresh
-        };
-        if self.cut == Cut::Linux {
+        let cwnd = if self.cut == Cut::Linux {
             if let Some(fitting) = self.fitting(exit.min_rtt, exit.mss) {
                 window.ssthresh = fitting;
             }
-            cwnd = window.ssthresh;
-        }
-        leave_recovery(cwnd.min(window.ssthresh), exit, window);
+            window.ssthresh
+        } else {
+            self.cut_to.after_recovery(window)
+        };
+        leave_recovery(cwnd, exit, window);
     }
 }
 

@@ -268,21 +268,7 @@ impl Reader<'_> {
 
     fn reaction(&self, name: &str) -> Reaction {
         match name {
-            "westwood" => {
-                let tau = self.duration("tau");
-                let filter = if self.is("filter", "type-1") {
-                    Filter::TYPE_1
-                } else if self.is("filter", "type-3") {
-                    Filter::type_3(tau)
-                } else {
-                    Filter::Tustin {
-                        tau,
-                        zero_samples: self.number("zero_samples"),
-                    }
-                };
-                let cap = self.number("count_cap");
-                Reaction::Westwood(Westwood::new(filter, self.accounting(), cap))
-            }
+            "westwood" => self.westwood(),
             "westwood+" => Reaction::WestwoodPlus(self.westwood_plus()),
             "cubic" => Reaction::Cubic(CubicReaction {
                 beta: self.number("beta"),
@@ -300,6 +286,29 @@ impl Reader<'_> {
                 exact: false,
             }),
         }
+    }
+
+    fn westwood(&self) -> Reaction {
+        let (cap, restart) = (self.number("count_cap"), self.number("timeout_window"));
+        if self.is("filter", "type-4") {
+            let exponential = PlusFilter::Exponential;
+            let plus = WestwoodPlus::new(exponential, Cut::AtLoss, self.accounting(), false);
+            return Reaction::WestwoodPlus(plus.with_limits(cap, restart));
+        }
+        let tau = self.duration("tau");
+        let types = [
+            ("type-0", Filter::TYPE_0),
+            ("type-1", Filter::TYPE_1),
+            ("type-2", Filter::TYPE_2),
+            ("type-3", Filter::type_3(tau)),
+        ];
+        let zero_samples = self.number("zero_samples");
+        let filter = types
+            .iter()
+            .find(|(word, _)| self.is("filter", word))
+            .map_or(Filter::Tustin { tau, zero_samples }, |(_, filter)| *filter);
+        let westwood = Westwood::new(filter, self.accounting(), cap);
+        Reaction::Westwood(westwood.with_timeout_window(restart))
     }
 
     fn westwood_plus(&self) -> WestwoodPlus {

@@ -47,7 +47,7 @@ static NEWRENO: [Parameter; 5] = union(&[p::STANDARD, p::RENO, p::HALVE, p::HOE]
 static CONST: [Parameter; 5] = union(&[p::CONST, p::RENO, p::HALVE, p::HOE]);
 static LINEAR: [Parameter; 7] = union(&[p::LINEAR, p::RENO, p::HALVE, p::HOE]);
 static MTSI: [Parameter; 10] = union(&[p::MTSI, p::RENO, p::HALVE, p::HOE]);
-static WESTWOOD: [Parameter; 8] = union(&[p::STANDARD, p::RENO, p::WESTWOOD, p::HOE]);
+static WESTWOOD: [Parameter; 9] = union(&[p::STANDARD, p::RENO, p::WESTWOOD, p::HOE]);
 static WESTWOOD_PLUS: [Parameter; 9] = union(&[p::STANDARD, p::RENO, p::WESTWOOD_PLUS, p::HOE]);
 static HYBLA: [Parameter; 8] = union(&[
     p::HYBLA_START,
@@ -101,7 +101,7 @@ static NAMED: [Described; 11] = [
     Described {
         name: "westwood",
         summary: "cuts to the bandwidth that the ACKs show, estimated at every ACK",
-        source: "Mascolo, Casetti, Gerla et al. 2001; filters type-1 and type-3: WestwoodNR \
+        source: "Mascolo, Casetti, Gerla et al. 2001; filters type-0 to type-4: WestwoodNR \
                  agent for ns-2",
         open: "which filter Caini & Firrincieli 2006 used: all are there; a window below \
                ssthresh at a loss stays below it after recovery",

@@ -324,8 +324,8 @@ const ACCOUNTING: Parameter = word(
 pub(super) const WESTWOOD: &[Parameter] = &[
     word(
         "filter",
-        &["tustin", "type-1", "type-3"],
-        "low-pass on the samples: the paper's, or one of the ns-2 agent",
+        &["tustin", "type-0", "type-1", "type-2", "type-3", "type-4"],
+        "low-pass on the samples: the paper's, or one of the ns-2 agent (type-4: per round)",
     ),
     time(
         "tau",
@@ -347,6 +347,13 @@ pub(super) const WESTWOOD: &[Parameter] = &[
         "segments",
         SEGMENTS_OR_NONE,
         "segments that an ACK accounts for at most (the ns-2 agent: 2); 0: no limit",
+    ),
+    number(
+        "timeout_window",
+        1.0,
+        "segments",
+        (1.0, 100.0),
+        "cwnd after a timeout (the ns-2 agent: 2)",
     ),
 ];
 

@@ -27,15 +27,26 @@ fn slow_start_goes_in_pairs_over_the_round_trip() {
     ack(&mut wire, 1.0, 1200);
     // 11 segments of 1500 bytes in 600 ms.
     let rate = Rate::from_bps(11 * 1500 * 8 * 10 / 6);
-    assert_eq!((wire.window.pacing_rate, wire.window.send_quantum), (Some(rate), 2));
+    assert_eq!(
+        (wire.window.pacing_rate, wire.window.send_quantum),
+        (Some(rate), 2)
+    );
     // Neither lasts beyond slow start.
     wire.window.ssthresh = 2.0;
     ack(&mut wire, 1.0, 1200);
-    assert_eq!((wire.window.pacing_rate, wire.window.send_quantum), (None, 1));
-    let off = Parameters::new().with("pacing", false).with("pairing", false);
+    assert_eq!(
+        (wire.window.pacing_rate, wire.window.send_quantum),
+        (None, 1)
+    );
+    let off = Parameters::new()
+        .with("pacing", false)
+        .with("pairing", false);
     let mut wire = new_vegas(&off, 10.0);
     ack(&mut wire, 1.0, 1200);
-    assert_eq!((wire.window.pacing_rate, wire.window.send_quantum), (None, 1));
+    assert_eq!(
+        (wire.window.pacing_rate, wire.window.send_quantum),
+        (None, 1)
+    );
 }
 
 /// Slow start of 160 segments that ends with a queue of 2; pairs come `gap_us`

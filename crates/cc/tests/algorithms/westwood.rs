@@ -2,7 +2,7 @@
 
 use crate::wire::{Wire, a_loss, a_timeout, an_exit, close};
 use bentpipe_cc::reaction::{Accounting, Cut, Filter, PlusFilter, Westwood, WestwoodPlus};
-use bentpipe_cc::{Classic, Hoe, HoeForm, HostRules, Reaction};
+use bentpipe_cc::{Classic, Controller, Hoe, HoeForm, HostRules, Parameters, Reaction, build};
 use bentpipe_units::Duration;
 
 fn westwood(filter: Filter) -> Classic {
@@ -45,6 +45,51 @@ fn type_1_rises_to_a_constant_rate() {
         wire.ack(Duration::from_millis(1));
         close(bandwidth(&wire) / 1000.0, want, 0.06);
     }
+}
+
+/// The first estimates of a filter of the registry at 1000 kbit/s.
+fn first_estimates(filter: &str) -> Vec<f64> {
+    let parameters = Parameters::new().with("filter", filter);
+    let mut wire = Wire::new(build("westwood", &parameters).unwrap(), 10.0, 10.0);
+    wire.ack(Duration::ZERO);
+    (0..3)
+        .map(|_| {
+            wire.ack(Duration::from_millis(12));
+            bandwidth(&wire) / 1e3
+        })
+        .collect()
+}
+
+#[test]
+fn types_0_and_2_rise_to_a_constant_rate() {
+    // .9 and .1; then .93548 and .03225 on the last two samples.
+    for (filter, expected) in [
+        ("type-0", [100.0, 190.0, 271.0]),
+        ("type-2", [32.25, 94.669, 153.061]),
+    ] {
+        for (got, want) in first_estimates(filter).iter().zip(expected) {
+            close(*got, want, 1e-2);
+        }
+    }
+}
+
+#[test]
+fn type_4_is_westwood_plus() {
+    // One sample per round trip, not per ACK.
+    let estimates = first_estimates("type-4");
+    assert!(estimates.iter().all(|kbits| *kbits < 10.0), "{estimates:?}");
+    let parameters = Parameters::new().with("filter", "type-4");
+    let wire = paced(build("westwood", &parameters).unwrap(), 500, 200);
+    close(bandwidth(&wire), 10e6, 1e4);
+}
+
+#[test]
+fn the_agent_of_ns2_restarts_from_two() {
+    let parameters = Parameters::new().with("timeout_window", 2.0);
+    let mut wire = Wire::new(build("westwood", &parameters).unwrap(), 10.0, 10.0);
+    wire.controller
+        .on_timeout(&a_timeout(10.0), &mut wire.window);
+    assert_eq!((wire.window.cwnd, wire.window.ssthresh), (2.0, 5.0));
 }
 
 #[test]
@@ -184,7 +229,7 @@ fn acks_at_one_instant_are_one_sample() {
 
 /// A connection over 600 ms that gets `per_round` segments acknowledged in
 /// every round, for `rounds` rounds.
-fn paced(classic: Classic, per_round: u64, rounds: u64) -> Wire {
+fn paced(classic: impl Into<Controller>, per_round: u64, rounds: u64) -> Wire {
     let mut wire = Wire::new(classic, 10.0, 700.0);
     for _ in 0..per_round * rounds {
         wire.ack(Duration::from_millis(600) / per_round);

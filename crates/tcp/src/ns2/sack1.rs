@@ -127,10 +127,11 @@ impl Agent {
         if !open {
             return None;
         }
-        if self.recovering && s.recovery == Recovery::SackRepeat {
-            if let Some(index) = s.board.lost_again() {
-                return Some(self.highest_ack + 1 + index as i64);
-            }
+        if self.recovering
+            && s.recovery == Recovery::SackRepeat
+            && let Some(index) = s.board.lost_again()
+        {
+            return Some(self.highest_ack + 1 + index as i64);
         }
         let from = self.next_hole.max(self.highest_ack + 1);
         let hole = s
