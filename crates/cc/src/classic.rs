@@ -10,9 +10,9 @@ use crate::avoidance::Growth;
 use crate::controller::CongestionControl as _;
 use crate::{
     Ack, Avoidance, Classic, Controller, Hoe, HostRules, Loss, Phase, Reaction, RecoveryExit,
-    Start, Timeout, Whole, Window,
+    Repair, Start, Timeout, Whole, Window,
 };
-use bentpipe_units::{Duration, Rate, Segments};
+use bentpipe_units::{Duration, Rate, Segments, Time};
 use std::borrow::Cow;
 
 /// No built-in algorithm grows cwnd above this: 2^30 segments, as many as the
@@ -268,6 +268,45 @@ impl Controller {
     #[must_use]
     pub fn bandwidth_estimate(&self) -> Option<Rate> {
         dispatch!(self, bandwidth_estimate)
+    }
+
+    /// The last call for every ACK, where [`Controller::owns_window`].
+    #[inline]
+    pub fn on_control(&mut self, ack: &Ack, repair: Repair, window: &mut Window) {
+        match self {
+            Controller::Classic(_) => {}
+            Controller::Whole(whole) => whole.on_control(ack, repair, window),
+            Controller::Custom(custom) => custom.on_control(ack, repair, window),
+        }
+    }
+
+    /// Sending begins again after an idle time, where
+    /// [`Controller::needs_rate_samples`].
+    pub fn on_restart(&mut self, now: Time, window: &mut Window) {
+        match self {
+            Controller::Classic(_) => {}
+            Controller::Whole(whole) => whole.on_restart(now, window),
+            Controller::Custom(custom) => custom.on_restart(now, window),
+        }
+    }
+
+    /// Seeds the algorithm's own random choices.
+    pub fn seed(&mut self, seed: u64) {
+        match self {
+            Controller::Classic(_) => {}
+            Controller::Whole(whole) => whole.seed(seed),
+            Controller::Custom(custom) => custom.seed(seed),
+        }
+    }
+
+    /// True where the algorithm sets the window in every state.
+    #[must_use]
+    pub fn owns_window(&self) -> bool {
+        match self {
+            Controller::Classic(_) => false,
+            Controller::Whole(whole) => whole.owns_window(),
+            Controller::Custom(custom) => custom.owns_window(),
+        }
     }
 
     /// True where [`Ack::rate_sample`] is wanted.

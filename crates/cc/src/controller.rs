@@ -1,9 +1,9 @@
 //! The interface between a transport and its congestion control.
 
 use crate::{
-    Ack, Avoidance, Hoe, Loss, Phase, Reaction, RecoveryExit, Start, Timeout, Whole, Window,
+    Ack, Avoidance, Hoe, Loss, Phase, Reaction, RecoveryExit, Repair, Start, Timeout, Whole, Window,
 };
-use bentpipe_units::{Duration, Rate, Segments};
+use bentpipe_units::{Duration, Rate, Segments, Time};
 use std::borrow::Cow;
 
 /// A congestion control that is not built in: implement this and hand it over
@@ -75,6 +75,35 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     /// window (RFC 5681, section 4.1).
     fn after_idle(&mut self, initial_window: Segments, window: &mut Window) {
         window.cwnd = window.cwnd.min(initial_window);
+    }
+
+    /// The last call for every ACK, once recovery has begun or ended by it;
+    /// `repair` says where the transport stands then, and `ack.flight` is from
+    /// before anything is sent. Called only where
+    /// [`CongestionControl::owns_window`] is true (Linux: `cong_control`).
+    fn on_control(&mut self, ack: &Ack, repair: Repair, window: &mut Window) {
+        let _ = (ack, repair, window);
+    }
+
+    /// Nothing was in flight and the application had run out of data; now it
+    /// sends again. Called before the first packet, and only where
+    /// [`CongestionControl::needs_rate_samples`] is true.
+    fn on_restart(&mut self, now: Time, window: &mut Window) {
+        let _ = (now, window);
+    }
+
+    /// The seed of the algorithm's own random choices. Called before
+    /// everything else.
+    fn seed(&mut self, seed: u64) {
+        let _ = seed;
+    }
+
+    /// True for an algorithm that sets the window in every state of the
+    /// transport through [`CongestionControl::on_control`]: the transport then
+    /// leaves the window alone after an idle time and in recovery, and compares
+    /// it with what is in flight. Asked once, at the start.
+    fn owns_window(&self) -> bool {
+        false
     }
 
     /// True where [`Ack::rate_sample`] is wanted: the transport then keeps the

@@ -18,7 +18,7 @@ pub struct Head {
 /// acknowledgement (draft-ietf-ccwg-bbr, section 4.1.2; Linux `rate_sample`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSample {
-    /// Delivered over the interval.
+    /// Payload delivered over the interval, by full segments.
     pub rate: Rate,
     /// Segments delivered over the interval.
     pub delivered: Segments,
@@ -30,8 +30,22 @@ pub struct RateSample {
     pub total_delivered: Segments,
     /// The application, not the window, limited the sending.
     pub app_limited: bool,
-    /// Segments in flight when the packet was sent.
+    /// Segments in flight when the packet was sent, itself not counted.
     pub prior_flight: Segments,
+    /// RTT of the packet; `None` where it was sent more than once.
+    pub rtt: Option<Duration>,
+}
+
+/// What the transport is repairing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Repair {
+    /// Nothing.
+    #[default]
+    None,
+    /// A loss that acknowledgements showed (fast recovery).
+    Recovery,
+    /// What a retransmission timeout took for lost.
+    Timeout,
 }
 
 /// One received acknowledgement.

@@ -32,6 +32,7 @@ pub mod highspeed;
 mod hoe;
 pub mod hybla;
 pub mod linux;
+pub mod model;
 mod named;
 pub mod reaction;
 pub mod registry;
@@ -44,7 +45,7 @@ mod window;
 pub use avoidance::Avoidance;
 pub use classic::CWND_LIMIT;
 pub use controller::{Classic, CongestionControl, Controller, HostRules};
-pub use event::{Ack, Head, Loss, RateSample, RecoveryExit, Timeout};
+pub use event::{Ack, Head, Loss, RateSample, RecoveryExit, Repair, Timeout};
 pub use hoe::{Hoe, HoeForm};
 pub use reaction::Reaction;
 pub use registry::{

@@ -7,6 +7,7 @@
 mod build;
 mod delay;
 mod linux;
+mod model;
 mod named;
 mod parameter;
 mod reader;

@@ -6,6 +6,7 @@
 
 use crate::delay::Delay;
 use crate::linux::Modules;
+use crate::model::Model;
 use crate::satellite::Satellite;
 
 /// Declares an enum of algorithms that each implement
@@ -77,6 +78,28 @@ macro_rules! family {
                 match self { $($family::$member(it) => it.after_idle(initial_window, window),)* }
             }
 
+            #[inline]
+            fn on_control(
+                &mut self,
+                ack: &crate::Ack,
+                repair: crate::Repair,
+                window: &mut crate::Window,
+            ) {
+                match self { $($family::$member(it) => it.on_control(ack, repair, window),)* }
+            }
+
+            fn on_restart(&mut self, now: bentpipe_units::Time, window: &mut crate::Window) {
+                match self { $($family::$member(it) => it.on_restart(now, window),)* }
+            }
+
+            fn seed(&mut self, seed: u64) {
+                match self { $($family::$member(it) => it.seed(seed),)* }
+            }
+
+            fn owns_window(&self) -> bool {
+                match self { $($family::$member(it) => it.owns_window(),)* }
+            }
+
             fn needs_rate_samples(&self) -> bool {
                 match self { $($family::$member(it) => it.needs_rate_samples(),)* }
             }
@@ -102,5 +125,7 @@ family! {
         Satellite(Satellite),
         /// The modules of Linux.
         Linux(Modules),
+        /// Algorithms that keep a model of the path.
+        Model(Model),
     }
 }

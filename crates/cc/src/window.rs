@@ -38,6 +38,8 @@ pub struct Window {
     pub cwnd: Segments,
     /// Slow start threshold, segments; infinite until something sets it.
     pub ssthresh: Segments,
+    /// Bytes of a segment (MSS); the transport sets it.
+    pub mss: u32,
     /// The rate to pace at, where the controller wants pacing at its own rate;
     /// `None` leaves pacing to the transport's setting. It counts payload: a
     /// controller knows the MSS and not the headers.
@@ -65,6 +67,10 @@ pub struct Actions {
     /// The retransmission timeout that was just reported does not double the
     /// next one (Bulk Repeat).
     pub keeps_rto: bool,
+    /// Take the rate samples of what is sent from now on for limited by the
+    /// application, until what is in flight has arrived: the controller holds
+    /// the sending back itself (BBR while it probes for the RTT).
+    pub limits_rate: bool,
 }
 
 /// Low-priority packets that queues drop first (TCP-Peach).
@@ -101,16 +107,18 @@ impl Actions {
             && self.probes.is_none()
             && self.low_priority == 0
             && !self.keeps_rto
+            && !self.limits_rate
     }
 }
 
 impl Window {
-    /// The window of a new connection.
+    /// The window of a new connection, with segments of 1460 bytes.
     #[must_use]
     pub fn new(initial_window: Segments) -> Window {
         Window {
             cwnd: initial_window,
             ssthresh: f64::INFINITY,
+            mss: 1460,
             pacing_rate: None,
             send_quantum: 1,
             actions: Actions::default(),

@@ -9,6 +9,7 @@ use crate::queue::{Class, Event};
 use crate::{Options, RunError};
 use bentpipe_cc::Controller;
 use bentpipe_outcome::Outcome;
+use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Limits, Scenario};
 use bentpipe_tcp::{CongestionControlChoice, Endpoint, Transport};
 use bentpipe_units::Time;
@@ -56,7 +57,7 @@ impl<'a> Simulation<'a> {
                     arrived_bytes: 0,
                 },
                 Some(t) if t.congestion_control == CongestionControlChoice::Ideal => Ends::Ideal,
-                Some(t) => ends(flow, t, index as u32, controller(flow))?,
+                Some(t) => ends(flow, t, index as u32, controller(flow), options.seed)?,
             };
             let mut running = Running::new(flow, ends, options.start_jitter, options.seed);
             running.series = options.series.map(|i| Recorder::new(&flow.name, i));
@@ -240,6 +241,7 @@ fn ends(
     transport: &Transport,
     index: u32,
     custom: Option<Controller>,
+    seed: u64,
 ) -> Result<Ends, RunError> {
     let build = || {
         transport.controller().map_err(|e| RunError::Transport {
@@ -247,11 +249,15 @@ fn ends(
             reason: e.to_string(),
         })
     };
-    let sending = match custom {
+    let mut sending = match custom {
         Some(controller) => controller,
         None => build()?,
     };
+    let mut answering = build()?;
+    let mut stream = Stream::new(seed, &format!("congestion control {}", flow.name));
+    sending.seed(stream.bits());
+    answering.seed(stream.bits());
     let from = Endpoint::new(transport, sending, 2 * index + 1);
-    let to = Endpoint::new(transport, build()?, 2 * index);
+    let to = Endpoint::new(transport, answering, 2 * index);
     Ok(Ends::Tcp(Box::new([from, to])))
 }

@@ -4,7 +4,7 @@ use crate::Recovery;
 use crate::packet::{Packet, Transmit, flags, timestamp};
 use crate::scoreboard::{Acked, LossRule};
 use crate::sender::{Sender, State, Undo};
-use bentpipe_cc::{Ack, Loss, RecoveryExit, Timeout};
+use bentpipe_cc::{Ack, Loss, RecoveryExit, Repair, Timeout};
 use bentpipe_units::{Bytes, Rate, Time, math};
 
 /// Duplicate ACKs that mean a loss.
@@ -34,7 +34,12 @@ impl Sender {
 
         let acked = if advances {
             self.una = packet.acknowledgement;
-            self.board.acknowledge(self.una)
+            match &mut self.rate {
+                None => self.board.acknowledge(self.una),
+                Some(rate) => self
+                    .board
+                    .acknowledge_with(self.una, |newly| rate.acknowledged(newly)),
+            }
         } else {
             Acked::default()
         };
@@ -61,7 +66,11 @@ impl Sender {
         if round_start {
             self.round_end = self.next;
         }
-        let ack = Ack {
+        let rate_sample = match &mut self.rate {
+            None => None,
+            Some(rate) => rate.sample(now, self.rtt.smallest(), self.mss),
+        };
+        let mut ack = Ack {
             now,
             acked: f64::from(acked.segments),
             delivered: f64::from(acked.delivered + sacked),
@@ -70,7 +79,7 @@ impl Sender {
             min_rtt: self.rtt.smallest(),
             smoothed_rtt: self.rtt.smoothed(),
             delivery_rate,
-            rate_sample: None,
+            rate_sample,
             lost: f64::from(lost),
             probes: u32::from(answers),
             congestion_echo: packet.has(flags::ECE),
@@ -90,12 +99,16 @@ impl Sender {
         self.detect_spurious(packet, advances);
 
         match self.state {
-            State::Open => self.acknowledged_open(now, &ack, advances, out),
+            State::Open => self.acknowledged_open(now, &mut ack, advances, out),
             State::Recovery => self.acknowledged_recovery(now, &ack, advances, out),
             State::Loss => self.acknowledged_loss(&ack, advances),
         }
         if self.ecn && packet.has(flags::ECE) {
             self.on_congestion_echo(now);
+        }
+        if self.owns_window {
+            let repair = self.repair();
+            self.cc.on_control(&ack, repair, &mut self.window);
         }
         if self.has_actions() {
             self.perform_actions(now, &ack, out);
@@ -164,7 +177,10 @@ impl Sender {
             if below {
                 continue;
             }
-            let (newly, sent_at) = self.board.sack(start, end);
+            let (newly, sent_at) = match &mut self.rate {
+                None => self.board.sack(start, end),
+                Some(rate) => self.board.sack_with(start, end, |index| rate.sacked(index)),
+            };
             total.0 += newly;
             total.1 = total.1.max(sent_at);
         }
@@ -194,10 +210,19 @@ impl Sender {
             .or(if advances { sacked_sent_at } else { None })
     }
 
+    /// What is being repaired, in the words of a congestion control.
+    fn repair(&self) -> Repair {
+        match self.state {
+            State::Open => Repair::None,
+            State::Recovery => Repair::Recovery,
+            State::Loss => Repair::Timeout,
+        }
+    }
+
     fn acknowledged_open<T: Transmit>(
         &mut self,
         now: Time,
-        ack: &Ack,
+        ack: &mut Ack,
         advances: bool,
         out: &mut T,
     ) {
@@ -209,8 +234,12 @@ impl Sender {
         let lost = if self.recovery.uses_sack() {
             // Three duplicate ACKs count even when short segments keep the
             // scoreboard below its threshold.
-            if !self.board.any_lost() && self.duplicate_acks >= DUPLICATE_THRESHOLD {
-                self.board.lose_head();
+            if !self.board.any_lost()
+                && self.duplicate_acks >= DUPLICATE_THRESHOLD
+                && self.board.lose_head()
+            {
+                ack.lost += 1.0;
+                ack.flight -= 1.0;
             }
             self.board.any_lost()
         } else {
@@ -259,11 +288,14 @@ impl Sender {
         if !self.recovery.uses_sack() {
             self.board.lose_head();
             self.inflation = f64::from(DUPLICATE_THRESHOLD);
-        } else if self.rules.inflates_with_sack {
+        } else if self.rules.inflates_with_sack && !self.owns_window {
             self.window.cwnd += f64::from(DUPLICATE_THRESHOLD);
         }
-        // The first hole goes whatever the window says.
-        if let Some(hole) = self.board.next_lost() {
+        // The first hole goes whatever the window says, but not before a window
+        // and a rate that somebody else sets.
+        if !self.owns_window
+            && let Some(hole) = self.board.next_lost()
+        {
             self.resend(now, hole, out);
         }
         self.restart_timer(now);

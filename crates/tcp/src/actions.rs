@@ -10,6 +10,11 @@ impl Sender {
     pub(crate) fn perform_actions<T: Transmit>(&mut self, now: Time, ack: &Ack, out: &mut T) {
         self.take_requests();
         let actions = std::mem::take(&mut self.window.actions);
+        if actions.limits_rate
+            && let Some(rate) = &mut self.rate
+        {
+            rate.limit(self.board.flight());
+        }
         if actions.repeat_all {
             self.repeat_all(now, ack, out);
         } else if actions.retransmit_head {

@@ -12,6 +12,7 @@
 mod delay;
 mod highspeed;
 mod linux;
+mod model;
 mod named;
 mod satellite;
 

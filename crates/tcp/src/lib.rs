@@ -14,6 +14,7 @@ mod ns2;
 pub mod packet;
 mod probes;
 mod profile;
+mod rate;
 mod receiver;
 mod rtt;
 mod scoreboard;

@@ -135,6 +135,17 @@ impl Scoreboard {
 
     /// Removes what `acknowledgement` covers.
     pub(crate) fn acknowledge(&mut self, acknowledgement: u64) -> Acked {
+        self.acknowledge_with(acknowledgement, |_| {})
+    }
+
+    /// The same; `each` hears of every segment whether it was not selectively
+    /// acknowledged before.
+    #[inline]
+    pub(crate) fn acknowledge_with(
+        &mut self,
+        acknowledgement: u64,
+        mut each: impl FnMut(bool),
+    ) -> Acked {
         let mut acked = Acked::default();
         let mut again = false;
         while let Some(&s) = self.segments.front() {
@@ -148,6 +159,7 @@ impl Scoreboard {
                 sent_at: s.sent_at,
                 transmissions: u32::from(s.transmissions),
             });
+            each(s.flags & SACKED == 0);
             if s.flags & SACKED != 0 {
                 self.sacked -= 1;
             } else {
@@ -212,6 +224,18 @@ impl Scoreboard {
     /// returns how many were not before, and when the newest of those that was
     /// sent only once was sent.
     pub(crate) fn sack(&mut self, start: u64, end: u64) -> (u32, Option<Time>) {
+        self.sack_with(start, end, |_| {})
+    }
+
+    /// The same; `each` hears of every segment that was not before, by its
+    /// place among those outstanding.
+    #[inline]
+    pub(crate) fn sack_with(
+        &mut self,
+        start: u64,
+        end: u64,
+        mut each: impl FnMut(usize),
+    ) -> (u32, Option<Time>) {
         let mut newly = 0;
         let mut sent_once_at = None;
         let mut index = self.index_of(start);
@@ -232,6 +256,7 @@ impl Scoreboard {
             }
             self.sacked += 1;
             newly += 1;
+            each(index);
             let number = self.base + index as u64;
             self.sacked_above_edge += u32::from(number >= self.edge);
             self.forward = self.forward.max(number + 1);

@@ -5,6 +5,7 @@
 use crate::ns2::Imitated;
 use crate::packet::{Packet, Transmit, ecn, flags, priority, timestamp};
 use crate::probes::Probing;
+use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Hole, Scoreboard};
 use crate::{Pacing, Recovery, Rules, Transport};
@@ -73,6 +74,10 @@ pub(crate) struct Sender {
     pub(crate) cc: Controller,
     pub(crate) window: Window,
     pub(crate) board: Scoreboard,
+    /// Kept where the congestion control asks for rate samples.
+    pub(crate) rate: Option<Box<RateSampler>>,
+    /// The congestion control sets the window in every state.
+    pub(crate) owns_window: bool,
     pub(crate) rtt: RttEstimator,
     pub(crate) rules: Rules,
     pub(crate) recovery: Recovery,
@@ -147,7 +152,9 @@ impl Sender {
         receive_window: u64,
     ) -> Sender {
         let rules = transport.profile.rules();
+        let mss = transport.mss.clamp(1, MAX_MSS);
         let mut window = Window::new(transport.initial_window.max(1.0));
+        window.mss = mss;
         if let Some(ssthresh) = transport.initial_ssthresh {
             window.ssthresh = ssthresh;
         } else if rules.sender.is_ns2() {
@@ -160,6 +167,8 @@ impl Sender {
             Pacing::Window { initial_burst, .. } => initial_burst,
         };
         Sender {
+            rate: cc.needs_rate_samples().then(Box::default),
+            owns_window: cc.owns_window(),
             cc,
             window,
             board: Scoreboard::default(),
@@ -183,7 +192,7 @@ impl Sender {
             undo: None,
             window_limited: false,
             retransmission_deadline: Time::MAX,
-            mss: transport.mss.clamp(1, MAX_MSS),
+            mss,
             limited_transmit: transport.limited_transmit,
             recovery_fix: transport.recovery_fix,
             undo_enabled: transport.undo,
@@ -271,9 +280,10 @@ impl Sender {
         if let Some(phase) = self.agent.as_ref().and_then(|a| a.phase()) {
             return phase;
         }
-        match self.state {
-            State::Recovery => Phase::Recovery,
-            State::Open | State::Loss => self.cc.phase(&self.window),
+        match self.cc.phase(&self.window) {
+            Phase::Own(name) => Phase::Own(name),
+            _ if self.state == State::Recovery => Phase::Recovery,
+            phase => phase,
         }
     }
 
@@ -376,6 +386,7 @@ impl Sender {
             && self.board.outstanding() == 0
             && self.next > 0
             && now.since(self.last_sent_at) > self.rtt.rto()
+            && !self.owns_window
         {
             self.cc.after_idle(self.initial_window, &mut self.window);
             self.take_requests();
@@ -400,6 +411,7 @@ impl Sender {
             } else {
                 // Data, a buffer or the receive window ran out.
                 self.window_limited = false;
+                self.note_limited();
                 break;
             };
             if paced {
@@ -411,10 +423,22 @@ impl Sender {
         self.begin_probes(now, out);
     }
 
+    /// The window would let more go: the samples of what is sent from now on
+    /// show the application's rate, unless the receive window holds it back.
+    fn note_limited(&mut self) {
+        if let Some(rate) = &mut self.rate {
+            let unsent = self.offered.saturating_sub(self.next);
+            let buffered = self.next - self.una + u64::from(self.mss) > self.send_buffer;
+            if unsent < u64::from(self.mss) || buffered {
+                rate.limit(self.board.flight());
+            }
+        }
+    }
+
     /// Segments that the congestion window lets go now.
     fn permitted(&self) -> f64 {
         let window = math::floor(self.window.cwnd + self.inflation).max(1.0);
-        if self.state != State::Open {
+        if self.state != State::Open || self.owns_window {
             return window - self.board.flight() as f64;
         }
         // Before a loss is established a duplicate ACK frees no room in the
@@ -486,6 +510,13 @@ impl Sender {
         if self.next < self.low_priority_until {
             packet.priority = priority::LOW;
         }
+        let outstanding = self.board.outstanding();
+        if let Some(rate) = &mut self.rate {
+            if outstanding == 0 && self.next > 0 && rate.is_limited() {
+                self.cc.on_restart(now, &mut self.window);
+            }
+            rate.sent(now, self.board.flight(), outstanding);
+        }
         self.board.push(self.next, len, now);
         self.next += u64::from(len);
         self.sent(now, len);
@@ -512,6 +543,9 @@ impl Sender {
         let packet = self.packet(now, hole.start, hole.len);
         if self.state == State::Recovery && hole.index + 1 == self.board.outstanding() {
             self.rescued = true;
+        }
+        if let Some(rate) = &mut self.rate {
+            rate.resent(hole.index, now, self.board.flight());
         }
         self.board.resent(hole.index, now);
         if self.state == State::Recovery && self.recovery == Recovery::SackRepeat {

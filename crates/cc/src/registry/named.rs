@@ -168,6 +168,7 @@ pub fn list() -> impl Iterator<Item = &'static Described> {
         .chain(&super::delay::NAMED)
         .chain(&super::satellite::NAMED)
         .chain(&super::linux::NAMED)
+        .chain(&super::model::NAMED)
 }
 
 /// The congestion control of that name.

@@ -5,7 +5,7 @@
 //! ends round 12. Numbers are hundredths of a segment, so that a change of
 //! behaviour shows as a change of a small table.
 
-use crate::wire::{Wire, a_loss, a_timeout, an_exit};
+use crate::wire::{Wire, a_loss, a_rate_sample, a_timeout, an_exit};
 use bentpipe_cc::{Parameters, build, list};
 use bentpipe_units::Duration;
 use std::fmt::Write as _;
@@ -45,6 +45,12 @@ fn rounds(name: &str) -> Vec<u64> {
 /// the rest of the round trip.
 fn one_round(wire: &mut Wire, flight: u64, recovers: bool) {
     let packet = Duration::from_micros(1200);
+    let rtt = Duration::from_millis(600);
+    // What a sender that paces by it would have measured: a window a round, at
+    // most at the bottleneck's rate.
+    let prior = wire.next.rate_sample.map_or(0.0, |s| s.total_delivered);
+    let sample = a_rate_sample(prior, flight as f64, rtt.max(packet * flight));
+    wire.next.rate_sample = Some(sample);
     for i in 0..flight {
         wire.next.round_start = i == 0;
         wire.next.duplicate = recovers;
@@ -52,10 +58,11 @@ fn one_round(wire: &mut Wire, flight: u64, recovers: bool) {
         wire.next.acked = if recovers { 0.0 } else { 1.0 };
         wire.next.flight_before = flight as f64;
         wire.next.outstanding = wire.window.cwnd.min(RECEIVE_WINDOW).floor() - 1.0;
+        wire.next.flight = flight as f64 - 1.0;
         wire.next.cwnd_limited = wire.window.cwnd <= RECEIVE_WINDOW;
         wire.ack(packet);
     }
-    wire.next.now += Duration::from_millis(600) - packet * flight;
+    wire.next.now += rtt.saturating_sub(packet * flight);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What holds for every algorithm, whatever the transport reports.
 
-use crate::wire::{a_loss, a_timeout, an_ack, an_exit};
+use crate::wire::{a_loss, a_rate_sample, a_timeout, an_ack, an_exit};
 use bentpipe_cc::{
-    CWND_LIMIT, Controller, Parameters, SlotKind, Window, build, build_slots, list, slots,
+    CWND_LIMIT, Controller, Parameters, Repair, SlotKind, Window, build, build_slots, list, slots,
 };
 use bentpipe_units::{Duration, Rate, Time};
 use proptest::prelude::*;
@@ -34,6 +34,16 @@ enum Event {
         fix: bool,
     },
     Spurious,
+    /// The last call of an ACK, for those that own the window.
+    Control {
+        gap: u64,
+        delivered: f64,
+        lost: f64,
+        sample: Option<(f64, u64, bool)>,
+        flight: f64,
+        repair: Repair,
+    },
+    Restart(u64),
 }
 
 /// Nanoseconds: none, a few, a packet's time, a round trip, hours.
@@ -71,8 +81,28 @@ fn event() -> impl Strategy<Value = Event> {
                 rate,
             },
         );
+    let control = (
+        gap(),
+        prop_oneof![Just(0.0), 0.0..3.0f64, 1.0..100_000.0f64],
+        prop_oneof![Just(0.0), 0.0..1000.0f64],
+        prop::option::of((0.0..1e6f64, gap(), any::<bool>())),
+        flight.clone(),
+        prop::sample::select(vec![Repair::None, Repair::Recovery, Repair::Timeout]),
+    )
+        .prop_map(
+            |(gap, delivered, lost, sample, flight, repair)| Event::Control {
+                gap,
+                delivered,
+                lost,
+                sample,
+                flight,
+                repair,
+            },
+        );
     prop_oneof![
         12 => ack,
+        8 => control,
+        1 => gap().prop_map(Event::Restart),
         2 => gap().prop_map(Event::Duplicate),
         1 => (flight.clone(), any::<bool>()).prop_map(|(flight, ecn)| Event::Loss { flight, ecn }),
         1 => (flight.clone(), any::<bool>())
@@ -164,6 +194,34 @@ fn hold(controller: impl Into<Controller>, events: &[Event]) {
                 }
             }
             Event::Spurious => controller.on_spurious(&saved, &mut window),
+            Event::Control { .. } | Event::Restart(_) if !controller.owns_window() => {}
+            Event::Restart(gap) => {
+                now += Duration::from_nanos(gap);
+                controller.on_restart(now, &mut window);
+            }
+            Event::Control {
+                gap,
+                delivered,
+                lost,
+                sample,
+                flight,
+                repair,
+            } => {
+                now += Duration::from_nanos(gap);
+                let mut ack = an_ack();
+                (ack.now, ack.delivered, ack.lost) = (now, delivered, lost);
+                (ack.flight, ack.flight_before) = (flight, flight + delivered);
+                ack.rate_sample = sample.map(|(prior, interval, app_limited)| {
+                    let interval = Duration::from_nanos(interval);
+                    let mut sample = a_rate_sample(prior, delivered, interval);
+                    sample.app_limited = app_limited;
+                    sample.rtt = (lost > 0.0).then_some(interval);
+                    sample
+                });
+                controller.on_control(&ack, repair, &mut window);
+                assert!(window.pacing_rate.is_none_or(|rate| rate > Rate::ZERO));
+                assert!(window.send_quantum >= 1);
+            }
         }
         let _ = (controller.phase(&window), controller.bandwidth_estimate());
         assert!(

@@ -1,6 +1,7 @@
 //! The published numbers of every algorithm, their behaviour over scripted
 //! rounds, and what must hold for any stream of events.
 
+mod bbr;
 mod behaviour;
 mod cubic;
 mod custom;

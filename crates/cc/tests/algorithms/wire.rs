@@ -1,7 +1,9 @@
 //! Events as a transport would make them.
 
-use bentpipe_cc::{Ack, Actions, Controller, Head, Loss, RecoveryExit, Timeout, Window};
-use bentpipe_units::{Duration, Segments, Time};
+use bentpipe_cc::{
+    Ack, Actions, Controller, Head, Loss, RateSample, RecoveryExit, Repair, Timeout, Window,
+};
+use bentpipe_units::{Duration, Rate, Segments, Time};
 
 /// An ACK at time zero for one full segment of 1500 bytes over a path of
 /// 600 ms.
@@ -37,6 +39,26 @@ pub(crate) fn a_head() -> Head {
     Head {
         sent_at: Time::ZERO,
         transmissions: 1,
+    }
+}
+
+/// The sample of a packet that was sent when `prior` segments had been
+/// delivered and arrived as the last of `delivered` of them in `interval`.
+pub(crate) fn a_rate_sample(
+    prior: Segments,
+    delivered: Segments,
+    interval: Duration,
+) -> RateSample {
+    let rate = Rate::from_bps_f64(delivered * 12_000.0 / interval.as_secs());
+    RateSample {
+        rate,
+        delivered,
+        interval,
+        prior_delivered: prior,
+        total_delivered: prior + delivered,
+        app_limited: false,
+        prior_flight: delivered,
+        rtt: Some(Duration::from_millis(600)),
     }
 }
 
@@ -91,6 +113,7 @@ impl Wire {
         let window = Window {
             cwnd,
             ssthresh,
+            mss: 1500,
             pacing_rate: None,
             send_quantum: 1,
             actions: Actions::default(),
@@ -108,6 +131,16 @@ impl Wire {
         self.controller.on_sample(&self.next, &mut self.window);
         if !self.next.duplicate {
             self.controller.on_ack(&self.next, &mut self.window);
+        }
+        if self.controller.owns_window() {
+            let repair = if self.next.in_recovery {
+                Repair::Recovery
+            } else {
+                Repair::None
+            };
+            self.controller
+                .on_control(&self.next, repair, &mut self.window);
+            self.window.actions = Actions::default();
         }
     }
 

@@ -206,6 +206,12 @@ impl Lineup {
             &linux("westwood", Some("tcp_westwood")),
             refined("westwood+", "westwood-linux", westwood),
         );
+        self.add(
+            Reach::Module,
+            "BBR version 1, paced",
+            &linux("bbr", Some("tcp_bbr")),
+            refined("bbr", "bbr", open.clone()),
+        );
         let hybla = TransportSettings {
             parameters: Parameters::new()
                 .with("hoe", "off")

@@ -12,7 +12,7 @@ fn busy() -> Line {
         queue: 30,
         ..Line::geo()
     };
-    for cc in ["newreno", "mtsi", "westwood+", "hybla", "cubic"] {
+    for cc in ["newreno", "mtsi", "westwood+", "hybla", "cubic", "bbr"] {
         line = line.transfer(500_000, named(cc, Recovery::Sack));
     }
     let datagrams = Application::ConstantRate {
@@ -118,7 +118,7 @@ fn every_packet_is_accounted_for() {
     let of_flows: u64 = outcome.flows.iter().map(|f| f.queue_drops).sum();
     assert_eq!(dropped, of_flows);
     assert!(dropped > 0);
-    for f in &outcome.flows[..5] {
+    for f in &outcome.flows[..6] {
         assert_eq!(f.delivered, Bytes::new(500_000), "{}", f.name);
         assert_eq!(f.acknowledged, f.delivered);
         assert!(f.retransmissions + 5 >= f.queue_drops + f.channel_losses - f.acks_received / 50);

@@ -1,6 +1,7 @@
 //! Whole runs: bounds, determinism, conservation, applications.
 
 mod applications;
+mod bbr;
 mod bounds;
 mod determinism;
 mod ideal;

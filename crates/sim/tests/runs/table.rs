@@ -33,6 +33,7 @@ fn goodput_over_loss_and_buffer() {
         ("westwood+", Recovery::Sack),
         ("hybla", Recovery::Sack),
         ("cubic", Recovery::Sack),
+        ("bbr", Recovery::Sack),
     ] {
         let name = if recovery == Recovery::Sack && cc == "newreno" {
             "sack"

@@ -195,6 +195,7 @@ pub fn transports() -> impl Iterator<Item = &'static NamedTransport> {
         .chain(&super::satellite::TRANSPORTS)
         .chain(&super::highspeed::TRANSPORTS)
         .chain(&super::linux::TRANSPORTS)
+        .chain(&super::model::TRANSPORTS)
 }
 
 /// The transport of that name.

@@ -2,6 +2,7 @@
 
 mod extremes;
 mod ns2;
+mod owning;
 mod pipe;
 mod recovery;
 mod sending;

@@ -1,0 +1,10 @@
+//! Named transports that keep a model of the path.
+
+use super::named::{NamedTransport, control, named};
+
+pub(super) static TRANSPORTS: [NamedTransport; 1] = [named(
+    "bbr",
+    "BBR version 1: paces at the measured bandwidth, whatever is lost",
+    "draft-cardwell-iccrg-bbr-congestion-control-00",
+    || control("bbr"),
+)];
