@@ -62,12 +62,9 @@ impl Classic {
                 halve.whole |= rules.whole_ssthresh;
                 halve.exact |= rules.exact_halves;
             }
-            Reaction::Westwood(westwood) => westwood.cut.as_agent |= rules.exact_halves,
-            Reaction::WestwoodPlus(westwood) => westwood.cut_to.as_agent |= rules.exact_halves,
-            Reaction::Cubic(_)
-            | Reaction::HighSpeed(_)
-            | Reaction::Scalable(_)
-            | Reaction::Ignore(_) => {}
+            Reaction::Westwood(westwood) if rules.exact_halves => westwood.follow_agent(),
+            Reaction::WestwoodPlus(westwood) if rules.exact_halves => westwood.follow_agent(),
+            _ => {}
         }
     }
 

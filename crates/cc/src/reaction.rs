@@ -14,13 +14,15 @@
 //! A timeout sets cwnd to 1 and never to the initial window (Marchese 2006,
 //! sec. 3.2, says both). The second timeout of a segment leaves ssthresh.
 
+mod estimate;
 mod westwood;
 mod westwood_plus;
 
 pub use crate::cubic::CubicReaction;
 pub use crate::highspeed::HighSpeed;
 pub use crate::scalable::Scalable;
-pub use westwood::{Accounting, Filter, Westwood};
+pub use estimate::Accounting;
+pub use westwood::{Filter, Westwood};
 pub use westwood_plus::{Cut, PlusFilter, WestwoodPlus};
 
 use crate::{Ack, Loss, RecoveryExit, Timeout, Window};

@@ -23,7 +23,7 @@
 //! |---|---|---|
 //! | alpha, beta, gamma | 1, 3, 1 | segments, as in Vegas |
 //! | whole_diff | true | as in Vegas |
-//! | pacing, pairing, convergence | true | each change by itself |
+//! | paced_start, pairs, convergence | true | each change by itself |
 //!
 //! Left open, and the reading chosen: a receiver that acknowledges pairs shows no
 //! gap inside them; BWE is then the pacing rate, and convergence has nothing to

@@ -54,6 +54,13 @@ pub(super) fn microseconds(rtt: Duration) -> u64 {
     (rtt.as_micros() + 1).min(NO_RTT)
 }
 
+/// Two segments are the least, except for a sender that needs none.
+pub(super) fn at_least_two(ack: &Ack, window: &mut Window) {
+    if ack.cwnd_limited {
+        window.cwnd = window.cwnd.max(2.0);
+    }
+}
+
 impl Vegas {
     /// Vegas with the given thresholds.
     #[must_use]
@@ -101,7 +108,7 @@ impl Vegas {
         } else if queued < self.thresholds.alpha && ack.cwnd_limited {
             raise(window, (cwnd + 1).min(clamp(ack)));
         }
-        window.cwnd = window.cwnd.max(2.0);
+        at_least_two(ack, window);
         let cwnd = whole(window.cwnd);
         let floor = (cwnd >> 1) + (cwnd >> 2);
         window.ssthresh = window.ssthresh.max(floor.max(2) as f64);
@@ -135,7 +142,7 @@ impl Vegas {
                 w.cwnd = cwnd as f64 - 1.0;
             }
         }
-        w.cwnd = w.cwnd.max(2.0);
+        at_least_two(ack, w);
     }
 }
 

@@ -9,7 +9,7 @@
 //!
 //! | parameter | default | unit |
 //! |---|---|---|
-//! | filter | tustin | or type-0 to type-4, the numbers of the ns-2 agent |
+//! | filter | tustin | or type-0 to type-4 (the numbers of the ns-2 agent) |
 //! | tau | 500 ms (the ns-2 agent: 1 s) | time constant of tustin and type-3 |
 //! | zero_samples (m) | 2 | zero samples every tau / m without an ACK |
 //! | accounting | dupack | `delivered`: what SACK says arrived |
@@ -47,80 +47,10 @@
 //!   this happens often.
 //! - Which filter Caini & Firrincieli 2006 used is not printed.
 
-use super::{leave_as_agent, leave_recovery};
-use crate::{Ack, CWND_LIMIT, Loss, RecoveryExit, Timeout, Window};
+use super::estimate::{Accounting, AckCount, CutTo, bits};
+use crate::{Ack, Loss, RecoveryExit, Timeout, Window};
 use bentpipe_units::math;
 use bentpipe_units::{Duration, Rate, Segments, Time};
-
-/// What an ACK accounts for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Accounting {
-    /// A duplicate is one segment; a later cumulative ACK does not count those
-    /// again.
-    #[default]
-    DupAck,
-    /// What was newly delivered, by cumulative or selective acknowledgement.
-    Delivered,
-}
-
-/// Counts the segments that ACKs account for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct AckCount {
-    accounting: Accounting,
-    /// Segments of an ACK at most.
-    cap: Segments,
-    /// Duplicates that no cumulative ACK has covered yet.
-    unaccounted: Segments,
-}
-
-impl AckCount {
-    /// Without a cap where `cap` is 0.
-    pub(super) fn new(accounting: Accounting, cap: Segments) -> AckCount {
-        AckCount {
-            accounting,
-            cap: if cap > 0.0 { cap } else { f64::INFINITY },
-            unaccounted: 0.0,
-        }
-    }
-
-    pub(super) const fn accounting(&self) -> Accounting {
-        self.accounting
-    }
-
-    #[inline]
-    pub(super) fn count(&mut self, ack: &Ack) -> Segments {
-        let count = match self.accounting {
-            Accounting::Delivered => ack.delivered,
-            Accounting::DupAck if ack.duplicate => {
-                self.unaccounted += 1.0;
-                1.0
-            }
-            Accounting::DupAck if ack.acked > 1.0 => {
-                if self.unaccounted >= ack.acked {
-                    self.unaccounted -= ack.acked;
-                    1.0
-                } else {
-                    ack.acked - core::mem::take(&mut self.unaccounted)
-                }
-            }
-            Accounting::DupAck => ack.acked,
-        };
-        count.min(self.cap)
-    }
-}
-
-/// `bandwidth` (bit/s) x `rtt` in segments, at least 2; `None` while either is
-/// unknown.
-pub(super) fn fitting_window(bandwidth: f64, rtt: Duration, mss: u32) -> Option<Segments> {
-    let known = bandwidth > 0.0 && rtt != Duration::MAX;
-    let product = bandwidth * rtt.as_secs() / (8.0 * f64::from(mss.max(1)));
-    known.then(|| product.clamp(2.0, CWND_LIMIT))
-}
-
-/// Bits in `segments`.
-pub(super) fn bits(segments: Segments, mss: u32) -> f64 {
-    segments * f64::from(mss) * 8.0
-}
 
 /// The low-pass filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -192,60 +122,7 @@ pub struct Westwood {
     last_ack: Option<Time>,
     /// Segments of ACKs at the instant of the last one.
     pending: Segments,
-    /// What losses and timeouts do with the estimate.
-    pub(crate) cut: CutTo,
-}
-
-/// What losses and timeouts do to the window, once there is an estimate; shared
-/// with Westwood+.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct CutTo {
-    /// cwnd after the last cut; 0 before one and after a timeout.
-    pub(super) cwnd: Segments,
-    /// cwnd after a timeout.
-    pub(super) timeout_window: Segments,
-    /// ssthresh is whole, and the end of recovery leaves cwnd alone, as in the
-    /// agents of ns-2. Set by the host profile.
-    pub(crate) as_agent: bool,
-}
-
-impl CutTo {
-    pub(super) const NEW: CutTo = CutTo {
-        cwnd: 0.0,
-        timeout_window: 1.0,
-        as_agent: false,
-    };
-
-    /// What fits into the path at `bandwidth` bit/s, segments, once there is an
-    /// estimate.
-    pub(super) fn fitting(&self, bandwidth: f64, rtt: Duration, mss: u32) -> Option<Segments> {
-        let fitting = fitting_window(bandwidth, rtt, mss)?;
-        Some(if self.as_agent {
-            math::floor(fitting)
-        } else {
-            fitting
-        })
-    }
-
-    /// The retransmission timer ran out with an estimate of `bandwidth` bit/s.
-    pub(super) fn on_timeout(&mut self, bandwidth: f64, timeout: &Timeout, window: &mut Window) {
-        if timeout.first {
-            window.ssthresh = self
-                .fitting(bandwidth, timeout.min_rtt, timeout.mss)
-                .unwrap_or((timeout.flight / 2.0).max(2.0));
-        }
-        window.cwnd = self.timeout_window;
-        self.cwnd = 0.0;
-    }
-
-    /// cwnd when recovery ends, before the recovery fix.
-    pub(super) fn after_recovery(&self, window: &Window) -> Segments {
-        if self.cwnd >= 1.0 {
-            self.cwnd.min(window.ssthresh)
-        } else {
-            window.ssthresh
-        }
-    }
+    cut: CutTo,
 }
 
 impl Westwood {
@@ -269,6 +146,12 @@ impl Westwood {
     pub const fn with_timeout_window(mut self, segments: Segments) -> Westwood {
         self.cut.timeout_window = segments;
         self
+    }
+
+    /// From now on ssthresh is whole, and the end of recovery leaves cwnd alone,
+    /// as in the agents of ns-2; the host profile asks for it.
+    pub const fn follow_agent(&mut self) {
+        self.cut.as_agent = true;
     }
 
     /// The bandwidth estimate; `None` before a sample.
@@ -380,9 +263,6 @@ impl Westwood {
     }
 
     pub(super) fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
-        if self.cut.as_agent {
-            return leave_as_agent(exit, window);
-        }
-        leave_recovery(self.cut.after_recovery(window), exit, window);
+        self.cut.on_recovery_exit(exit, window);
     }
 }

@@ -29,8 +29,8 @@
 //!   rounds finds an estimate far below the rate, and cuts to that. `linux`
 //!   starts from the first sample.
 
-use super::westwood::{Accounting, AckCount, CutTo, bits};
-use super::{leave_as_agent, leave_recovery};
+use super::estimate::{Accounting, AckCount, CutTo, bits};
+use super::leave_recovery;
 use crate::{Ack, Loss, RecoveryExit, Timeout, Window};
 use bentpipe_units::{Duration, Rate, Segments, Time, math};
 
@@ -86,8 +86,7 @@ pub struct WestwoodPlus {
     /// True once an ACK of it found the window in full use.
     used: bool,
     rtt: Duration,
-    /// What losses and timeouts do with the estimate.
-    pub(crate) cut_to: CutTo,
+    cut_to: CutTo,
 }
 
 impl WestwoodPlus {
@@ -124,6 +123,12 @@ impl WestwoodPlus {
         self.count = AckCount::new(self.count.accounting(), count_cap);
         self.cut_to.timeout_window = timeout_window;
         self
+    }
+
+    /// From now on ssthresh is whole, and the end of recovery leaves cwnd alone,
+    /// as in the agents of ns-2; the host profile asks for it.
+    pub const fn follow_agent(&mut self) {
+        self.cut_to.as_agent = true;
     }
 
     /// The bandwidth estimate; `None` before a sample.
@@ -215,18 +220,13 @@ impl WestwoodPlus {
     }
 
     pub(super) fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
-        if self.cut_to.as_agent && self.cut == Cut::AtLoss {
-            return leave_as_agent(exit, window);
+        if self.cut == Cut::AtLoss {
+            return self.cut_to.on_recovery_exit(exit, window);
         }
-        let cwnd = if self.cut == Cut::Linux {
-            if let Some(fitting) = self.fitting(exit.min_rtt, exit.mss) {
-                window.ssthresh = fitting;
-            }
-            window.ssthresh
-        } else {
-            self.cut_to.after_recovery(window)
-        };
-        leave_recovery(cwnd, exit, window);
+        if let Some(fitting) = self.fitting(exit.min_rtt, exit.mss) {
+            window.ssthresh = fitting;
+        }
+        leave_recovery(window.ssthresh, exit, window);
     }
 }
 

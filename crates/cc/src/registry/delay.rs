@@ -35,8 +35,8 @@ static NEW_VEGAS: [Parameter; 7] = [
     VEGAS[1],
     VEGAS[2],
     VEGAS[3],
-    flag("pacing", true, "spread the packets of slow start"),
-    flag("pairing", true, "send them two at a time"),
+    flag("paced_start", true, "spread the packets of slow start"),
+    flag("pairs", true, "send them two at a time"),
     flag(
         "convergence",
         true,
@@ -102,8 +102,8 @@ pub(super) fn build(name: &str, reader: &Reader<'_>) -> Option<Whole> {
         "vegas" => Delay::Vegas(Vegas::new(thresholds(), reader.flag("whole_diff"))),
         "new-vegas" => {
             let parts = NewVegasParts {
-                pacing: reader.flag("pacing"),
-                pairing: reader.flag("pairing"),
+                pacing: reader.flag("paced_start"),
+                pairing: reader.flag("pairs"),
                 convergence: reader.flag("convergence"),
             };
             Delay::NewVegas(NewVegas::new(

@@ -39,8 +39,8 @@ fn slow_start_goes_in_pairs_over_the_round_trip() {
         (None, 1)
     );
     let off = Parameters::new()
-        .with("pacing", false)
-        .with("pairing", false);
+        .with("paced_start", false)
+        .with("pairs", false);
     let mut wire = new_vegas(&off, 10.0);
     ack(&mut wire, 1.0, 1200);
     assert_eq!(
