@@ -230,6 +230,13 @@ impl<P: Copy> Link<P> {
         self.carried.len() + self.room().map_or(0, |room| room.packets() as usize)
     }
 
+    /// When all that has been accepted will be transmitted.
+    #[must_use]
+    #[inline]
+    pub fn free_at(&self) -> Time {
+        self.transmitter.next_free
+    }
+
     /// Packets that wait at `now`.
     pub fn waiting(&mut self, now: Time) -> usize {
         self.advance(now);

@@ -181,6 +181,12 @@ impl<P: Copy> Room<P> {
         self.waiting.bytes
     }
 
+    /// The packets that wait, the next first.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &P> {
+        let here = self.waiting.places.iter().filter(|w| !w.gone);
+        here.map(|w| &w.packet)
+    }
+
     /// Packets that were dropped after they were let in.
     pub(crate) fn dropped(&self) -> u64 {
         self.waiting.dropped

@@ -1,18 +1,22 @@
-//! The columns of the tables: one definition for CSV, Parquet and JSON.
+//! The columns of the tables: one definition for CSV, Parquet and JSON. Those
+//! of crossings are in `crossing_columns.rs`.
 
+use crate::crossing_columns::CROSSING;
 use crate::metrics::share_of_total;
 use crate::value::{Kind, Value, seconds};
 use crate::{FlowOutcome, LinkOutcome, Outcome, SenderSample};
 use bentpipe_units::{Bytes, Rate, Time};
 use std::ops::Deref;
 
-/// One of the three tables of results.
+/// One of the tables of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableKind {
     /// One row per run and flow.
     Runs,
     /// One row per run and link.
     Links,
+    /// One row per run, flow and link on the flow's way.
+    Crossings,
     /// One row per sample of a time series.
     Series,
 }
@@ -34,6 +38,7 @@ pub fn columns(table: TableKind) -> Vec<Column> {
     match table {
         TableKind::Runs => described(&RUN).chain(described(&FLOW)).collect(),
         TableKind::Links => described(&RUN).chain(described(&LINK)).collect(),
+        TableKind::Crossings => described(&RUN).chain(described(&CROSSING)).collect(),
         TableKind::Series => described(&RUN[..2])
             .chain([FLOW_NAME.column()])
             .chain(described(&SAMPLE))
@@ -75,7 +80,7 @@ pub(crate) struct Field<T: 'static> {
 }
 
 impl<T> Field<T> {
-    const fn new(
+    pub(crate) const fn new(
         name: &'static str,
         kind: Kind,
         about: &'static str,
@@ -149,7 +154,7 @@ static FLOW_NAME: Field<FlowOutcome> = Field::new("flow", Text, "name of the flo
     f.name.as_str().into()
 });
 
-pub(crate) static FLOW: [Field<FlowOutcome>; 25] = [
+pub(crate) static FLOW: [Field<FlowOutcome>; 27] = [
     Field::new("flow", Text, "name of the flow", |_, f| {
         f.name.as_str().into()
     }),
@@ -217,6 +222,12 @@ pub(crate) static FLOW: [Field<FlowOutcome>; 25] = [
         |_, f| f.last_delivery_at.into(),
     ),
     Field::new(
+        "sent_bytes",
+        Integer,
+        "payload sent, retransmissions included",
+        |_, f| f.sent.into(),
+    ),
+    Field::new(
         "packets_sent",
         Integer,
         "data packets sent, retransmissions included",
@@ -248,6 +259,12 @@ pub(crate) static FLOW: [Field<FlowOutcome>; 25] = [
         Integer,
         "times that fast recovery began",
         |_, f| f.recoveries.into(),
+    ),
+    Field::new(
+        "reductions",
+        Integer,
+        "times that a loss, an ECN echo or a timeout reduced the congestion window",
+        |_, f| f.reductions.into(),
     ),
     Field::new(
         "acks_received",
@@ -287,10 +304,11 @@ pub(crate) static FLOW: [Field<FlowOutcome>; 25] = [
     ),
 ];
 
-pub(crate) static LINK: [Field<LinkOutcome>; 15] = [
+pub(crate) static LINK: [Field<LinkOutcome>; 16] = [
     Field::new("link", Text, "name of the link", |_, l| {
         l.name.as_str().into()
     }),
+    Field::new("rate_bps", Integer, "its rate", |_, l| l.rate.into()),
     Field::new(
         "offered_packets",
         Integer,
@@ -470,6 +488,7 @@ pub(crate) fn kind_of(name: &str) -> Option<Kind> {
     find(&RUN, name)
         .or_else(|| find(&FLOW, name))
         .or_else(|| find(&LINK, name))
+        .or_else(|| find(&CROSSING, name))
         .or_else(|| find(&SAMPLE, name))
 }
 
@@ -479,7 +498,8 @@ mod tests {
 
     #[test]
     fn a_name_means_one_kind_in_every_table_and_occurs_once_in_each() {
-        for table in [TableKind::Runs, TableKind::Links, TableKind::Series] {
+        use TableKind::{Crossings, Links, Runs, Series};
+        for table in [Runs, Links, Crossings, Series] {
             let columns = columns(table);
             for (i, c) in columns.iter().enumerate() {
                 assert_eq!(kind_of(&c.name), Some(c.kind), "{}", c.name);

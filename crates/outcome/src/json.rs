@@ -2,13 +2,15 @@
 //! their order.
 
 use crate::columns::{FLOW, Field, LINK, RUN, Run, SAMPLE, Sample, SampleRow};
+use crate::crossing_columns::{CROSSING, CROSSING_MARK, FLOW_MARK};
 use crate::rows::Fields;
-use crate::{FlowSeries, Outcome, Value};
+use crate::{Crossing, FlowOutcome, FlowSeries, LinkOutcome, Mark, Outcome, Value};
 use bentpipe_units::Bytes;
 use serde::de::Error as _;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
+use std::collections::HashMap;
 
 impl Serialize for Value {
     /// JSON has no infinity: it becomes null, as what is missing does.
@@ -24,7 +26,7 @@ impl Serialize for Value {
 
 impl Serialize for Outcome {
     /// Writes the run, then `flows`, `links` and, where there are any,
-    /// `series`.
+    /// `crossings`, `marks` and `series`.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let run = &Run::of(self);
         let mut map = to.serialize_map(None)?;
@@ -48,6 +50,24 @@ impl Serialize for Outcome {
                 fields: &LINK,
             },
         )?;
+        if !self.crossings.is_empty() {
+            map.serialize_entry(
+                "crossings",
+                &Parts {
+                    run,
+                    parts: &self.crossings,
+                    fields: &CROSSING,
+                },
+            )?;
+        }
+        if !self.marks.is_empty() {
+            let marks: Vec<_> = self
+                .marks
+                .iter()
+                .map(|mark| MarkParts { run, mark })
+                .collect();
+            map.serialize_entry("marks", &marks)?;
+        }
         if !self.series.is_empty() {
             let series: Vec<_> = self
                 .series
@@ -98,6 +118,25 @@ impl<T> Serialize for Part<'_, T> {
                 map.serialize_entry(field.name, &value)?;
             }
         }
+        map.end()
+    }
+}
+
+/// A mark: its time, then its flows and crossings in the outcome's order.
+struct MarkParts<'a> {
+    run: &'a Run<'a>,
+    mark: &'a Mark,
+}
+
+impl Serialize for MarkParts<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (run, mark) = (self.run, self.mark);
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("at_ns", &mark.at.as_nanos())?;
+        let (parts, fields) = (&mark.flows, &FLOW_MARK);
+        map.serialize_entry("flows", &Parts { run, parts, fields })?;
+        let (parts, fields) = (&mark.crossings, &CROSSING_MARK);
+        map.serialize_entry("crossings", &Parts { run, parts, fields })?;
         map.end()
     }
 }
@@ -163,14 +202,19 @@ impl<'de> Deserialize<'de> for Outcome {
         let get = |name: &str| value(map.get(name));
         let run = Fields(&get);
         let outcome = || -> Result<Outcome, String> {
+            let flows = parts(&map, "flows", |f| f.flow())?;
+            let links = parts(&map, "links", |f| f.link())?;
+            let names = Names::of(&flows, &links);
             Ok(Outcome {
                 scenario: run.text("scenario")?,
                 seed: run.count("seed")?,
                 ended_at: run.time("ended_at_ns")?,
                 events: run.count("events")?,
                 packet_hops: run.count("packet_hops")?,
-                flows: parts(&map, "flows", |f| f.flow())?,
-                links: parts(&map, "links", |f| f.link())?,
+                crossings: some_parts(&map, "crossings", |f| names.crossing(f))?,
+                marks: marks(&map)?,
+                flows,
+                links,
                 series: Vec::new(),
             })
         };
@@ -192,6 +236,71 @@ fn parts<T>(
             read(&Fields(&get)).map_err(|e| format!("{name}[{i}]: {e}"))
         })
         .collect()
+}
+
+/// The same for a list that is left out where it is empty.
+fn some_parts<T>(
+    map: &Map<String, Json>,
+    name: &str,
+    read: impl Fn(&Fields<'_>) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    match map.get(name) {
+        None => Ok(Vec::new()),
+        Some(_) => parts(map, name, read),
+    }
+}
+
+fn marks(map: &Map<String, Json>) -> Result<Vec<Mark>, String> {
+    let Some(list) = map.get("marks") else {
+        return Ok(Vec::new());
+    };
+    let list = list.as_array().ok_or("`marks` is not a list")?;
+    list.iter()
+        .enumerate()
+        .map(|(i, mark)| {
+            let mark = mark.as_object().ok_or(format!("marks[{i}] is no object"))?;
+            let read = || -> Result<Mark, String> {
+                Ok(Mark {
+                    at: Fields(&|name| value(mark.get(name))).time("at_ns")?,
+                    flows: parts(mark, "flows", |f| f.flow_counts())?,
+                    crossings: parts(mark, "crossings", |f| f.crossing())?,
+                })
+            };
+            read().map_err(|e| format!("marks[{i}]: {e}"))
+        })
+        .collect()
+}
+
+/// Where each flow and link stands.
+struct Names {
+    flows: HashMap<String, usize>,
+    links: HashMap<String, usize>,
+}
+
+impl Names {
+    fn of(flows: &[FlowOutcome], links: &[LinkOutcome]) -> Names {
+        let places = |names: &mut dyn Iterator<Item = &String>| {
+            let names = names.enumerate().map(|(i, name)| (name.clone(), i));
+            names.collect()
+        };
+        Names {
+            flows: places(&mut flows.iter().map(|f| &f.name)),
+            links: places(&mut links.iter().map(|l| &l.name)),
+        }
+    }
+
+    fn crossing(&self, fields: &Fields<'_>) -> Result<Crossing, String> {
+        let place = |what: &str, known: &HashMap<String, usize>| {
+            let name = fields.text(what)?;
+            let place = known.get(&name).copied();
+            place.ok_or_else(|| format!("`{what}` names no {what} of the run: `{name}`"))
+        };
+        Ok(Crossing {
+            flow: place("flow", &self.flows)?,
+            link: place("link", &self.links)?,
+            counts: fields.crossing()?,
+        })
+    }
 }
 
 /// A JSON value as a cell. What no cell can hold becomes text, which no

@@ -5,8 +5,10 @@
 //!
 //! - metrics derived from it are methods on the model, with their definitions
 //!   ([`Outcome::goodput`], [`jain_index`], ...);
-//! - [`TableWriter`] writes the tables `runs`, `links` and `series` as CSV or
-//!   Parquet, [`Table`] reads them back, [`columns()`] lists their columns;
+//! - [`Span`] is an interval of a run: what flows got in it and how they
+//!   shared links;
+//! - [`TableWriter`] writes the tables `runs`, `links`, `crossings` and
+//!   `series` as CSV or Parquet, [`Table`] reads them back, [`columns()`] lists their columns;
 //! - [`Outcome`] is `Serialize` and `Deserialize` under the column names of
 //!   the tables, which is what `--json` prints and a [`Journal`] keeps;
 //! - [`Capture`] writes packets as pcapng, [`write_qlog`] a sender's state as
@@ -16,6 +18,7 @@
 //! day: the same outcome gives the same bytes.
 
 mod columns;
+mod crossing_columns;
 mod csv_file;
 mod error;
 mod journal;
@@ -28,6 +31,7 @@ mod pcapng;
 mod provenance;
 mod qlog;
 mod rows;
+mod span;
 mod table;
 mod value;
 mod whole_file;
@@ -43,7 +47,8 @@ pub use packet::{
 pub use pcapng::{Capture, CaptureError, Interface};
 pub use provenance::Provenance;
 pub use qlog::{QlogSettings, write_qlog};
-pub use rows::{LinkRow, RunRow};
+pub use rows::{CrossingRow, LinkRow, RunRow};
+pub use span::{NoMark, Span};
 pub use table::{Format, Table, TableWriter, write_table};
 pub use value::{Kind, Value};
 pub use whole_file::{WholeFile, remove_leftovers, write_whole};

@@ -60,19 +60,18 @@ impl FlowOutcome {
     }
 
     /// Throughput: payload put on the wire, retransmissions included, over the
-    /// [active time](Self::active_time). The bytes sent again are taken as so
-    /// many packets of the mean size: exact for transfers in full segments, up
-    /// to their last one.
+    /// [active time](Self::active_time).
     #[must_use]
     pub fn throughput(&self, ended_at: Time) -> Rate {
-        let first_sent = self.packets_sent.saturating_sub(self.retransmissions);
-        let once = self.acknowledged.max(self.delivered);
-        if first_sent == 0 {
-            return Rate::of(once, self.active_time(ended_at));
-        }
-        let bytes = u128::from(once.get()) * u128::from(self.packets_sent) / u128::from(first_sent);
-        let bytes = Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX));
-        Rate::of(bytes, self.active_time(ended_at))
+        Rate::of(self.sent, self.active_time(ended_at))
+    }
+
+    /// Mean length of a congestion epoch: the time over which rates are taken
+    /// by the number of [reductions](Self::reductions). All of that time if
+    /// there was none.
+    #[must_use]
+    pub fn congestion_epoch(&self, ended_at: Time) -> Duration {
+        self.active_time(ended_at) / self.reductions.max(1)
     }
 
     /// Goodput as a share of a link's rate: 1 would be a link full of payload.
@@ -204,6 +203,8 @@ impl Outcome {
             packet_hops: self.packet_hops,
             flows: self.flows.clone(),
             links: self.links.clone(),
+            crossings: self.crossings.clone(),
+            marks: self.marks.clone(),
             series: Vec::new(),
         }
     }
@@ -287,11 +288,16 @@ mod tests {
     #[test]
     fn throughput_counts_what_was_sent_again() {
         let mut f = flow("a");
-        f.packets_sent = 2200;
-        f.retransmissions = 200;
-        assert_eq!(f.throughput(Time::MAX), Rate::from_bps(1_920_000 * 11 / 10));
-        f.retransmissions = f.packets_sent;
-        assert_eq!(f.throughput(Time::MAX), Rate::from_bps(1_920_000));
+        f.sent = Bytes::new(3_300_000);
+        assert_eq!(f.throughput(Time::MAX), Rate::from_bps(2_112_000));
+    }
+
+    #[test]
+    fn an_epoch_ends_with_a_reduction() {
+        let mut f = flow("a");
+        assert_eq!(f.congestion_epoch(Time::MAX), Duration::from_millis(12_500));
+        f.reductions = 5;
+        assert_eq!(f.congestion_epoch(Time::MAX), Duration::from_millis(2_500));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a run yields, whoever ran it: per-flow and per-link results and time
 //! series.
 
-use bentpipe_units::{Bytes, Duration, Time};
+use bentpipe_units::{Bytes, Duration, Rate, Time};
 
 /// The result of one run of one scenario with one seed.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,12 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// One entry per link, in the scenario's order.
     pub links: Vec<LinkOutcome>,
+    /// What each flow did to each link on its way: by flow, then along its way
+    /// forth and back. Flows that are computed, not simulated, have none.
+    pub crossings: Vec<Crossing>,
+    /// What had been counted at the times that were asked for, in their order;
+    /// of those after the end there is none.
+    pub marks: Vec<Mark>,
     /// Time series, where they were asked for.
     pub series: Vec<FlowSeries>,
 }
@@ -46,6 +52,8 @@ pub struct FlowOutcome {
     pub first_delivery_at: Option<Time>,
     /// When the last payload was delivered.
     pub last_delivery_at: Option<Time>,
+    /// Payload bytes sent, retransmissions included.
+    pub sent: Bytes,
     /// Data packets sent, retransmissions included.
     pub packets_sent: u64,
     /// Data packets sent again.
@@ -56,6 +64,9 @@ pub struct FlowOutcome {
     pub timeouts: u64,
     /// Times that fast recovery began.
     pub recoveries: u64,
+    /// Times that a loss, an ECN echo or a timeout made the congestion window
+    /// smaller; without those that were undone. They end a congestion epoch.
+    pub reductions: u64,
     /// Acknowledgements received by the sender.
     pub acks_received: u64,
     /// Packets of this flow that a full queue dropped, both directions.
@@ -75,6 +86,8 @@ pub struct FlowOutcome {
 pub struct LinkOutcome {
     /// Name of the link.
     pub name: String,
+    /// Its rate.
+    pub rate: Rate,
     /// Packets handed to it.
     pub offered_packets: u64,
     /// Packets that left it at the far end.
@@ -102,6 +115,70 @@ pub struct LinkOutcome {
     /// 95th percentile of the waiting time that a packet arriving at a random
     /// instant of the run would have met: what others feel.
     pub p95_queueing_delay: Duration,
+}
+
+/// What one flow did to one link on its way, data and acknowledgements alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crossing {
+    /// Index of the flow in [`Outcome::flows`].
+    pub flow: usize,
+    /// Index of the link in [`Outcome::links`].
+    pub link: usize,
+    /// What was counted.
+    pub counts: CrossingCounts,
+}
+
+/// Packets of one flow at one link, by a time of the run. What was offered and
+/// is neither delivered nor lost waits, is in transmission or propagates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CrossingCounts {
+    /// Packets handed to the link.
+    pub offered_packets: u64,
+    /// Bytes of those whose transmission has ended, lost by the channel or
+    /// not: payload, headers and the link's framing.
+    pub transmitted: Bytes,
+    /// Packets that left the link at the far end.
+    pub delivered_packets: u64,
+    /// Bytes that left the link at the far end, framing not counted.
+    pub delivered: Bytes,
+    /// Packets that the queue dropped.
+    pub queue_drops: u64,
+    /// Packets that the channel lost.
+    pub channel_losses: u64,
+}
+
+/// What a flow had done by a time of the run; the fields are those of
+/// [`FlowOutcome`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowCounts {
+    /// Payload bytes delivered in order.
+    pub delivered: Bytes,
+    /// Payload bytes sent, retransmissions included.
+    pub sent: Bytes,
+    /// Data packets sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Data packets sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Times that the congestion window was reduced.
+    pub reductions: u64,
+    /// Packets of the flow that a full queue dropped, both directions.
+    pub queue_drops: u64,
+    /// Packets of the flow that a channel lost, both directions.
+    pub channel_losses: u64,
+}
+
+/// What had been counted by a time of the run, everything at that instant
+/// included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// When.
+    pub at: Time,
+    /// One entry per flow.
+    pub flows: Vec<FlowCounts>,
+    /// One entry per crossing.
+    pub crossings: Vec<CrossingCounts>,
 }
 
 /// Time series of one flow. Each kind is a list of samples; times do not

@@ -1,8 +1,8 @@
 //! Rows read back as the model.
 
 use crate::value::Value;
-use crate::{FlowOutcome, LinkOutcome};
-use bentpipe_units::{Bytes, Duration, Time};
+use crate::{CrossingCounts, FlowCounts, FlowOutcome, LinkOutcome};
+use bentpipe_units::{Bytes, Duration, Rate, Time};
 
 /// A row of the table `runs`: one flow of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,25 @@ pub struct LinkRow {
     pub ended_at: Time,
     /// What the link did.
     pub link: LinkOutcome,
+}
+
+/// A row of the table `crossings`: one flow at one link of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrossingRow {
+    /// The study's axes, (name, value).
+    pub axes: Vec<(String, String)>,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// When the run ended.
+    pub ended_at: Time,
+    /// Name of the flow.
+    pub flow: String,
+    /// Name of the link.
+    pub link: String,
+    /// What was counted.
+    pub counts: CrossingCounts,
 }
 
 /// Takes the fields of a row or a JSON object by their names. The error says
@@ -112,11 +131,13 @@ impl Fields<'_> {
             acknowledged: self.bytes("acknowledged_bytes")?,
             first_delivery_at: self.maybe_time("first_delivery_at_ns")?,
             last_delivery_at: self.maybe_time("last_delivery_at_ns")?,
+            sent: self.bytes("sent_bytes")?,
             packets_sent: self.count("packets_sent")?,
             retransmissions: self.count("retransmissions")?,
             spurious_retransmissions: self.count("spurious_retransmissions")?,
             timeouts: self.count("timeouts")?,
             recoveries: self.count("recoveries")?,
+            reductions: self.count("reductions")?,
             acks_received: self.count("acks_received")?,
             queue_drops: self.count("queue_drops")?,
             channel_losses: self.count("channel_losses")?,
@@ -129,6 +150,7 @@ impl Fields<'_> {
     pub(crate) fn link(&self) -> Result<LinkOutcome, String> {
         Ok(LinkOutcome {
             name: self.text("link")?,
+            rate: Rate::from_bps(self.count("rate_bps")?),
             offered_packets: self.count("offered_packets")?,
             delivered_packets: self.count("delivered_packets")?,
             delivered_bytes: self.bytes("delivered_bytes")?,
@@ -142,6 +164,30 @@ impl Fields<'_> {
             max_queue_bytes: self.bytes("max_queue_bytes")?,
             mean_queueing_delay: self.duration("mean_queueing_delay_ns")?,
             p95_queueing_delay: self.duration("p95_queueing_delay_ns")?,
+        })
+    }
+
+    pub(crate) fn crossing(&self) -> Result<CrossingCounts, String> {
+        Ok(CrossingCounts {
+            offered_packets: self.count("offered_packets")?,
+            transmitted: self.bytes("transmitted_bytes")?,
+            delivered_packets: self.count("delivered_packets")?,
+            delivered: self.bytes("delivered_bytes")?,
+            queue_drops: self.count("queue_drops")?,
+            channel_losses: self.count("channel_losses")?,
+        })
+    }
+
+    pub(crate) fn flow_counts(&self) -> Result<FlowCounts, String> {
+        Ok(FlowCounts {
+            delivered: self.bytes("delivered_bytes")?,
+            sent: self.bytes("sent_bytes")?,
+            packets_sent: self.count("packets_sent")?,
+            retransmissions: self.count("retransmissions")?,
+            timeouts: self.count("timeouts")?,
+            reductions: self.count("reductions")?,
+            queue_drops: self.count("queue_drops")?,
+            channel_losses: self.count("channel_losses")?,
         })
     }
 }

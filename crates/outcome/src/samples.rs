@@ -15,11 +15,13 @@ pub(crate) fn flow(name: &str) -> FlowOutcome {
         acknowledged: Bytes::new(3_000_000),
         first_delivery_at: Some(Time::from_nanos(800_000_000)),
         last_delivery_at: Some(Time::from_nanos(12_244_500_000)),
+        sent: Bytes::new(3_000_000),
         packets_sent: 2000,
         retransmissions: 0,
         spurious_retransmissions: 0,
         timeouts: 0,
         recoveries: 0,
+        reductions: 0,
         acks_received: 1000,
         queue_drops: 0,
         channel_losses: 0,
@@ -33,6 +35,7 @@ pub(crate) fn flow(name: &str) -> FlowOutcome {
 pub(crate) fn link(name: &str) -> LinkOutcome {
     LinkOutcome {
         name: name.to_owned(),
+        rate: Rate::from_mbps(2),
         offered_packets: 2100,
         delivered_packets: 2000,
         delivered_bytes: Bytes::new(3_080_000),
@@ -75,6 +78,19 @@ pub(crate) fn outcome() -> Outcome {
         packet_hops: 6000,
         flows: vec![flow("a"), second],
         links: vec![link("forward"), link("return")],
+        crossings: vec![Crossing {
+            flow: 0,
+            link: 1,
+            counts: CrossingCounts {
+                offered_packets: 1000,
+                transmitted: Bytes::new(52_000),
+                delivered_packets: 1000,
+                delivered: Bytes::new(52_000),
+                queue_drops: 0,
+                channel_losses: 0,
+            },
+        }],
+        marks: Vec::new(),
         series: vec![FlowSeries {
             flow: "a".to_owned(),
             sender: vec![
@@ -90,6 +106,45 @@ pub(crate) fn outcome() -> Outcome {
             delivered: vec![(Time::from_nanos(300_000_000), Bytes::new(1448))],
             sent: vec![(Time::from_nanos(5), Bytes::new(1448))],
         }],
+    }
+}
+
+/// Ten seconds of two flows over one link of 1 Mbit/s, marked at 4 s.
+pub(crate) fn shared() -> Outcome {
+    let counts = |kilobytes: u64| CrossingCounts {
+        transmitted: Bytes::new(kilobytes * 1000),
+        ..CrossingCounts::default()
+    };
+    let crossing = |flow, kilobytes| Crossing {
+        flow,
+        link: 0,
+        counts: counts(kilobytes),
+    };
+    let unfinished = |name: &str, delivered, retransmissions| FlowOutcome {
+        transfer_time: None,
+        delivered: Bytes::new(delivered),
+        retransmissions,
+        ..flow(name)
+    };
+    let marked = FlowCounts {
+        delivered: Bytes::new(90_000),
+        retransmissions: 1,
+        ..FlowCounts::default()
+    };
+    Outcome {
+        ended_at: Time::from_nanos(10_000_000_000),
+        flows: vec![unfinished("a", 540_000, 3), unfinished("b", 135_000, 3)],
+        links: vec![LinkOutcome {
+            rate: Rate::from_mbps(1),
+            ..link("shared")
+        }],
+        crossings: vec![crossing(0, 600), crossing(1, 150)],
+        marks: vec![Mark {
+            at: Time::from_nanos(4_000_000_000),
+            flows: vec![marked; 2],
+            crossings: vec![counts(100); 2],
+        }],
+        ..outcome()
     }
 }
 
@@ -118,7 +173,7 @@ prop_compose! {
         (offered, delivered, acknowledged) in (proptest::option::of(size()), size(), size()),
         first_delivery_at in proptest::option::of(instant()),
         last_delivery_at in proptest::option::of(instant()),
-        counts in any::<[u64; 8]>(),
+        (counts, sent) in (any::<[u64; 9]>(), size()),
         min_rtt in proptest::option::of(span()),
         mean_rtt in proptest::option::of(span()),
         max_cwnd in 0.0..1e9,
@@ -126,6 +181,7 @@ prop_compose! {
         FlowOutcome {
             name, transport, started_at, transfer_time, offered, delivered, acknowledged,
             first_delivery_at, last_delivery_at,
+            sent,
             packets_sent: counts[0],
             retransmissions: counts[1],
             spurious_retransmissions: counts[2],
@@ -134,8 +190,47 @@ prop_compose! {
             acks_received: counts[5],
             queue_drops: counts[6],
             channel_losses: counts[7],
+            reductions: counts[8],
             min_rtt, mean_rtt, max_cwnd,
         }
+    }
+}
+
+prop_compose! {
+    fn any_flow_counts()(n in any::<[u64; 8]>()) -> FlowCounts {
+        FlowCounts {
+            delivered: Bytes::new(n[0]),
+            sent: Bytes::new(n[1]),
+            packets_sent: n[2],
+            retransmissions: n[3],
+            timeouts: n[4],
+            reductions: n[5],
+            queue_drops: n[6],
+            channel_losses: n[7],
+        }
+    }
+}
+
+prop_compose! {
+    fn any_crossing_counts()(n in any::<[u64; 6]>()) -> CrossingCounts {
+        CrossingCounts {
+            offered_packets: n[0],
+            transmitted: Bytes::new(n[1]),
+            delivered_packets: n[2],
+            delivered: Bytes::new(n[3]),
+            queue_drops: n[4],
+            channel_losses: n[5],
+        }
+    }
+}
+
+prop_compose! {
+    fn any_mark()(
+        at in instant(),
+        flows in proptest::collection::vec(any_flow_counts(), 0..3),
+        crossings in proptest::collection::vec(any_crossing_counts(), 0..3),
+    ) -> Mark {
+        Mark { at, flows, crossings }
     }
 }
 
@@ -145,8 +240,16 @@ prop_compose! {
         scenario in name(),
         (seed, events, packet_hops, ended_at) in (any::<u64>(), any::<u64>(), any::<u64>(), instant()),
         flows in proptest::collection::vec(any_flow(), 1..4),
-        (counts, utilisation, mean) in (any::<[u64; 9]>(), 0.0..=1.0, 0.0..1e9),
+        (counts, utilisation, mean) in (any::<[u64; 10]>(), 0.0..=1.0, 0.0..1e9),
+        crossing in proptest::option::of(any_crossing_counts()),
+        marks in proptest::collection::vec(any_mark(), 0..2),
     ) -> Outcome {
+        // Flows of the same name cannot be told apart by it.
+        let mut flows = flows;
+        for (i, flow) in flows.iter_mut().enumerate() {
+            flow.name.push_str(&i.to_string());
+        }
+        let crossings = crossing.map(|counts| Crossing { flow: 0, link: 0, counts });
         let link = LinkOutcome {
             offered_packets: counts[0],
             delivered_packets: counts[1],
@@ -159,8 +262,10 @@ prop_compose! {
             early_drops: counts[7],
             marks: counts[8],
             mean_queue_packets: mean,
+            rate: Rate::from_bps(counts[9]),
             ..link("forward")
         };
-        Outcome { scenario, seed, events, packet_hops, ended_at, flows, links: vec![link], series: Vec::new() }
+        Outcome { scenario, seed, events, packet_hops, ended_at, flows, links: vec![link],
+            crossings: crossings.into_iter().collect(), marks, series: Vec::new() }
     }
 }

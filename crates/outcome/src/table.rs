@@ -1,11 +1,12 @@
 //! Tables of results: written row by row, read back whole.
 
 use crate::columns::{Column, FLOW, LINK, RUN, Run, SAMPLE, Sample, SampleRow, columns, kind_of};
+use crate::crossing_columns::CROSSING;
 use crate::csv_file::{self, CsvWriter};
 use crate::parquet_file::{self, ParquetWriter};
 use crate::rows::Fields;
 use crate::value::{Kind, Value};
-use crate::{Error, FlowSeries, LinkRow, Outcome, Provenance, RunRow, TableKind};
+use crate::{CrossingRow, Error, FlowSeries, LinkRow, Outcome, Provenance, RunRow, TableKind};
 use bentpipe_units::Time;
 use std::path::{Path, PathBuf};
 
@@ -99,7 +100,7 @@ impl TableWriter {
         })
     }
 
-    /// Adds the rows of one outcome: its flows, its links or its samples.
+    /// Adds the rows of one outcome: its flows, links, crossings or samples.
     ///
     /// # Errors
     /// If there is not one value per axis, or the file cannot be written.
@@ -125,6 +126,12 @@ impl TableWriter {
             TableKind::Links => {
                 for link in &outcome.links {
                     let values = LINK.iter().map(|f| f.get(&context, link));
+                    self.row(head.iter().cloned().chain(run()).chain(values).collect())?;
+                }
+            }
+            TableKind::Crossings => {
+                for crossing in &outcome.crossings {
+                    let values = CROSSING.iter().map(|f| f.get(&context, crossing));
                     self.row(head.iter().cloned().chain(run()).chain(values).collect())?;
                 }
             }
@@ -297,6 +304,24 @@ impl Table {
                 seed: fields.count("seed")?,
                 ended_at: fields.time("ended_at_ns")?,
                 link: fields.link()?,
+            })
+        })
+    }
+
+    /// The rows of a table `crossings`.
+    ///
+    /// # Errors
+    /// If a column is missing or a cell is not of its kind.
+    pub fn crossing_rows(&self) -> Result<Vec<CrossingRow>, Error> {
+        self.read_rows(|axes, fields| {
+            Ok(CrossingRow {
+                axes,
+                scenario: fields.text("scenario")?,
+                seed: fields.count("seed")?,
+                ended_at: fields.time("ended_at_ns")?,
+                flow: fields.text("flow")?,
+                link: fields.text("link")?,
+                counts: fields.crossing()?,
             })
         })
     }

@@ -11,7 +11,12 @@ fn provenance() -> Provenance {
     Provenance::new("geo", "9f3c0a", &[1, 2])
 }
 
-const KINDS: [TableKind; 3] = [TableKind::Runs, TableKind::Links, TableKind::Series];
+const KINDS: [TableKind; 4] = [
+    TableKind::Runs,
+    TableKind::Links,
+    TableKind::Crossings,
+    TableKind::Series,
+];
 
 fn write(path: &Path, table: TableKind, outcome: &Outcome, axes: &[(&str, &str)]) {
     let names: Vec<&str> = axes.iter().map(|a| a.0).collect();
@@ -36,8 +41,8 @@ fn the_runs_table_looks_as_documented() {
         "link.satellite.rate,scenario,seed,ended_at_ns,events,packet_hops,jain_index,flow,\
          transport,started_at_ns,transfer_time_s,goodput_bps,throughput_bps,goodput_share,\
          offered_bytes,delivered_bytes,acknowledged_bytes,first_delivery_at_ns,\
-         last_delivery_at_ns,packets_sent,retransmissions,spurious_retransmissions,\
-         retransmission_share,timeouts,recoveries,acks_received,queue_drops,channel_losses,\
+         last_delivery_at_ns,sent_bytes,packets_sent,retransmissions,spurious_retransmissions,\
+         retransmission_share,timeouts,recoveries,reductions,acks_received,queue_drops,channel_losses,\
          min_rtt_ns,mean_rtt_ns,max_cwnd_segments,completion"
     );
     assert!(lines[1].starts_with("2 Mbit/s,geo,18446744073709551615,60000000000,123456,6000,"));

@@ -1,10 +1,10 @@
 //! From a finished run to its outcome.
 
 use crate::flow::{Ends, Running};
-use crate::network::{Carried, Network};
+use crate::network::Network;
 use crate::observer::Observer;
 use crate::{Options, ideal};
-use bentpipe_outcome::{FlowOutcome, FlowSeries, LinkOutcome, Outcome};
+use bentpipe_outcome::{FlowCounts, FlowOutcome, FlowSeries, LinkOutcome, Mark, Outcome};
 use bentpipe_scenario::{Flow, Scenario};
 use bentpipe_units::{Bytes, Duration, Time};
 
@@ -15,13 +15,12 @@ pub(crate) fn outcome<O: Observer>(
     flows: Vec<Running>,
     mut net: Network<'_, O>,
     events: u64,
+    marks: Vec<Mark>,
 ) -> Outcome {
     let ended_at = net.now;
-    net.finish(ended_at);
-    let sharing = flows
-        .iter()
-        .filter(|f| matches!(f.ends, Ends::Ideal))
-        .count();
+    let sharing = sharing(&flows);
+    let tally = net.tally(scenario);
+    let crossings = net.crossings(scenario, &tally);
     let mut outcomes = Vec::with_capacity(flows.len());
     let mut series = Vec::new();
     for (i, (running, flow)) in flows.into_iter().zip(&scenario.flows).enumerate() {
@@ -29,8 +28,9 @@ pub(crate) fn outcome<O: Observer>(
             Ends::Ideal => ideal_flow(scenario, flow, &running, sharing),
             _ => simulated_flow(flow, &running),
         };
-        o.queue_drops = net.losses[i].queue;
-        o.channel_losses = net.losses[i].channel;
+        let losses = net.losses_of(i);
+        o.queue_drops = losses.queue.packets;
+        o.channel_losses = losses.channel.packets;
         outcomes.push(o);
         if let Some(recorder) = running.series {
             series.push(if matches!(running.ends, Ends::Ideal) {
@@ -40,40 +40,29 @@ pub(crate) fn outcome<O: Observer>(
             });
         }
     }
-    // Packets that a link was offered ahead of time are still on the link
-    // before it.
-    let mut early = vec![(0u64, 0u64); net.links.len()];
-    for (i, link) in net.links.iter().enumerate() {
-        if let Some(leader) = net.ahead.leader(i) {
-            let waits = |(at, p): &(Time, &Carried)| p.enters(*at) > ended_at;
-            for (_, packet) in link.under_way().filter(waits) {
-                early[leader].0 += 1;
-                early[leader].1 += u64::from(packet.bytes);
-            }
-        }
-    }
     let links = scenario
         .links
         .iter()
         .zip(&mut net.links)
-        .zip(early)
+        .zip(&tally.links)
         .map(|((settings, link), early)| {
             let c = *link.counters();
             let under_way = link
                 .under_way()
                 .map(|(_, p)| u64::from(p.bytes))
                 .sum::<u64>()
-                + early.1;
+                + early.delivered.bytes;
             let transmitted = (c.offered - c.queue_drops).max(1);
             LinkOutcome {
                 name: settings.name.clone(),
-                offered_packets: c.offered,
-                delivered_packets: link.delivered() - early.0,
+                rate: settings.settings.rate,
+                offered_packets: c.offered - early.offered,
+                delivered_packets: link.delivered() - early.delivered.packets,
                 delivered_bytes: Bytes::new(c.accepted_bytes - under_way),
-                queue_drops: c.queue_drops,
+                queue_drops: c.queue_drops - early.queue_drops,
                 early_drops: c.early_drops,
                 marks: c.marks,
-                channel_losses: c.channel_losses,
+                channel_losses: c.channel_losses - early.channel_losses,
                 utilisation: link.utilisation(ended_at),
                 mean_queue_packets: link.mean_waiting(ended_at),
                 max_queue_packets: c.max_packets,
@@ -91,8 +80,48 @@ pub(crate) fn outcome<O: Observer>(
         packet_hops: links.iter().map(|l| l.delivered_packets).sum(),
         flows: outcomes,
         links,
+        crossings,
+        marks,
         series,
     }
+}
+
+/// What `flows` and `net` add up to by now.
+pub(crate) fn mark<O: Observer>(
+    scenario: &Scenario,
+    flows: &[Running],
+    net: &mut Network<'_, O>,
+) -> Mark {
+    let tally = net.tally(scenario);
+    let sharing = sharing(flows);
+    let each = flows.iter().zip(&scenario.flows).enumerate();
+    Mark {
+        at: net.now,
+        flows: each
+            .map(|(i, (running, flow))| {
+                let losses = net.losses_of(i);
+                FlowCounts {
+                    queue_drops: losses.queue.packets,
+                    channel_losses: losses.channel.packets,
+                    ..match &running.ends {
+                        Ends::Ideal => ideal_counts(scenario, flow, net.now, sharing),
+                        _ => counts(running),
+                    }
+                }
+            })
+            .collect(),
+        crossings: net
+            .crossings(scenario, &tally)
+            .into_iter()
+            .map(|c| c.counts)
+            .collect(),
+    }
+}
+
+/// How many flows share their ideal bound.
+fn sharing(flows: &[Running]) -> usize {
+    let ideal = |f: &&Running| matches!(f.ends, Ends::Ideal);
+    flows.iter().filter(ideal).count()
 }
 
 fn empty(flow: &Flow, running: &Running) -> FlowOutcome {
@@ -109,11 +138,13 @@ fn empty(flow: &Flow, running: &Running) -> FlowOutcome {
         acknowledged: Bytes::ZERO,
         first_delivery_at: running.first_delivery_at,
         last_delivery_at: running.last_delivery_at,
+        sent: Bytes::ZERO,
         packets_sent: 0,
         retransmissions: 0,
         spurious_retransmissions: 0,
         timeouts: 0,
         recoveries: 0,
+        reductions: 0,
         acks_received: 0,
         queue_drops: 0,
         channel_losses: 0,
@@ -123,35 +154,59 @@ fn empty(flow: &Flow, running: &Running) -> FlowOutcome {
     }
 }
 
-fn simulated_flow(flow: &Flow, running: &Running) -> FlowOutcome {
-    let mut o = empty(flow, running);
-    o.transfer_time = running
-        .completed_at
-        .map(|at| at.since(running.counts_from()));
+/// What the ends of a simulated flow have counted.
+fn counts(running: &Running) -> FlowCounts {
     match &running.ends {
         Ends::Tcp(ends) => {
             let c = ends[0].counters();
-            o.delivered = ends[1].delivered();
-            o.acknowledged = ends[0].acknowledged();
-            o.packets_sent = c.packets;
-            o.retransmissions = c.retransmissions;
-            o.spurious_retransmissions = ends[1].duplicates_received();
-            o.timeouts = c.timeouts;
-            o.recoveries = c.recoveries;
-            o.acks_received = c.acks;
-            let rtt = ends[0].rtt();
-            o.min_rtt = (rtt.smallest() != Duration::MAX).then(|| rtt.smallest());
-            o.mean_rtt = rtt.mean();
-            o.max_cwnd = ends[0].max_cwnd();
+            FlowCounts {
+                delivered: ends[1].delivered(),
+                sent: Bytes::new(c.payload),
+                packets_sent: c.packets,
+                retransmissions: c.retransmissions,
+                timeouts: c.timeouts,
+                reductions: c.reductions,
+                ..FlowCounts::default()
+            }
         }
         Ends::Datagrams {
             sent,
+            sent_bytes,
             arrived_bytes,
-        } => {
-            o.packets_sent = *sent;
-            o.delivered = Bytes::new(*arrived_bytes);
-        }
-        Ends::Ideal => {}
+        } => FlowCounts {
+            delivered: Bytes::new(*arrived_bytes),
+            sent: Bytes::new(*sent_bytes),
+            packets_sent: *sent,
+            ..FlowCounts::default()
+        },
+        Ends::Ideal => FlowCounts::default(),
+    }
+}
+
+fn simulated_flow(flow: &Flow, running: &Running) -> FlowOutcome {
+    let counts = counts(running);
+    let mut o = FlowOutcome {
+        transfer_time: running
+            .completed_at
+            .map(|at| at.since(running.counts_from())),
+        delivered: counts.delivered,
+        sent: counts.sent,
+        packets_sent: counts.packets_sent,
+        retransmissions: counts.retransmissions,
+        timeouts: counts.timeouts,
+        reductions: counts.reductions,
+        ..empty(flow, running)
+    };
+    if let Ends::Tcp(ends) = &running.ends {
+        let c = ends[0].counters();
+        o.acknowledged = ends[0].acknowledged();
+        o.spurious_retransmissions = ends[1].duplicates_received();
+        o.recoveries = c.recoveries;
+        o.acks_received = c.acks;
+        let rtt = ends[0].rtt();
+        o.min_rtt = (rtt.smallest() != Duration::MAX).then(|| rtt.smallest());
+        o.mean_rtt = rtt.mean();
+        o.max_cwnd = ends[0].max_cwnd();
     }
     o
 }
@@ -170,7 +225,25 @@ fn ideal_flow(scenario: &Scenario, flow: &Flow, running: &Running, sharing: usiz
         o.delivered = Bytes::new((bits / 8.0) as u64);
         o.acknowledged = o.delivered;
     }
+    o.sent = o.delivered;
     o
+}
+
+/// What the bound has delivered by `now`, on its straight line.
+fn ideal_counts(scenario: &Scenario, flow: &Flow, now: Time, sharing: usize) -> FlowCounts {
+    let rate = ideal::payload_rate(scenario, flow) / sharing.max(1) as f64;
+    let begins = flow.start + ideal::round_trip(scenario, flow) / 2;
+    let bytes = rate * now.since(begins).as_secs() / 8.0;
+    let all = match flow.application {
+        bentpipe_traffic::Application::Transfer { size } => size,
+        _ => Bytes::MAX,
+    };
+    let delivered = Bytes::new(bytes as u64).min(all);
+    FlowCounts {
+        delivered,
+        sent: delivered,
+        ..FlowCounts::default()
+    }
 }
 
 /// A straight line from half a round trip after the start to all delivered.

@@ -12,8 +12,12 @@ use bentpipe_units::{Bytes, Duration, Time};
 pub(crate) enum Ends {
     /// A TCP connection: the `from` side and the `to` side.
     Tcp(Box<[Endpoint; 2]>),
-    /// Datagrams: sent so far, and arrived.
-    Datagrams { sent: u64, arrived_bytes: u64 },
+    /// Datagrams and their payload: sent so far, and arrived.
+    Datagrams {
+        sent: u64,
+        sent_bytes: u64,
+        arrived_bytes: u64,
+    },
     /// The analytic bound.
     Ideal,
 }
@@ -188,12 +192,15 @@ impl Running {
             return;
         };
         match &mut self.ends {
-            Ends::Datagrams { sent, .. } => {
-                *sent += 1;
+            Ends::Datagrams {
+                sent, sent_bytes, ..
+            } => {
                 let mut packet = Packet::new(destination);
                 packet.bytes = packet_size.get().min(u64::from(u16::MAX)) as u16;
                 // IP and UDP headers take 28 bytes.
                 packet.payload = packet.bytes.saturating_sub(28);
+                *sent += 1;
+                *sent_bytes += u64::from(packet.payload);
                 net.transmit(packet);
             }
             Ends::Tcp(ends) => {

@@ -10,11 +10,13 @@ mod arena;
 mod collect;
 mod flow;
 pub mod ideal;
+mod ledger;
 mod network;
 mod observer;
 mod options;
 pub mod queue;
 mod simulation;
+mod tally;
 
 pub use observer::{Observer, Unobserved};
 pub use options::{Options, RunError};

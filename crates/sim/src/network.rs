@@ -4,6 +4,7 @@ mod stepped;
 
 use crate::ahead::Ahead;
 use crate::arena::{Arena, Handle};
+use crate::ledger::{Count, Ledger, Pending};
 use crate::observer::Observer;
 use crate::queue::{Class, Event, EventQueue};
 use bentpipe_link::{Admission, Link, Offered, Verdict};
@@ -11,13 +12,6 @@ use bentpipe_scenario::Scenario;
 use bentpipe_tcp::packet::{ecn, priority};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::{Duration, Time};
-
-/// Packets of one flow that were lost, both directions.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FlowLosses {
-    pub(crate) queue: u64,
-    pub(crate) channel: u64,
-}
 
 /// A packet on a link: what its next hop needs without a look at the packet
 /// itself, which by then has long left the cache.
@@ -63,6 +57,18 @@ impl Carried {
     }
 }
 
+/// The way to an endpoint, and what has been sent on it.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Way {
+    /// Its range in [`Network::hops`].
+    begin: u32,
+    end: u32,
+    /// Its first link.
+    first: u32,
+    sent: Count,
+}
+
 /// The network between the endpoints. Endpoint `2 f` is the `from` side of
 /// flow `f`, endpoint `2 f + 1` its `to` side.
 #[derive(Debug)]
@@ -70,15 +76,14 @@ pub(crate) struct Network<'a, O> {
     pub(crate) now: Time,
     pub(crate) events: EventQueue,
     pub(crate) links: Vec<Link<Carried>>,
-    pub(crate) losses: Vec<FlowLosses>,
+    pub(crate) ledger: Ledger,
     pub(crate) observer: &'a mut O,
     packets: Arena,
     /// Most packets that may be alive at once.
     limit: usize,
-    /// Links to each endpoint, flattened; `routes[e]..routes[e + 1]` is the
-    /// range of endpoint `e`.
-    hops: Vec<u32>,
-    routes: Vec<u32>,
+    /// Links to each endpoint, flattened.
+    pub(crate) hops: Vec<u32>,
+    ways: Vec<Way>,
     pub(crate) ahead: Ahead,
     /// Stepped links that have an event in the queue.
     queued: Vec<bool>,
@@ -103,12 +108,18 @@ impl<'a, O: Observer> Network<'a, O> {
             })
             .collect();
         let mut hops = Vec::new();
-        let mut routes = vec![0];
+        let mut ways = Vec::new();
         for flow in &scenario.flows {
             // Packets to the `from` side (even) take the way back.
             for path in [&flow.reverse, &flow.forward] {
+                let begin = hops.len() as u32;
                 hops.extend(path.iter().map(|l| l.0));
-                routes.push(hops.len() as u32);
+                ways.push(Way {
+                    begin,
+                    end: hops.len() as u32,
+                    first: path.first().map_or(0, |l| l.0),
+                    sent: Count::default(),
+                });
             }
         }
         let ahead = Ahead::new(scenario);
@@ -117,12 +128,12 @@ impl<'a, O: Observer> Network<'a, O> {
             events: EventQueue::default(),
             queued: vec![false; links.len()],
             links,
-            losses: vec![FlowLosses::default(); scenario.flows.len()],
+            ledger: Ledger::new(hops.len()),
             observer,
             packets: Arena::default(),
             limit: scenario.limits.packets as usize,
             hops,
-            routes,
+            ways,
             ahead,
         }
     }
@@ -151,9 +162,9 @@ impl<'a, O: Observer> Network<'a, O> {
             carried
         };
         carried.hop += 1;
-        let destination = carried.destination as usize;
-        let at = self.routes[destination] + u32::from(carried.hop);
-        if at == self.routes[destination + 1] {
+        let way = &self.ways[carried.destination as usize];
+        let at = way.begin + u32::from(carried.hop);
+        if at == way.end {
             return Some(carried.handle);
         }
         self.offer(self.hops[at as usize], carried);
@@ -196,7 +207,7 @@ impl<'a, O: Observer> Network<'a, O> {
                         });
                     }
                 }
-                Admission::Refused(verdict) => self.lose(&carried, verdict),
+                Admission::Refused(verdict) => self.lose(index, &carried, verdict, now),
                 // Never ahead of time: nobody follows or leads it.
                 Admission::Stepped => self.offer_stepped(index, carried),
             }
@@ -204,16 +215,40 @@ impl<'a, O: Observer> Network<'a, O> {
         }
     }
 
-    /// A link dropped or lost the packet.
-    #[inline(never)]
-    fn lose(&mut self, carried: &Carried, verdict: Verdict) {
+    /// The packet that enters link `index` at `enters` will not leave it.
+    #[cold]
+    fn lose(&mut self, index: u32, carried: &Carried, verdict: Verdict, enters: Time) {
         self.packets.discard(carried.handle);
-        let losses = &mut self.losses[carried.destination as usize / 2];
-        if verdict == Verdict::QueueDrop {
-            losses.queue += 1;
-        } else {
-            losses.channel += 1;
-        }
+        let link = &self.links[index as usize];
+        let happens = match verdict {
+            // A stepped link tells it when it happens.
+            Verdict::ChannelLoss if !link.is_stepped() => link.free_at(),
+            _ => enters,
+        };
+        let loss = Pending {
+            hop: self.hop_of(carried),
+            bytes: carried.bytes,
+            verdict,
+            enters,
+            happens,
+        };
+        self.ledger.lose(self.now, loss);
+    }
+
+    /// The index in [`Network::hops`] of the link that a packet is on.
+    pub(crate) fn hop_of(&self, carried: &Carried) -> u32 {
+        self.ways[carried.destination as usize].begin + u32::from(carried.hop)
+    }
+
+    /// The hops to an endpoint, as indices of [`Network::hops`].
+    pub(crate) fn way(&self, endpoint: usize) -> core::ops::Range<usize> {
+        let way = &self.ways[endpoint];
+        way.begin as usize..way.end as usize
+    }
+
+    /// What was sent to an endpoint.
+    pub(crate) fn sent(&self, endpoint: usize) -> Count {
+        self.ways[endpoint].sent
     }
 
     /// The next link on the packet's way, if it can be offered the packet now.
@@ -222,8 +257,9 @@ impl<'a, O: Observer> Network<'a, O> {
         if !self.ahead.leads(index) {
             return None;
         }
-        let at = self.routes[carried.destination as usize] + u32::from(carried.hop) + 1;
-        if at == self.routes[carried.destination as usize + 1] {
+        let way = &self.ways[carried.destination as usize];
+        let at = way.begin + u32::from(carried.hop) + 1;
+        if at == way.end {
             return None;
         }
         let next = self.hops[at as usize];
@@ -245,7 +281,9 @@ impl<O: Observer> Transmit for Network<'_, O> {
         if packet.priority == priority::LOW {
             class |= class::LOW_PRIORITY;
         }
-        let first = self.hops[self.routes[destination as usize] as usize];
+        let way = &mut self.ways[destination as usize];
+        way.sent.add(bytes);
+        let first = way.first;
         let handle = self.packets.insert(packet);
         self.offer(
             first,

@@ -8,7 +8,7 @@ use crate::observer::{Observer, Unobserved};
 use crate::queue::{Class, Event};
 use crate::{Options, RunError};
 use bentpipe_cc::Controller;
-use bentpipe_outcome::Outcome;
+use bentpipe_outcome::{Mark, Outcome};
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Limits, Scenario};
 use bentpipe_tcp::{CongestionControlChoice, Endpoint, Transport};
@@ -28,6 +28,9 @@ pub struct Simulation<'a> {
     scenario: &'a Scenario,
     options: &'a Options,
     flows: Vec<Running>,
+    /// When counts are to be noted, the next last.
+    to_mark: Vec<Time>,
+    marks: Vec<Mark>,
 }
 
 impl<'a> Simulation<'a> {
@@ -54,6 +57,7 @@ impl<'a> Simulation<'a> {
             let ends = match &flow.transport {
                 None => Ends::Datagrams {
                     sent: 0,
+                    sent_bytes: 0,
                     arrived_bytes: 0,
                 },
                 Some(t) if t.congestion_control == CongestionControlChoice::Ideal => Ends::Ideal,
@@ -63,10 +67,15 @@ impl<'a> Simulation<'a> {
             running.series = options.series.map(|i| Recorder::new(&flow.name, i));
             flows.push(running);
         }
+        let mut to_mark = options.marks.clone();
+        to_mark.sort_unstable_by(|a, b| b.cmp(a));
+        to_mark.dedup();
         Ok(Simulation {
             scenario,
             options,
             flows,
+            to_mark,
+            marks: Vec::new(),
         })
     }
 
@@ -102,6 +111,7 @@ impl<'a> Simulation<'a> {
             self.flows,
             net,
             events,
+            self.marks,
         ))
     }
 
@@ -114,9 +124,13 @@ impl<'a> Simulation<'a> {
         let limits = self.scenario.limits;
         let mut events = 0u64;
         let mut going = self.flows.iter().filter(|f| !f.has_ended()).count();
+        let mut next_mark = self.to_mark.last().copied().unwrap_or(Time::MAX);
         while let Some(event) = net.events.pop() {
             if event.at > end {
                 break;
+            }
+            if event.at > next_mark {
+                next_mark = self.note(event.at, net);
             }
             net.now = event.at;
             events += 1;
@@ -171,8 +185,20 @@ impl<'a> Simulation<'a> {
             self.rearm(index, sides, event.at, net, wakes);
         }
         // Somebody would have gone on: the run lasts as long as it may.
+        self.note(end, net);
         net.now = end;
         check(&limits, events, net).map(|()| events)
+    }
+
+    /// Notes all counts at the marks before `until`; returns the next mark.
+    #[cold]
+    fn note<O: Observer>(&mut self, until: Time, net: &mut Network<'_, O>) -> Time {
+        while let Some(at) = self.to_mark.pop_if(|at| *at < until) {
+            net.now = at;
+            let mark = collect::mark(self.scenario, &self.flows, net);
+            self.marks.push(mark);
+        }
+        self.to_mark.last().copied().unwrap_or(Time::MAX)
     }
 
     /// Puts the next deadlines of the flow's `sides` into the event queue. A timer that moved

@@ -120,7 +120,7 @@ fn place(study: &Arc<Study>, cell: usize) -> String {
 /// the key of a run says.
 pub(crate) fn header(study: &Study, runner: &dyn Runner) -> String {
     format!(
-        "bentpipe {} build {} study {} scenario {} jitter {} ns series {}",
+        "bentpipe {} build {} study {} scenario {} jitter {} ns series {} marks {:?}",
         env!("CARGO_PKG_VERSION"),
         build(),
         study.name,
@@ -129,6 +129,11 @@ pub(crate) fn header(study: &Study, runner: &dyn Runner) -> String {
         study
             .series
             .map_or("none".to_owned(), |d| format!("{} ns", d.as_nanos())),
+        study
+            .marks
+            .iter()
+            .map(|at| at.as_nanos())
+            .collect::<Vec<_>>(),
     )
 }
 
@@ -305,6 +310,7 @@ impl Executor<'_> {
             seed: job.seed,
             start_jitter: self.study.start_jitter,
             series: self.study.series,
+            marks: &self.study.marks,
         };
         match catch_unwind(AssertUnwindSafe(|| self.runner.run(&request))) {
             Ok(Ok(outcome)) => RunResult::Done(Box::new(RunData::new(outcome))),

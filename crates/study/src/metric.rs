@@ -1,18 +1,22 @@
 //! The metrics that studies can name, each with its unit and its definition.
 //!
 //! A metric turns the result of one run into one number. Those of flows take
-//! `flow = "name"` (a counted flow by its common name) and, over several
-//! flows, `of = "mean" | "sum" | "max" | "min"`; those of links take `link =
-//! "name"`; those of time series take times.
+//! `flow = "name"` and, over several flows, `of = "mean" | "sum" | "max" |
+//! "min"`; those of links take `link = "name"`; those of time series take
+//! times. Some count in an interval of the run, `from` to `to`.
 
+mod case;
 mod registry;
+mod selection;
 mod series;
 
 use crate::record::RunData;
 use crate::unit::Unit;
-use bentpipe_outcome::{FlowOutcome, LinkOutcome, Outcome};
+use bentpipe_outcome::{LinkOutcome, Outcome, Span};
+use case::Case;
 
 pub use registry::{METRICS, metric};
+pub(crate) use selection::Selection;
 
 /// A metric by name.
 pub struct Metric {
@@ -30,13 +34,35 @@ pub struct Metric {
 /// What a metric is computed from.
 pub(crate) enum Source {
     /// Each flow, then taken together.
-    Flow(fn(&Outcome, &FlowOutcome) -> Option<f64>, Of),
+    Flow(fn(&Case<'_>) -> Option<f64>, Of, Takes),
     /// The run as a whole.
     Run(fn(&Outcome) -> Option<f64>),
     /// One link, or all links taken together where that makes sense.
     Link(fn(&Outcome, &LinkOutcome) -> f64, Option<Of>),
+    /// One link, by its index, in an interval.
+    LinkIn(fn(&Span<'_>, usize) -> Option<f64>),
+    /// Jain's index over flows: of their payload, or of what they took of a
+    /// link.
+    Fairness,
     /// The time series of each flow, then taken together.
     Series(series::Measure, &'static [Parameter], Of),
+}
+
+/// What a metric of flows takes beside `flow` and `of`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Takes {
+    /// Whether it can be asked at one link.
+    pub(crate) link: AtLink,
+    /// Whether it counts in an interval.
+    pub(crate) interval: bool,
+}
+
+/// Whether a metric of flows takes `link = ...`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtLink {
+    Never,
+    May,
+    Must,
 }
 
 /// How the numbers of several flows or links become one.
@@ -83,19 +109,6 @@ pub(crate) struct Parameter {
     pub(crate) default: Option<f64>,
 }
 
-/// What a use of a metric fixes.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub(crate) struct Selection {
-    /// The flow, or the common name of counted flows; all flows where `None`.
-    pub(crate) flow: Option<String>,
-    /// The link.
-    pub(crate) link: Option<String>,
-    /// How several are taken together; the metric's own way where `None`.
-    pub(crate) of: Option<Of>,
-    /// Values of the metric's parameters, in their order.
-    pub(crate) parameters: Vec<f64>,
-}
-
 impl Metric {
     pub(crate) fn parameters(&self) -> &'static [Parameter] {
         match self.source {
@@ -110,14 +123,35 @@ impl Metric {
         matches!(self.source, Source::Series(..))
     }
 
+    /// True if it can count in an interval of the run, between marks.
+    #[must_use]
+    pub fn takes_interval(&self) -> bool {
+        match &self.source {
+            Source::Flow(_, _, takes) => takes.interval,
+            Source::LinkIn(_) | Source::Fairness => true,
+            Source::Run(_) | Source::Link(..) | Source::Series(..) => false,
+        }
+    }
+
     /// The arguments that it takes beside axes.
     pub fn arguments(&self) -> impl Iterator<Item = &'static str> {
-        let (flow, link, of) = match &self.source {
-            Source::Flow(..) | Source::Series(..) => (true, false, true),
+        let (flow, of, link) = match &self.source {
+            Source::Flow(_, _, takes) => (true, true, takes.link != AtLink::Never),
+            Source::Series(..) => (true, true, false),
             Source::Run(_) => (false, false, false),
-            Source::Link(_, of) => (false, true, of.is_some()),
+            Source::Link(_, of) => (false, of.is_some(), true),
+            Source::LinkIn(_) => (false, false, true),
+            Source::Fairness => (true, false, true),
         };
-        [(flow, "flow"), (link, "link"), (of, "of")]
+        let interval = self.takes_interval();
+        let takes = [
+            (flow, "flow"),
+            (link, "link"),
+            (of, "of"),
+            (interval, "from"),
+            (interval, "to"),
+        ];
+        takes
             .into_iter()
             .filter_map(|(takes, name)| takes.then_some(name))
             .chain(self.parameters().iter().map(|p| p.name))
@@ -125,7 +159,12 @@ impl Metric {
 
     /// True if it cannot do without `link = ...`.
     pub(crate) fn needs_link(&self) -> bool {
-        matches!(self.source, Source::Link(_, None))
+        match &self.source {
+            Source::Flow(_, _, takes) => takes.link == AtLink::Must,
+            Source::Link(_, of) => of.is_none(),
+            Source::LinkIn(_) => true,
+            Source::Run(_) | Source::Fairness | Source::Series(..) => false,
+        }
     }
 
     /// Its value in one run.
@@ -135,38 +174,45 @@ impl Metric {
     /// link of that name.
     pub(crate) fn value(&self, run: &RunData, selection: &Selection) -> Result<f64, String> {
         let outcome = &run.outcome;
+        let none = || format!("no {} in this run", self.name);
         match &self.source {
-            Source::Run(get) => get(outcome).ok_or_else(|| format!("no {} in this run", self.name)),
-            Source::Flow(get, of) => {
-                let flows = outcome.flows.iter().filter(|f| selection.takes(&f.name));
-                let values = flows.map(|f| {
-                    get(outcome, f).ok_or_else(|| {
-                        let finished = if f.is_finished() {
+            Source::Run(get) => get(outcome).ok_or_else(none),
+            Source::Flow(get, of, _) => {
+                let cases = selection.cases(outcome)?;
+                let values = cases.iter().map(|case| {
+                    get(case).ok_or_else(|| {
+                        let flow = case.flow();
+                        let finished = if flow.is_finished() {
                             ""
                         } else {
                             ", which did not finish"
                         };
-                        format!("no {} of flow `{}`{finished}", self.name, f.name)
+                        format!("no {} of flow `{}`{finished}", self.name, flow.name)
                     })
                 });
                 let values = values.collect::<Result<Vec<f64>, String>>()?;
                 let of = selection.of.unwrap_or(*of);
                 of.together(&values).ok_or_else(|| selection.no_flow())
             }
+            Source::Fairness => {
+                let cases = selection.cases(outcome)?;
+                let first = cases.first().ok_or_else(|| selection.no_flow())?;
+                let values: Vec<f64> = cases.iter().map(Case::part).collect();
+                let index = bentpipe_outcome::jain_index(values);
+                index.ok_or_else(|| format!("{}: nothing to share", first.what()))
+            }
             Source::Link(get, of) => {
-                let links: Vec<f64> = outcome
-                    .links
-                    .iter()
-                    .filter(|l| selection.link.as_ref().is_none_or(|name| *name == l.name))
-                    .map(|l| get(outcome, l))
-                    .collect();
+                let links: Vec<f64> = match selection.link_of(outcome)? {
+                    Some(link) => vec![get(outcome, &outcome.links[link])],
+                    None => outcome.links.iter().map(|l| get(outcome, l)).collect(),
+                };
                 let of = selection.of.or(*of).unwrap_or(Of::Max);
-                of.together(&links).ok_or_else(|| {
-                    format!(
-                        "no link is named `{}`",
-                        selection.link.as_deref().unwrap_or("")
-                    )
-                })
+                of.together(&links).ok_or_else(none)
+            }
+            Source::LinkIn(get) => {
+                let span = selection.span(outcome)?;
+                let link = selection.link_of(outcome)?.ok_or_else(none)?;
+                get(&span, link).ok_or_else(none)
             }
             Source::Series(measure, _, of) => {
                 let series = run.series.iter().filter(|s| selection.takes(&s.flow));
@@ -182,130 +228,5 @@ impl Metric {
     }
 }
 
-impl Selection {
-    /// True for the flow of that name and, for counted flows, `name[3]`.
-    fn takes(&self, flow: &str) -> bool {
-        self.flow.as_ref().is_none_or(|name| {
-            flow.strip_prefix(name.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
-        })
-    }
-
-    fn no_flow(&self) -> String {
-        match &self.flow {
-            Some(name) => format!("no flow is named `{name}`"),
-            None => "the run has no flows".to_owned(),
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{outcome, run_data};
-    use bentpipe_units::Duration;
-
-    fn select(flow: &str) -> Selection {
-        Selection {
-            flow: Some(flow.to_owned()),
-            ..Selection::default()
-        }
-    }
-
-    #[test]
-    fn names_are_unique_and_described() {
-        let mut names: Vec<&str> = METRICS
-            .iter()
-            .flat_map(|m| [m.name, m.alias])
-            .filter(|name| !name.is_empty())
-            .collect();
-        names.sort_unstable();
-        let count = names.len();
-        names.dedup();
-        assert_eq!(names.len(), count);
-        assert!(METRICS.iter().all(|m| !m.about.is_empty()));
-        assert!(std::ptr::eq(
-            metric("time").unwrap(),
-            metric("transfer_time").unwrap()
-        ));
-    }
-
-    #[test]
-    fn every_metric_is_documented() {
-        let text = include_str!("../LANGUAGE.md");
-        let mut table =
-            String::from("| metric | unit | arguments | what it says |\n|---|---|---|---|\n");
-        for m in METRICS {
-            let alias = if m.alias.is_empty() {
-                String::new()
-            } else {
-                format!(", `{}`", m.alias)
-            };
-            let arguments: Vec<String> = m.arguments().map(|a| format!("`{a}`")).collect();
-            let (unit, arguments) = (m.unit.symbol(), arguments.join(" "));
-            table.push_str(&format!(
-                "| `{}`{alias} | {unit} | {arguments} | {} |\n",
-                m.name, m.about
-            ));
-        }
-        assert!(
-            text.ends_with(&table),
-            "LANGUAGE.md must end with:\n\n{table}"
-        );
-    }
-
-    #[test]
-    fn counted_flows_have_a_common_name() {
-        let mut o = outcome(10.0);
-        o.flows[0].name = "transfer[1]".into();
-        let mut second = o.flows[0].clone();
-        second.name = "transfer[2]".into();
-        second.transfer_time = Some(Duration::from_secs(20));
-        o.flows.push(second);
-        let run = run_data(o);
-        let time = metric("time").unwrap();
-        assert_eq!(time.value(&run, &select("transfer")), Ok(15.0));
-        assert_eq!(time.value(&run, &select("transfer[2]")), Ok(20.0));
-        assert_eq!(time.value(&run, &Selection::default()), Ok(15.0));
-        let max = Selection {
-            of: Some(Of::Max),
-            ..Selection::default()
-        };
-        assert_eq!(time.value(&run, &max), Ok(20.0));
-        let e = time.value(&run, &select("trans")).unwrap_err();
-        assert_eq!(e, "no flow is named `trans`");
-    }
-
-    #[test]
-    fn a_flow_that_did_not_finish_has_no_time() {
-        let mut o = outcome(10.0);
-        o.flows[0].transfer_time = None;
-        let e = metric("time")
-            .unwrap()
-            .value(&run_data(o), &Selection::default());
-        assert_eq!(
-            e.unwrap_err(),
-            "no transfer_time of flow `transfer`, which did not finish"
-        );
-    }
-
-    #[test]
-    fn links_are_found_by_name() {
-        let run = run_data(outcome(10.0));
-        let drops = metric("link_drops").unwrap();
-        let satellite = Selection {
-            link: Some("satellite".into()),
-            ..Selection::default()
-        };
-        assert_eq!(drops.value(&run, &satellite), Ok(3.0));
-        let none = Selection {
-            link: Some("moon".into()),
-            ..Selection::default()
-        };
-        assert_eq!(
-            drops.value(&run, &none).unwrap_err(),
-            "no link is named `moon`"
-        );
-        assert!(metric("p95_queueing_delay").unwrap().needs_link());
-    }
-}
+mod tests;

@@ -13,7 +13,7 @@ use crate::expr::{Scope, formula, number, parse};
 use crate::metric::metric;
 use crate::paper::{Catalogue, Unknown};
 use crate::study::{DerivedMetric, Expression, ExpressionPlace, Setting, Study};
-use bentpipe_units::Duration;
+use bentpipe_units::{Duration, Time};
 use std::sync::Arc;
 
 /// Cells of a study, at most.
@@ -21,6 +21,9 @@ const CELLS: usize = 100_000;
 
 /// Replications of a study, at most.
 const REPLICATIONS: u32 = 100_000;
+
+/// Marks of a study, at most: each costs a look at every flow and link.
+const MARKS: usize = 1000;
 
 impl Study {
     /// Reads a study. `file` is its name, for messages.
@@ -149,6 +152,7 @@ fn read(top: &Section<'_>, source: &Arc<Source>) -> Study {
             .map_or(1, |n| u32::try_from(n).unwrap_or(1)),
         start_jitter: top.parsed("start_jitter").unwrap_or(Duration::ZERO),
         series: top.parsed("series"),
+        marks: marks(top),
         axes,
         metrics: top
             .tables("metric")
@@ -167,6 +171,23 @@ fn read(top: &Section<'_>, source: &Arc<Source>) -> Study {
     top.finish();
     whole(top, &study);
     study
+}
+
+/// Times of the run, in their order.
+fn marks(top: &Section<'_>) -> Vec<Time> {
+    let mut marks: Vec<Time> = top
+        .parsed_list::<Duration>("marks")
+        .into_iter()
+        .map(|at| Time::ZERO + at)
+        .collect();
+    marks.sort_unstable();
+    marks.dedup();
+    if marks.len() > MARKS {
+        let message = format!("more than {MARKS} marks");
+        let error = Diagnostic::at(top.span_of("marks"), message);
+        top.error(error.help("time series record a run as it goes: `series = \"100 ms\"`"));
+    }
+    marks
 }
 
 /// What needs the study as a whole.

@@ -2,7 +2,7 @@
 
 use crate::study::Setting;
 use bentpipe_outcome::Outcome;
-use bentpipe_units::Duration;
+use bentpipe_units::{Duration, Time};
 
 /// One run that is asked for.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub struct Request<'a> {
     pub start_jitter: Duration,
     /// Interval of the time series; `None` records none.
     pub series: Option<Duration>,
+    /// Times at which what is counted is noted.
+    pub marks: &'a [Time],
 }
 
 /// Runs a scenario with some values set.

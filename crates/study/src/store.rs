@@ -3,7 +3,7 @@
 //! ```text
 //! results/table-3/
 //!   journal            results of runs as they come
-//!   runs.csv, runs.parquet, links.csv
+//!   runs.csv, runs.parquet, links.csv, crossings.csv
 //!   failures.csv       runs that failed, where there are any
 //!   tables/*.csv, figures/*.csv, claims.csv
 //!   provenance.json
@@ -99,6 +99,7 @@ pub fn write_runs(folder: &Path, results: &StudyResults, identity: &str) -> Resu
         ("runs.csv", TableKind::Runs),
         ("runs.parquet", TableKind::Runs),
         ("links.csv", TableKind::Links),
+        ("crossings.csv", TableKind::Crossings),
     ] {
         let rows = (0..results.cells()).flat_map(|cell| {
             let labels: Vec<String> = results

@@ -3,7 +3,7 @@
 use crate::diagnose::Source;
 use crate::expr::Expr;
 use crate::unit::Unit;
-use bentpipe_units::Duration;
+use bentpipe_units::{Duration, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,6 +32,8 @@ pub struct Study {
     pub start_jitter: Duration,
     /// Interval of the time series; `None` records none.
     pub series: Option<Duration>,
+    /// Times at which every run notes what has been counted, in their order.
+    pub marks: Vec<Time>,
     /// The axes, slowest first.
     pub axes: Vec<Axis>,
     /// Metrics by expression.

@@ -4,8 +4,10 @@ use crate::collection::LoadedStudy;
 use crate::record::{RunData, RunResult};
 use crate::results::StudyResults;
 use crate::study::Study;
-use bentpipe_outcome::{FlowOutcome, LinkOutcome, Outcome};
-use bentpipe_units::{Bytes, Duration, Time};
+use bentpipe_outcome::{
+    Crossing, CrossingCounts, FlowCounts, FlowOutcome, LinkOutcome, Mark, Outcome,
+};
+use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
 
 /// A run of one flow `transfer` over one link `satellite` that took `seconds`.
@@ -27,11 +29,13 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
             acknowledged: Bytes::new(1_000_000),
             first_delivery_at: Some(Time::from_nanos(300_000_000)),
             last_delivery_at: Some(Time::ZERO + time),
+            sent: Bytes::new(1_014_480),
             packets_sent: 700,
             retransmissions: 10,
             spurious_retransmissions: 1,
             timeouts: 2,
             recoveries: 3,
+            reductions: 5,
             acks_received: 350,
             queue_drops: 3,
             channel_losses: 7,
@@ -41,6 +45,7 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
         }],
         links: vec![LinkOutcome {
             name: "satellite".into(),
+            rate: Rate::from_mbps(2),
             offered_packets: 703,
             delivered_packets: 693,
             delivered_bytes: Bytes::new(1_050_000),
@@ -55,7 +60,34 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
             mean_queueing_delay: Duration::from_millis(12),
             p95_queueing_delay: Duration::from_millis(90),
         }],
+        crossings: vec![Crossing {
+            flow: 0,
+            link: 0,
+            counts: crossed(1_050_000, 3),
+        }],
+        marks: vec![Mark {
+            at: Time::from_nanos(4_000_000_000),
+            flows: vec![FlowCounts {
+                delivered: Bytes::new(250_000),
+                sent: Bytes::new(260_000),
+                packets_sent: 200,
+                retransmissions: 8,
+                timeouts: 1,
+                reductions: 4,
+                queue_drops: 2,
+                channel_losses: 1,
+            }],
+            crossings: vec![crossed(300_000, 2)],
+        }],
         series: Vec::new(),
+    }
+}
+
+fn crossed(transmitted: u64, queue_drops: u64) -> CrossingCounts {
+    CrossingCounts {
+        transmitted: Bytes::new(transmitted),
+        queue_drops,
+        ..CrossingCounts::default()
     }
 }
 

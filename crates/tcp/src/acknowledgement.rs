@@ -266,12 +266,14 @@ impl Sender {
             min_rtt: ack.min_rtt,
             mss: self.mss,
         };
+        let before = self.window.cwnd;
         // A loss among what was under way when a mark was echoed is the same
         // congestion (RFC 3168, section 6.1.2): it is repaired without a second
         // cut.
         if self.una >= self.echo_cut_until {
             self.cc.on_loss(&loss, &mut self.window);
         }
+        self.note_reduction(before);
         self.recover = self.next;
         self.reduced_until = self.next;
         self.impatient = false;
@@ -425,7 +427,9 @@ impl Sender {
             min_rtt: self.rtt.smallest(),
             mss: self.mss,
         };
+        let before = self.window.cwnd;
         self.cc.on_loss(&loss, &mut self.window);
+        self.note_reduction(before);
         self.reduced_until = self.next;
         self.echo_cut_until = self.next;
         self.tell_reduced = true;
@@ -453,7 +457,9 @@ impl Sender {
             min_rtt: self.rtt.smallest(),
             mss: self.mss,
         };
+        let before = self.window.cwnd;
         self.cc.on_timeout(&timeout, &mut self.window);
+        self.note_reduction(before);
         if !std::mem::take(&mut self.window.actions.keeps_rto) {
             self.rtt.back_off();
         }
@@ -469,10 +475,16 @@ impl Sender {
         self.send(now, out);
     }
 
+    /// Counts a reduction if the window was `before` and is smaller now.
+    pub(crate) fn note_reduction(&mut self, before: f64) {
+        self.counters.reductions += u64::from(self.window.cwnd < before);
+    }
+
     fn remember_for_undo(&mut self) {
         if self.undo_enabled {
             self.undo = Some(Undo {
                 window: self.window.clone(),
+                reductions: self.counters.reductions,
                 una: self.una,
                 first_resent_at: None,
                 answered: false,
@@ -503,6 +515,7 @@ impl Sender {
         let duplicates = undo.any_reported && undo.unreported == 0;
         if eifel || duplicates {
             let before = undo.window.clone();
+            self.counters.reductions = undo.reductions;
             self.cc.on_spurious(&before, &mut self.window);
             self.undo = None;
             self.counters.undone += 1;

@@ -40,6 +40,9 @@ pub struct SenderCounters {
     pub timeouts: u64,
     /// Times that fast recovery began.
     pub recoveries: u64,
+    /// Times that a loss, an ECN echo or a timeout made the window smaller;
+    /// without those that were undone.
+    pub reductions: u64,
     /// Times that a loss or timeout was found spurious and undone.
     pub undone: u64,
     /// Acknowledgements received.
@@ -56,6 +59,8 @@ pub struct SenderCounters {
 #[derive(Clone, Debug)]
 pub(crate) struct Undo {
     pub(crate) window: Window,
+    /// Reductions before this one.
+    pub(crate) reductions: u64,
     /// First byte that was unacknowledged when the window was reduced.
     pub(crate) una: u64,
     /// Time of the first retransmission of the episode.

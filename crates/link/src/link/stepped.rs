@@ -114,6 +114,11 @@ impl<P: Copy> Link<P> {
         self.deliver()
     }
 
+    /// The packets that wait in a stepped link, the next first.
+    pub fn waiting_packets(&self) -> impl Iterator<Item = &P> {
+        self.room().into_iter().flat_map(Room::waiting)
+    }
+
     /// What became of a packet that waited, the first that is not told yet:
     /// [`Verdict::Marked`] (it will arrive), [`Verdict::QueueDrop`] or
     /// [`Verdict::ChannelLoss`]. Nothing is told of those that just arrive.

@@ -5,7 +5,6 @@ use crate::observer::Observer;
 use crate::queue::{Class, Event};
 use bentpipe_link::Verdict;
 use bentpipe_tcp::packet::ecn;
-use bentpipe_units::Time;
 
 impl<O: Observer> Network<'_, O> {
     /// Offers a packet to a stepped link.
@@ -13,7 +12,7 @@ impl<O: Observer> Network<'_, O> {
     pub(super) fn offer_stepped(&mut self, index: u32, carried: Carried) {
         let link = &mut self.links[index as usize];
         let verdict = link.offer(self.now, carried, carried.offered());
-        self.settle(&carried, verdict);
+        self.settle(index, &carried, verdict);
         self.look_after(index);
     }
 
@@ -27,8 +26,9 @@ impl<O: Observer> Network<'_, O> {
         arrived
     }
 
-    /// Brings all stepped links up to the end of the run.
-    pub(crate) fn finish(&mut self, end: Time) {
+    /// Brings all stepped links up to now.
+    pub(crate) fn catch_up(&mut self) {
+        let end = self.now;
         for index in 0..self.links.len() {
             self.links[index].advance(end);
             self.tell(index as u32);
@@ -54,16 +54,18 @@ impl<O: Observer> Network<'_, O> {
 
     fn tell(&mut self, index: u32) {
         while let Some((carried, verdict)) = self.links[index as usize].fate() {
-            self.settle(&carried, verdict);
+            self.settle(index, &carried, verdict);
         }
     }
 
     /// Does to a packet what a stepped link decided.
-    fn settle(&mut self, carried: &Carried, verdict: Verdict) {
+    fn settle(&mut self, index: u32, carried: &Carried, verdict: Verdict) {
         match verdict {
             Verdict::Accepted | Verdict::Waits => {}
             Verdict::Marked => self.packets.get_mut(carried.handle).ecn = ecn::MARKED,
-            Verdict::QueueDrop | Verdict::ChannelLoss => self.lose(carried, verdict),
+            Verdict::QueueDrop | Verdict::ChannelLoss => {
+                self.lose(index, carried, verdict, self.now);
+            }
         }
     }
 }

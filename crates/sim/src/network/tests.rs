@@ -64,7 +64,7 @@ fn a_normal_packet_takes_the_place_of_a_low_one() {
         net.transmit(packet(n, ecn::NOT_CAPABLE, class));
     }
     // 0 is in transmission; 3 was refused, 2 had to go.
-    assert_eq!(net.losses[0].queue, 2);
+    assert_eq!(net.losses_of(0).queue.packets, 2);
     let arrived: Vec<u64> = arrivals(&mut net).iter().map(|p| p.sequence).collect();
     assert_eq!(arrived, [0, 1, 4]);
     let slots = net.packets.capacity();
@@ -96,7 +96,7 @@ fn codel_marks_the_packet_itself() {
     let counters = *net.links[0].counters();
     assert!(marked > 0 && counters.queue_drops > 0);
     assert_eq!(counters.marks, marked);
-    assert_eq!(counters.queue_drops, net.losses[0].queue);
+    assert_eq!(counters.queue_drops, net.losses_of(0).queue.packets);
     assert_eq!(arrived.len() as u64, 300 - counters.queue_drops);
     assert!(arrived.windows(2).all(|w| w[0].sequence < w[1].sequence));
     assert!(

@@ -8,6 +8,7 @@ use crate::paper::{Catalogue, Unknown};
 use crate::results::StudyResults;
 use crate::study::Study;
 use crate::testing::{fake_results, outcome, printed};
+use bentpipe_units::Bytes;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -273,7 +274,7 @@ proptest! {
 
 #[test]
 fn every_metric_can_be_asked_for() {
-    let text = "name = 's'\nscenario = 'x'\nseries = '100 ms'\n";
+    let text = "name = 's'\nscenario = 'x'\nseries = '100 ms'\nmarks = ['4 s']\n";
     let study = Arc::new(Study::parse("s.toml", text).unwrap());
     let results = BTreeMap::from([(
         "s".to_owned(),
@@ -300,6 +301,89 @@ fn every_metric_can_be_asked_for() {
             .unwrap_or_else(|e| panic!("{text}: {e:?}"));
         let found = judge(&formula, &Context::new("s"), &results);
         assert_eq!(found.truth, Truth::Holds, "{text}: {}", found.text);
+    }
+}
+
+/// The friendliness of `LANGUAGE.md`: two flows in the background get 2 Mbit/s
+/// beside their own kind, 1.6 beside Hybla and 2.1 beside Vegas.
+#[test]
+fn friendliness_is_an_expression_across_cells() {
+    let language = include_str!("../../LANGUAGE.md");
+    let example = language
+        .split("```toml\n")
+        .find(|part| part.contains("\"harm\""));
+    let example = example.and_then(|part| part.split("```").next()).unwrap();
+    let text = format!(
+        "name = 's'\nscenario = 'x'\n[[axis]]\nname = 'transport'\npath = 'flow.f.transport'\n\
+         values = ['sack', 'hybla', 'vegas']\n{example}"
+    );
+    let study = Arc::new(Study::parse("s.toml", &text).unwrap_or_else(|e| panic!("{e}")));
+    let results = BTreeMap::from([(
+        "s".to_owned(),
+        fake_results(&study, |cell, _| {
+            let mut o = outcome(10.0);
+            o.links[0].name = "bottleneck".into();
+            let mut background = o.flows[0].clone();
+            o.flows[0].name = "f".into();
+            for (i, part) in [0.9, 1.1].iter().enumerate() {
+                background.name = format!("background[{}]", i + 1);
+                let bytes = [2_000_000, 1_600_000, 2_100_000][cell] * 10 / 8;
+                background.delivered = Bytes::new((bytes as f64 * part + 0.5) as u64);
+                o.flows.push(background.clone());
+            }
+            Ok(o)
+        }),
+    )]);
+    let number_at = |text: &str| {
+        let (number, _) =
+            number(&parse(text).unwrap(), &Scope::new(&study, &Unknown, text)).unwrap();
+        let value = evaluate(&number, &Context::new("s"), &results).unwrap();
+        value.mean
+    };
+    assert!((number_at("harm(hybla)") - 20.0).abs() < 1e-3);
+    assert!((number_at("harm(vegas)") + 5.0).abs() < 1e-3);
+    assert!((number_at("harm(sack)")).abs() < 1e-12);
+    // 1.6 Mbit/s of a sixth of 2 Mbit/s.
+    assert!((number_at("background_part(hybla)") - 4.8).abs() < 1e-3);
+    let check = &study.claims[0].check;
+    let scope = Scope::new(&study, &Unknown, &check.text);
+    let found = judge(
+        &formula(&check.expr, &scope).unwrap(),
+        &Context::new("s"),
+        &results,
+    );
+    assert_eq!(found.truth, Truth::Fails, "{}", found.text);
+}
+
+#[test]
+fn an_interval_must_be_marked() {
+    let text = "name = 's'\nscenario = 'x'\nmarks = ['100 s', '4 s', '4 s']\n";
+    let study = Study::parse("s.toml", text).unwrap();
+    assert_eq!(study.marks.len(), 2);
+    let checked = |text: &str| number(&parse(text).unwrap(), &Scope::new(&study, &Unknown, text));
+    for good in [
+        "goodput(from = 100 s)",
+        "goodput(from = 4 s, to = 100 s)",
+        "unused(link = 'x', from = 0 s)",
+        "jain(flow = 'a, b', link = 'x', to = 4 s)",
+    ] {
+        assert!(checked(&good.replace('\'', "\"")).is_ok(), "{good}");
+    }
+    for (bad, message) in [
+        (
+            "goodput(from = 5 s)",
+            "`goodput` needs counts at 5 s, and `s` notes none then",
+        ),
+        ("goodput(from = 5)", "expected a time with its unit"),
+        ("min_rtt(from = 4 s)", "`min_rtt` takes no `from`"),
+        (
+            "wire_share(from = 4 s)",
+            "`wire_share` needs `link = \"...\"`",
+        ),
+        ("goodput(link = x)", "`goodput` takes no `link`"),
+    ] {
+        let fault = checked(bad).map(|_| ()).unwrap_err();
+        assert_eq!(fault.message, message);
     }
 }
 

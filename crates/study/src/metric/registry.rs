@@ -1,79 +1,76 @@
 //! The table of metrics.
+//!
+//! An entry reads `source name / alias: Unit [how several are taken together,
+//! what it takes] "what it says" = how it is computed;`.
 
-use super::{Metric, Of, Parameter, Source, series};
+use super::{AtLink, Metric, Of, Parameter, Source, Takes, series};
 use crate::unit::{Unit, seconds};
-use bentpipe_outcome::{FlowOutcome, LinkOutcome, Outcome};
-use bentpipe_units::{Ratio, Time};
+use bentpipe_outcome::{FlowOutcome, Outcome};
+use bentpipe_units::{Duration, Ratio, Time};
 
-const fn flow(
-    (name, alias): (&'static str, &'static str),
-    unit: Unit,
-    of: Of,
-    about: &'static str,
-    get: fn(&Outcome, &FlowOutcome) -> Option<f64>,
-) -> Metric {
-    Metric {
-        name,
-        alias,
-        unit,
-        about,
-        source: Source::Flow(get, of),
+macro_rules! metrics {
+    ($($source:ident $name:ident $(/ $alias:ident)?: $unit:ident [$($takes:tt)*] $about:literal
+        = $get:expr;)*) => {
+        &[$(Metric {
+            name: stringify!($name),
+            alias: concat!($(stringify!($alias))?),
+            unit: Unit::$unit,
+            about: $about,
+            source: source!($source [$($takes)*] $get),
+        }),*]
+    };
+}
+
+macro_rules! source {
+    (flow [$of:ident $($takes:ident)*] $get:expr) => {
+        Source::Flow($get, Of::$of, FLOW$(.$takes())*)
+    };
+    (run [] $get:expr) => { Source::Run($get) };
+    (link [$of:ident] $get:expr) => { Source::Link($get, Some(Of::$of)) };
+    (link [] $get:expr) => { Source::Link($get, None) };
+    (link_in [] $get:expr) => { Source::LinkIn($get) };
+    (fairness [] $get:expr) => { $get };
+    (series [$parameters:ident] $get:expr) => { Source::Series($get, $parameters, Of::Mean) };
+}
+
+const FLOW: Takes = Takes {
+    link: AtLink::Never,
+    interval: false,
+};
+
+impl Takes {
+    const fn interval(self) -> Takes {
+        Takes {
+            interval: true,
+            ..self
+        }
+    }
+
+    const fn link(self) -> Takes {
+        Takes {
+            link: AtLink::May,
+            ..self
+        }
+    }
+
+    const fn needs_link(self) -> Takes {
+        Takes {
+            link: AtLink::Must,
+            ..self
+        }
     }
 }
 
-const fn run(
-    name: &'static str,
-    unit: Unit,
-    about: &'static str,
-    get: fn(&Outcome) -> Option<f64>,
-) -> Metric {
-    Metric {
+const fn parameter(name: &'static str, unit: Unit, default: Option<f64>) -> Parameter {
+    Parameter {
         name,
-        alias: "",
         unit,
-        about,
-        source: Source::Run(get),
-    }
-}
-
-const fn link(
-    (name, alias): (&'static str, &'static str),
-    unit: Unit,
-    of: Option<Of>,
-    about: &'static str,
-    get: fn(&Outcome, &LinkOutcome) -> f64,
-) -> Metric {
-    Metric {
-        name,
-        alias,
-        unit,
-        about,
-        source: Source::Link(get, of),
-    }
-}
-
-const fn time_series(
-    name: &'static str,
-    unit: Unit,
-    parameters: &'static [Parameter],
-    about: &'static str,
-    get: series::Measure,
-) -> Metric {
-    Metric {
-        name,
-        alias: "",
-        unit,
-        about,
-        source: Source::Series(get, parameters, Of::Mean),
+        default,
     }
 }
 
 const fn seconds_at(name: &'static str, default: Option<f64>) -> Parameter {
-    Parameter {
-        name,
-        unit: Unit::Seconds,
-        default,
-    }
+    parameter(name, Unit::Seconds, default)
 }
 
 const AT: &[Parameter] = &[seconds_at("at", None)];
@@ -84,363 +81,201 @@ const WINDOW: &[Parameter] = &[
     seconds_at("to", Some(f64::INFINITY)),
 ];
 const RATE: &[Parameter] = &[
-    Parameter {
-        name: "rate",
-        unit: Unit::BitRate,
-        default: None,
-    },
+    parameter("rate", Unit::BitRate, None),
     seconds_at("window", Some(1.0)),
+    seconds_at("after", Some(0.0)),
 ];
-const SIZE: &[Parameter] = &[Parameter {
-    name: "size",
-    unit: Unit::Bytes,
-    default: None,
-}];
+const SIZE: &[Parameter] = &[parameter("size", Unit::Bytes, None)];
 
 fn since_start(at: Option<Time>, f: &FlowOutcome) -> Option<f64> {
     Some(seconds(at?.since(f.started_at)))
 }
 
+fn or_none(x: Option<Duration>) -> Option<f64> {
+    x.map(seconds)
+}
+
 /// Every metric, in the order in which documentation lists them.
-pub static METRICS: &[Metric] = &[
-    flow(
-        ("transfer_time", "time"),
-        Unit::Seconds,
-        Of::Mean,
-        "from the start to the last acknowledgement",
-        |_, f| f.transfer_time.map(seconds),
-    ),
-    flow(
-        ("goodput", "connection_throughput"),
-        Unit::BitRate,
-        Of::Mean,
-        "payload delivered over the transfer time, mean over the flows",
-        |o, f| Some(o.goodput(f).bps_f64()),
-    ),
-    flow(
-        ("throughput", ""),
-        Unit::BitRate,
-        Of::Mean,
-        "payload sent over the transfer time, retransmissions included, mean over the flows",
-        |o, f| Some(f.throughput(o.ended_at).bps_f64()),
-    ),
-    flow(
-        ("share", ""),
-        Unit::Ratio,
-        Of::Sum,
-        "share of the goodput of all flows",
-        |o, f| o.goodput_share(f).map(Ratio::get),
-    ),
-    flow(
-        ("delivered", ""),
-        Unit::Bytes,
-        Of::Sum,
-        "payload delivered in order",
-        |_, f| Some(f.delivered.as_f64()),
-    ),
-    flow(
-        ("completion", ""),
-        Unit::Ratio,
-        Of::Mean,
-        "share of the payload offered that was delivered",
-        |_, f| f.completion().map(Ratio::get),
-    ),
-    flow(
-        ("first_delivery", ""),
-        Unit::Seconds,
-        Of::Mean,
-        "from the start to the first payload delivered",
-        |_, f| since_start(f.first_delivery_at, f),
-    ),
-    flow(
-        ("last_delivery", ""),
-        Unit::Seconds,
-        Of::Mean,
-        "from the start to the last payload delivered",
-        |_, f| since_start(f.last_delivery_at, f),
-    ),
-    flow(
-        ("packets_sent", ""),
-        Unit::Count,
-        Of::Sum,
-        "data packets sent",
-        |_, f| Some(f.packets_sent as f64),
-    ),
-    flow(
-        ("retransmissions", ""),
-        Unit::Count,
-        Of::Sum,
-        "data packets sent again",
-        |_, f| Some(f.retransmissions as f64),
-    ),
-    flow(
-        ("spurious_retransmissions", ""),
-        Unit::Count,
-        Of::Sum,
-        "data packets sent again that had arrived already",
-        |_, f| Some(f.spurious_retransmissions as f64),
-    ),
-    flow(
-        ("retransmission_share", ""),
-        Unit::Ratio,
-        Of::Mean,
-        "share of the data packets sent that were sent again",
-        |_, f| Some(f.retransmission_share().get()),
-    ),
-    flow(
-        ("timeouts", ""),
-        Unit::Count,
-        Of::Sum,
-        "retransmission timeouts",
-        |_, f| Some(f.timeouts as f64),
-    ),
-    flow(
-        ("recoveries", ""),
-        Unit::Count,
-        Of::Sum,
-        "times that fast recovery began",
-        |_, f| Some(f.recoveries as f64),
-    ),
-    flow(
-        ("acks_received", ""),
-        Unit::Count,
-        Of::Sum,
-        "acknowledgements received by the sender",
-        |_, f| Some(f.acks_received as f64),
-    ),
-    flow(
-        ("drops", "queue_drops"),
-        Unit::Count,
-        Of::Sum,
-        "packets of the flow that full queues dropped, both directions",
-        |_, f| Some(f.queue_drops as f64),
-    ),
-    flow(
-        ("channel_losses", ""),
-        Unit::Count,
-        Of::Sum,
-        "packets of the flow that channels lost, both directions",
-        |_, f| Some(f.channel_losses as f64),
-    ),
-    flow(
-        ("min_rtt", ""),
-        Unit::Seconds,
-        Of::Mean,
-        "smallest RTT sample",
-        |_, f| f.min_rtt.map(seconds),
-    ),
-    flow(
-        ("mean_rtt", ""),
-        Unit::Seconds,
-        Of::Mean,
-        "mean of the RTT samples",
-        |_, f| f.mean_rtt.map(seconds),
-    ),
-    flow(
-        ("rtt_inflation", ""),
-        Unit::Seconds,
-        Of::Mean,
-        "how far the mean RTT lies above the smallest",
-        |_, f| f.rtt_inflation().map(seconds),
-    ),
-    flow(
-        ("max_cwnd", ""),
-        Unit::Segments,
-        Of::Max,
-        "largest congestion window",
-        |_, f| Some(f.max_cwnd),
-    ),
-    run(
-        "total_goodput",
-        Unit::BitRate,
-        "goodputs of all flows added up",
-        |o| Some(o.total_goodput().bps_f64()),
-    ),
-    run(
-        "jain",
-        Unit::Ratio,
-        "Jain's index over the goodputs of all flows",
-        Outcome::jain_index,
-    ),
-    run(
-        "longest_transfer_time",
-        Unit::Seconds,
-        "transfer time of the slowest flow",
-        |o| o.longest_transfer_time().map(seconds),
-    ),
-    run(
-        "unfinished",
-        Unit::Count,
-        "flows that did not finish",
-        |o| Some(o.flows.iter().filter(|f| !f.is_finished()).count() as f64),
-    ),
-    run("ended_at", Unit::Seconds, "when the run ended", |o| {
-        Some(seconds(o.ended_at.since(Time::ZERO)))
-    }),
-    run("events", Unit::Count, "events executed", |o| {
-        Some(o.events as f64)
-    }),
-    run(
-        "packet_hops",
-        Unit::Count,
-        "packets that finished crossing a link",
-        |o| Some(o.packet_hops as f64),
-    ),
-    link(
-        ("link_drops", ""),
-        Unit::Count,
-        Some(Of::Sum),
-        "packets that the queue dropped",
-        |_, l| l.queue_drops as f64,
-    ),
-    link(
-        ("link_losses", ""),
-        Unit::Count,
-        Some(Of::Sum),
-        "packets that the channel lost",
-        |_, l| l.channel_losses as f64,
-    ),
-    link(
-        ("drop_share", ""),
-        Unit::Ratio,
-        None,
-        "share of the packets offered that the queue dropped",
-        |_, l| l.queue_drop_share().get(),
-    ),
-    link(
-        ("loss_share", ""),
-        Unit::Ratio,
-        None,
-        "share of the packets transmitted that the channel lost",
-        |_, l| l.channel_loss_share().get(),
-    ),
-    link(
-        ("link_throughput", ""),
-        Unit::BitRate,
-        None,
-        "bytes that left the link over the length of the run",
-        |o, l| l.throughput(o.ended_at).bps_f64(),
-    ),
-    link(
-        ("utilisation", ""),
-        Unit::Ratio,
-        None,
-        "share of the time that the transmitter was busy",
-        |_, l| l.utilisation,
-    ),
-    link(
-        ("max_queue", ""),
-        Unit::Count,
-        Some(Of::Max),
-        "most packets that waited at once",
-        |_, l| l.max_queue_packets as f64,
-    ),
-    link(
-        ("max_queue_bytes", ""),
-        Unit::Bytes,
-        Some(Of::Max),
-        "most bytes that waited at once",
-        |_, l| l.max_queue_bytes.as_f64(),
-    ),
-    link(
-        ("mean_queueing_delay", ""),
-        Unit::Seconds,
-        None,
-        "mean waiting time of packets in the queue",
-        |_, l| seconds(l.mean_queueing_delay),
-    ),
-    link(
-        ("p95_queueing_delay", ""),
-        Unit::Seconds,
-        None,
-        "95th percentile of the waiting time that a packet at a random instant would meet",
-        |_, l| seconds(l.p95_queueing_delay),
-    ),
-    time_series(
-        "sent_rate",
-        Unit::BitRate,
-        SPAN,
-        "payload sent from `from` to `to`",
-        series::sent_rate,
-    ),
-    time_series(
-        "received_rate",
-        Unit::BitRate,
-        SPAN,
-        "payload delivered from `from` to `to`",
-        series::received_rate,
-    ),
-    time_series(
-        "peak_sent_rate",
-        Unit::BitRate,
-        WINDOW,
-        "largest payload sent in any `window` between `from` and `to`",
-        series::peak_sent_rate,
-    ),
-    time_series(
-        "peak_received_rate",
-        Unit::BitRate,
-        WINDOW,
-        "largest payload delivered in any `window` between `from` and `to`",
-        series::peak_received_rate,
-    ),
-    time_series(
-        "sent_by",
-        Unit::Bytes,
-        AT,
-        "payload sent by `at`",
-        series::sent_by,
-    ),
-    time_series(
-        "received_by",
-        Unit::Bytes,
-        AT,
-        "payload delivered by `at`",
-        series::received_by,
-    ),
-    time_series(
-        "cwnd_at",
-        Unit::Segments,
-        AT,
-        "congestion window at `at`",
-        series::cwnd_at,
-    ),
-    time_series(
-        "flight_at",
-        Unit::Segments,
-        AT,
-        "segments in flight at `at`",
-        series::flight_at,
-    ),
-    time_series(
-        "rtt_at",
-        Unit::Seconds,
-        AT,
-        "last RTT sample at `at`",
-        series::rtt_at,
-    ),
-    time_series(
-        "retransmissions_by",
-        Unit::Count,
-        AT,
-        "data packets sent again by `at`",
-        series::retransmissions_by,
-    ),
-    time_series(
-        "time_to_receive",
-        Unit::Seconds,
-        SIZE,
-        "when `size` of payload had been delivered",
-        series::time_to_receive,
-    ),
-    time_series(
-        "time_to_rate",
-        Unit::Seconds,
-        RATE,
-        "end of the first `window` in which payload was delivered at `rate`",
-        series::time_to_rate,
-    ),
-];
+pub static METRICS: &[Metric] = metrics! {
+    flow transfer_time / time: Seconds [Mean]
+        "from the start to the last acknowledgement"
+        = |c| or_none(c.flow().transfer_time);
+    flow goodput / connection_throughput: BitRate [Mean interval]
+        "payload delivered over the transfer time, or over the interval; mean over the flows"
+        = |c| Some(c.goodput());
+    flow throughput: BitRate [Mean interval]
+        "payload sent over the same time, retransmissions included; mean over the flows"
+        = |c| Some(c.throughput());
+    flow share: Ratio [Sum interval]
+        "share of the goodput of all flows"
+        = |c| c.share();
+    flow wire_share: Ratio [Sum needs_link interval]
+        "share of the link that the flow took: bytes transmitted, headers and framing included, \
+         over rate x time"
+        = |c| c.wire_share();
+    flow payload_share: Ratio [Sum needs_link interval]
+        "share of the link's rate that became payload delivered by the flow"
+        = |c| c.payload_share();
+    flow delivered: Bytes [Sum interval]
+        "payload delivered in order"
+        = |c| Some(c.counts().delivered.as_f64());
+    flow completion: Ratio [Mean]
+        "share of the payload offered that was delivered"
+        = |c| c.flow().completion().map(Ratio::get);
+    flow first_delivery: Seconds [Mean]
+        "from the start to the first payload delivered"
+        = |c| since_start(c.flow().first_delivery_at, c.flow());
+    flow last_delivery: Seconds [Mean]
+        "from the start to the last payload delivered"
+        = |c| since_start(c.flow().last_delivery_at, c.flow());
+    flow packets_sent: Count [Sum interval]
+        "data packets sent"
+        = |c| Some(c.counts().packets_sent as f64);
+    flow retransmissions: Count [Sum interval]
+        "data packets sent again"
+        = |c| Some(c.counts().retransmissions as f64);
+    flow spurious_retransmissions: Count [Sum]
+        "data packets sent again that had arrived already"
+        = |c| Some(c.flow().spurious_retransmissions as f64);
+    flow retransmission_share: Ratio [Mean interval]
+        "share of the data packets sent that were sent again"
+        = |c| Some(c.retransmission_share());
+    flow timeouts: Count [Sum interval]
+        "retransmission timeouts"
+        = |c| Some(c.counts().timeouts as f64);
+    flow recoveries: Count [Sum]
+        "times that fast recovery began"
+        = |c| Some(c.flow().recoveries as f64);
+    flow reductions: Count [Sum interval]
+        "times that a loss, an ECN echo or a timeout reduced the congestion window"
+        = |c| Some(c.counts().reductions as f64);
+    flow congestion_epoch: Seconds [Mean interval]
+        "mean time between reductions of the window: the time that goodput is taken over, by \
+         their number"
+        = |c| Some(c.congestion_epoch());
+    flow acks_received: Count [Sum]
+        "acknowledgements received by the sender"
+        = |c| Some(c.flow().acks_received as f64);
+    flow drops / queue_drops: Count [Sum link interval]
+        "packets of the flow that full queues dropped, both directions, or that the link's did"
+        = |c| Some(c.queue_drops());
+    flow channel_losses: Count [Sum link interval]
+        "packets of the flow that channels lost, both directions, or that the link's did"
+        = |c| Some(c.channel_losses());
+    flow min_rtt: Seconds [Mean]
+        "smallest RTT sample"
+        = |c| or_none(c.flow().min_rtt);
+    flow mean_rtt: Seconds [Mean]
+        "mean of the RTT samples"
+        = |c| or_none(c.flow().mean_rtt);
+    flow rtt_inflation: Seconds [Mean]
+        "how far the mean RTT lies above the smallest"
+        = |c| or_none(c.flow().rtt_inflation());
+    flow max_cwnd: Segments [Max]
+        "largest congestion window"
+        = |c| Some(c.flow().max_cwnd);
+    run total_goodput: BitRate []
+        "goodputs of all flows added up"
+        = |o| Some(o.total_goodput().bps_f64());
+    fairness jain: Ratio []
+        "Jain's index over the goodputs of the flows, or over what they took of the link"
+        = Source::Fairness;
+    run longest_transfer_time: Seconds []
+        "transfer time of the slowest flow"
+        = |o| or_none(o.longest_transfer_time());
+    run unfinished: Count []
+        "flows that did not finish"
+        = |o| Some(unfinished(o));
+    run ended_at: Seconds []
+        "when the run ended"
+        = |o| Some(seconds(o.ended_at.since(Time::ZERO)));
+    run events: Count []
+        "events executed"
+        = |o| Some(o.events as f64);
+    run packet_hops: Count []
+        "packets that finished crossing a link"
+        = |o| Some(o.packet_hops as f64);
+    link_in unused: Ratio []
+        "share of the link that nobody took: one less all wire shares"
+        = |span, link| span.unused(link);
+    link link_rate: BitRate []
+        "rate of the link"
+        = |_, l| l.rate.bps_f64();
+    link link_drops: Count [Sum]
+        "packets that the queue dropped"
+        = |_, l| l.queue_drops as f64;
+    link link_losses: Count [Sum]
+        "packets that the channel lost"
+        = |_, l| l.channel_losses as f64;
+    link drop_share: Ratio []
+        "share of the packets offered that the queue dropped"
+        = |_, l| l.queue_drop_share().get();
+    link loss_share: Ratio []
+        "share of the packets transmitted that the channel lost"
+        = |_, l| l.channel_loss_share().get();
+    link link_throughput: BitRate []
+        "bytes that left the link over the length of the run"
+        = |o, l| l.throughput(o.ended_at).bps_f64();
+    link utilisation: Ratio []
+        "share of the time that the transmitter was busy"
+        = |_, l| l.utilisation;
+    link max_queue: Count [Max]
+        "most packets that waited at once"
+        = |_, l| l.max_queue_packets as f64;
+    link max_queue_bytes: Bytes [Max]
+        "most bytes that waited at once"
+        = |_, l| l.max_queue_bytes.as_f64();
+    link mean_queueing_delay: Seconds []
+        "mean waiting time of packets in the queue"
+        = |_, l| seconds(l.mean_queueing_delay);
+    link p95_queueing_delay: Seconds []
+        "95th percentile of the waiting time that a packet at a random instant would meet"
+        = |_, l| seconds(l.p95_queueing_delay);
+    link p95_backlog: Bytes []
+        "95th percentile over time of the bytes that wait or are in transmission, framing included"
+        = |_, l| l.rate.bytes_in(l.p95_queueing_delay).as_f64();
+    series sent_rate: BitRate [SPAN]
+        "payload sent from `from` to `to`"
+        = series::sent_rate;
+    series received_rate: BitRate [SPAN]
+        "payload delivered from `from` to `to`"
+        = series::received_rate;
+    series peak_sent_rate: BitRate [WINDOW]
+        "largest payload sent in any `window` between `from` and `to`"
+        = series::peak_sent_rate;
+    series peak_received_rate: BitRate [WINDOW]
+        "largest payload delivered in any `window` between `from` and `to`"
+        = series::peak_received_rate;
+    series sent_by: Bytes [AT]
+        "payload sent by `at`"
+        = series::sent_by;
+    series received_by: Bytes [AT]
+        "payload delivered by `at`"
+        = series::received_by;
+    series cwnd_at: Segments [AT]
+        "congestion window at `at`"
+        = series::cwnd_at;
+    series flight_at: Segments [AT]
+        "segments in flight at `at`"
+        = series::flight_at;
+    series rtt_at: Seconds [AT]
+        "last RTT sample at `at`"
+        = series::rtt_at;
+    series retransmissions_by: Count [AT]
+        "data packets sent again by `at`"
+        = series::retransmissions_by;
+    series time_to_receive: Seconds [SIZE]
+        "when `size` of payload had been delivered"
+        = series::time_to_receive;
+    series time_to_rate: Seconds [RATE]
+        "end of the first `window` that begins at `after` or later in which payload was delivered \
+         at `rate`"
+        = series::time_to_rate;
+};
+
+fn unfinished(o: &Outcome) -> f64 {
+    o.flows.iter().filter(|f| !f.is_finished()).count() as f64
+}
 
 /// The metric of that name or alias.
 #[must_use]

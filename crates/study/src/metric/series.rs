@@ -103,12 +103,20 @@ pub(super) fn time_to_receive(s: &StoredSeries, p: &[f64]) -> Option<f64> {
 }
 
 pub(super) fn time_to_rate(s: &StoredSeries, p: &[f64]) -> Option<f64> {
-    let (wanted, window) = (parameter(p, 0), nanos(parameter(p, 1)));
-    s.delivered
+    let (wanted, window, after) = (
+        parameter(p, 0),
+        nanos(parameter(p, 1)),
+        nanos(parameter(p, 2)),
+    );
+    // Payload arrives in steps, so the first window that has enough ends with
+    // one.
+    let first = s.delivered.partition_point(|step| step.0 < after);
+    s.delivered[first..]
         .iter()
         .map(|step| step.0)
         .find(|end| {
-            *end >= window && rate(&s.delivered, end - window, *end).is_some_and(|r| r >= wanted)
+            let start = end.checked_sub(window).filter(|start| *start >= after);
+            start.is_some_and(|start| rate(&s.delivered, start, *end).is_some_and(|r| r >= wanted))
         })
         .map(|end| end as f64 / 1e9)
 }
@@ -157,6 +165,35 @@ mod tests {
         assert_eq!(rtt_at(&s, &[9.0]), None);
         assert_eq!(time_to_receive(&s, &[2500.0]), Some(2.0));
         assert_eq!(time_to_receive(&s, &[1e9]), None);
-        assert_eq!(time_to_rate(&s, &[16_000.0, 1.0]), Some(2.0));
+        assert_eq!(time_to_rate(&s, &[16_000.0, 1.0, 0.0]), Some(2.0));
+    }
+
+    /// Full rate from 3 s on, a spike from 10 s to 12 s, and full rate again
+    /// from 15 s on, with 1 kB a second for 8 kbit/s.
+    #[test]
+    fn time_to_recover() {
+        let per_second = |s: u64| match s {
+            1..=3 => 300,
+            11..=12 => 100,
+            13..=15 => 500,
+            _ => 1000,
+        };
+        let mut total = 0;
+        let delivered = (1..=30).map(|s| {
+            total += per_second(s);
+            (s * SECOND, total)
+        });
+        let s = StoredSeries {
+            delivered: delivered.collect(),
+            ..series()
+        };
+        let full = |p: [f64; 3]| time_to_rate(&s, &p);
+        assert_eq!(full([7_900.0, 1.0, 0.0]), Some(4.0));
+        assert_eq!(full([7_900.0, 3.0, 0.0]), Some(6.0));
+        // The window lies after the spike: its good start does not count.
+        assert_eq!(full([7_900.0, 1.0, 10.0]), Some(16.0));
+        assert_eq!(full([7_900.0, 3.0, 12.0]), Some(18.0));
+        assert_eq!(full([3_900.0, 1.0, 12.0]), Some(13.0));
+        assert_eq!(full([9_000.0, 1.0, 0.0]), None);
     }
 }

@@ -235,7 +235,22 @@ impl<'a> Section<'a> {
     where
         T: FromStr<Err = bentpipe_units::ParseError>,
     {
-        let text = self.text(key)?;
+        self.parse(self.text(key)?)
+    }
+
+    /// A list of such strings.
+    pub(crate) fn parsed_list<T>(&self, key: &str) -> Vec<T>
+    where
+        T: FromStr<Err = bentpipe_units::ParseError>,
+    {
+        let texts = self.texts(key).into_iter();
+        texts.filter_map(|text| self.parse(text)).collect()
+    }
+
+    fn parse<T>(&self, text: Text) -> Option<T>
+    where
+        T: FromStr<Err = bentpipe_units::ParseError>,
+    {
         match text.value.parse() {
             Ok(value) => Some(value),
             Err(e) => {

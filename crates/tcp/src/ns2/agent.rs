@@ -428,7 +428,9 @@ impl Agent {
     pub(super) fn reduce(&mut self, s: &mut Sender, now: Time) {
         self.last_action = Action::DuplicateAcks;
         let loss = self.loss(s, now, false);
+        let before = s.window.cwnd;
         s.cc.on_loss(&loss, &mut s.window);
+        s.note_reduction(before);
         s.counters.recoveries += 1;
         s.tell_reduced = true;
     }
@@ -462,7 +464,9 @@ impl Agent {
             self.echo_backoff = false;
         }
         let loss = self.loss(s, now, true);
+        let before = s.window.cwnd;
         s.cc.on_loss(&loss, &mut s.window);
+        s.note_reduction(before);
         s.tell_reduced = true;
     }
 
@@ -564,7 +568,9 @@ impl Agent {
                     min_rtt: s.rtt.smallest(),
                     mss: s.mss,
                 };
+                let before = s.window.cwnd;
                 s.cc.on_timeout(&timeout, &mut s.window);
+                s.note_reduction(before);
             }
             if !std::mem::take(&mut s.window.actions.keeps_rto) {
                 s.rtt.back_off();

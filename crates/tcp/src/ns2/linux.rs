@@ -310,7 +310,9 @@ impl Linux {
             min_rtt: ack.min_rtt,
             mss: s.mss,
         };
+        let before = s.window.cwnd;
         s.cc.on_loss(&loss, &mut s.window);
+        s.note_reduction(before);
         s.counters.recoveries += 1;
         s.tell_reduced = true;
         self.state = State::Recovery;
@@ -334,7 +336,9 @@ impl Linux {
             min_rtt: s.rtt.smallest(),
             mss: s.mss,
         };
+        let before = s.window.cwnd;
         s.cc.on_timeout(&timeout, &mut s.window);
+        s.note_reduction(before);
         s.tell_reduced = true;
         self.recover = self.maxseq;
         self.state = State::Loss;

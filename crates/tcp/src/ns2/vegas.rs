@@ -88,6 +88,7 @@ impl Agent {
         let before = std::mem::replace(&mut s.window.cwnd, 0.0);
         s.cc.on_loss(&loss, &mut s.window);
         if s.window.cwnd > 0.0 {
+            s.note_reduction(before);
             self.cut_to = s.window.cwnd;
             s.window.cwnd += f64::from(self.duplicates);
         } else {

@@ -53,6 +53,7 @@ fn newreno_repairs_one_hole_a_round_trip() {
     assert_eq!(resent(&pipe), [0, 4, 8]);
     assert_eq!(again, [1, 2, 3]);
     assert_eq!(pipe.ends[0].counters().recoveries, 1);
+    assert_eq!(pipe.ends[0].counters().reductions, 1);
     assert_eq!(pipe.ends[0].counters().timeouts, 0);
 }
 
@@ -156,6 +157,8 @@ fn a_lost_tail_waits_for_the_timer_and_backs_off() {
     pipe.write(20);
     pipe.run_for(Duration::from_secs(30));
     assert_eq!(pipe.ends[0].counters().timeouts, 3);
+    // From one segment the window cannot be reduced any more.
+    assert_eq!(pipe.ends[0].counters().reductions, 1);
     let tail: Vec<u64> = pipe
         .sent
         .iter()
@@ -189,6 +192,7 @@ fn a_spurious_timeout_is_undone() {
     pipe.run_for(Duration::from_millis(2_250));
     assert!(pipe.ends[0].counters().timeouts >= 1);
     assert_eq!(pipe.ends[0].counters().undone, 1);
+    assert_eq!(pipe.ends[0].counters().reductions, 0);
     assert!(pipe.cwnd() >= 20.0, "{}", pipe.cwnd());
     pipe.run_for(Duration::from_secs(5));
     assert_eq!(pipe.ends[0].acknowledged(), Bytes::new(200_000));
@@ -214,6 +218,7 @@ fn reordering_beyond_the_threshold_is_undone_by_duplicates() {
     pipe.write(60);
     pipe.run_for(Duration::from_secs(3));
     assert_eq!(pipe.ends[0].counters().undone, 1);
+    assert_eq!(pipe.ends[0].counters().reductions, 0);
     assert!(pipe.cwnd() >= 20.0, "{}", pipe.cwnd());
 }
 

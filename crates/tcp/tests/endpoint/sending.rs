@@ -160,6 +160,7 @@ fn a_mark_halves_once_a_round_and_nothing_is_sent_again() {
         "{}",
         pipe.ssthresh()
     );
+    assert_eq!(pipe.ends[0].counters().reductions, 1);
     pipe.run_for(Duration::from_secs(3));
     assert_eq!(pipe.ends[0].counters().retransmissions, 0);
     assert_eq!(pipe.ends[0].acknowledged(), Bytes::new(60_000));

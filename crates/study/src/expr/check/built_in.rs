@@ -9,6 +9,7 @@ use crate::expr::resolved::Number;
 use crate::metric::{Metric, Of, Selection};
 use crate::nearest::list;
 use crate::unit::Unit;
+use bentpipe_units::{Duration, Time};
 use std::ops::Range;
 
 pub(super) fn built_in(
@@ -27,6 +28,15 @@ pub(super) fn built_in(
         } else if name.is_empty() || scope.home.axis(name).is_some() {
             points.push(argument);
         } else if metric.arguments().any(|a| a == name) {
+            if name == "from" || name == "to" {
+                let at = mark(metric, &argument.value, name, scope)?;
+                if name == "from" {
+                    selection.from = Some(at);
+                } else {
+                    selection.to = Some(at);
+                }
+                continue;
+            }
             let word = word(&argument.value)?;
             match name {
                 "flow" => selection.flow = Some(word),
@@ -78,6 +88,24 @@ pub(super) fn built_in(
         bind(moved, Number::Cell(metric, selection)),
         Some(metric.unit),
     ))
+}
+
+/// A time at which the runs note their counts.
+fn mark(metric: &Metric, value: &Expr, name: &str, scope: &Scope<'_>) -> Result<Time, Fault> {
+    let seconds = parameter(Unit::Seconds, value)?;
+    let at = Time::ZERO + Duration::from_secs_f64(seconds);
+    if at == Time::ZERO || scope.home.marks.contains(&at) {
+        return Ok(at);
+    }
+    let home = &scope.home.name;
+    let at = at.since(Time::ZERO);
+    let message = format!(
+        "`{}` needs counts at {at}, and `{home}` notes none then",
+        metric.name
+    );
+    Err(Fault::new(value.span.clone(), message)
+        .label(format!("`{name}` must be among the `marks` of the study"))
+        .help(format!("add `marks = [\"{at}\"]` to that study")))
 }
 
 fn word(value: &Expr) -> Result<String, Fault> {

@@ -1,0 +1,151 @@
+//! What was lost where.
+//!
+//! Nothing is counted per hop: what a flow sends is counted once, at the start
+//! of its way, and losses are rare. What crossed a link is what was sent less what
+//! was lost before or is still under way, which [`tally`](crate::tally) works
+//! out when somebody asks.
+
+use bentpipe_link::Verdict;
+use bentpipe_units::Time;
+
+/// Packets and their bytes at the IP layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Count {
+    #[inline]
+    pub(crate) fn add(&mut self, bytes: u16) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+
+    pub(crate) fn plus(self, other: Count) -> Count {
+        Count {
+            packets: self.packets + other.packets,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+
+    pub(crate) fn less(self, other: Count) -> Count {
+        debug_assert!(self.packets >= other.packets && self.bytes >= other.bytes);
+        Count {
+            packets: self.packets.saturating_sub(other.packets),
+            bytes: self.bytes.saturating_sub(other.bytes),
+        }
+    }
+}
+
+/// Packets lost at one hop of a way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Losses {
+    pub(crate) queue: Count,
+    pub(crate) channel: Count,
+}
+
+/// A loss that a link has decided on and that has not happened yet: the packet
+/// was offered ahead of time, or waits for its transmission.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pending {
+    /// Index of the hop.
+    pub(crate) hop: u32,
+    pub(crate) bytes: u16,
+    pub(crate) verdict: Verdict,
+    /// When the packet enters the link.
+    pub(crate) enters: Time,
+    /// When it is lost: on entry by a queue, at the end of its transmission by
+    /// a channel.
+    pub(crate) happens: Time,
+}
+
+/// The losses of a run. Hops are those of all ways, flattened.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    /// Lost at each hop.
+    pub(crate) losses: Vec<Losses>,
+    /// In no order.
+    pub(crate) pending: Vec<Pending>,
+    /// So many pending losses make it worth looking which have happened.
+    crowd: usize,
+}
+
+/// The least number of pending losses to look through.
+const CROWD: usize = 64;
+
+impl Ledger {
+    pub(crate) fn new(hops: usize) -> Ledger {
+        Ledger {
+            losses: vec![Losses::default(); hops],
+            pending: Vec::new(),
+            crowd: CROWD,
+        }
+    }
+
+    /// Notes a loss that is known at `now`.
+    pub(crate) fn lose(&mut self, now: Time, loss: Pending) {
+        if loss.happens <= now {
+            self.count(loss);
+            return;
+        }
+        if self.pending.len() >= self.crowd {
+            self.settle(now);
+            self.crowd = (2 * self.pending.len()).max(CROWD);
+        }
+        self.pending.push(loss);
+    }
+
+    /// Counts the losses that have happened by `now`.
+    pub(crate) fn settle(&mut self, now: Time) {
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.retain(|loss| {
+            let waits = loss.happens > now;
+            if !waits {
+                self.count(*loss);
+            }
+            waits
+        });
+        self.pending = pending;
+    }
+
+    fn count(&mut self, loss: Pending) {
+        let losses = &mut self.losses[loss.hop as usize];
+        match loss.verdict {
+            Verdict::ChannelLoss => losses.channel.add(loss.bytes),
+            _ => losses.queue.add(loss.bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_counts_when_it_happens() {
+        let mut ledger = Ledger::new(3);
+        let at = Time::from_nanos;
+        let loss = |hop, verdict, happens| Pending {
+            hop,
+            bytes: 1500,
+            verdict,
+            enters: at(0),
+            happens: at(happens),
+        };
+        for i in 0..1000 {
+            ledger.lose(at(i), loss(1, Verdict::ChannelLoss, i + 10));
+        }
+        ledger.lose(at(1000), loss(2, Verdict::QueueDrop, 1000));
+        assert!(ledger.pending.len() < 2 * CROWD, "{}", ledger.pending.len());
+        ledger.settle(at(1000));
+        // Those of 0 to 990 have happened.
+        assert_eq!(ledger.losses[1].channel.packets, 991);
+        assert_eq!(ledger.pending.len(), 9);
+        let one = Count {
+            packets: 1,
+            bytes: 1500,
+        };
+        assert_eq!(ledger.losses[2].queue, one);
+    }
+}

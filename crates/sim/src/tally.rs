@@ -1,0 +1,185 @@
+//! What every flow has done to every link by now.
+//!
+//! A packet that was sent has left the last link of its way, was lost on one,
+//! or is on one: in its ring, or, where the link after it was offered the
+//! packet ahead of time, already in the ring of that one. So what left the
+//! first link is what was sent less what was lost and is on it, that entered
+//! the second one, and so on.
+//!
+//! Whether a packet that was offered ahead of time has entered is known to the
+//! microsecond.
+
+use crate::ledger::{Count, Losses};
+use crate::network::Network;
+use crate::observer::Observer;
+use bentpipe_link::Verdict;
+use bentpipe_outcome::{Crossing, CrossingCounts};
+use bentpipe_scenario::{Flow, Scenario};
+use bentpipe_tcp::CongestionControlChoice;
+use bentpipe_units::{Bytes, Time};
+
+/// What is on the links, by hop, and what their own counters have ahead of
+/// time.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    hops: Vec<OnLink>,
+    pub(crate) links: Vec<TooEarly>,
+}
+
+/// Packets of one flow on one link.
+#[derive(Clone, Copy, Debug, Default)]
+struct OnLink {
+    all: Count,
+    /// Those whose transmission has ended.
+    propagate: Count,
+}
+
+/// What a link's counters say and has not happened yet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TooEarly {
+    /// Packets that have not entered yet.
+    pub(crate) offered: u64,
+    /// Losses that have not happened yet.
+    pub(crate) queue_drops: u64,
+    pub(crate) channel_losses: u64,
+    /// Packets that the next link has and that have not left this one yet.
+    pub(crate) delivered: Count,
+}
+
+impl<O: Observer> Network<'_, O> {
+    /// Counts what is on the links.
+    pub(crate) fn tally(&mut self, scenario: &Scenario) -> Tally {
+        let now = self.now;
+        self.catch_up();
+        self.ledger.settle(now);
+        let mut tally = Tally {
+            hops: vec![OnLink::default(); self.hops.len()],
+            links: vec![TooEarly::default(); self.links.len()],
+        };
+        let propagation = |link: usize| scenario.links[link].settings.one_way_delay;
+        // When a packet that leaves `link` at `at` is all on the wire.
+        let sent = |link: usize, at: Time| {
+            let start = at.as_nanos().saturating_sub(propagation(link).as_nanos());
+            Time::from_nanos(start) <= now
+        };
+        for (index, link) in self.links.iter().enumerate() {
+            for (arrival, packet) in link.under_way() {
+                let hop = self.hop_of(packet) as usize;
+                let enters = packet.enters(arrival);
+                match self.ahead.leader(index) {
+                    Some(leader) if enters > now => {
+                        tally.links[index].offered += 1;
+                        tally.on_leader(hop, leader, packet.bytes, sent(leader, enters));
+                    }
+                    _ => tally.put(hop, packet.bytes, sent(index, arrival)),
+                }
+            }
+            for packet in link.waiting_packets() {
+                tally.put(self.hop_of(packet) as usize, packet.bytes, false);
+            }
+        }
+        for loss in &self.ledger.pending {
+            let (hop, index) = (loss.hop as usize, self.hops[loss.hop as usize] as usize);
+            let early = &mut tally.links[index];
+            match loss.verdict {
+                Verdict::ChannelLoss => early.channel_losses += 1,
+                _ => early.queue_drops += 1,
+            }
+            match self.ahead.leader(index) {
+                Some(leader) if loss.enters > now => {
+                    early.offered += 1;
+                    tally.on_leader(hop, leader, loss.bytes, sent(leader, loss.enters));
+                }
+                _ => tally.put(hop, loss.bytes, false),
+            }
+        }
+        tally
+    }
+
+    /// What each flow has done to each link on its way.
+    pub(crate) fn crossings(&self, scenario: &Scenario, tally: &Tally) -> Vec<Crossing> {
+        let mut crossings = Vec::with_capacity(self.hops.len());
+        for (flow, _) in simulated(scenario) {
+            let first = crossings.len();
+            // Endpoint 2 f + 1 is at the end of the way forth.
+            for endpoint in [2 * flow + 1, 2 * flow] {
+                let mut entered = self.sent(endpoint);
+                for hop in self.way(endpoint) {
+                    let link = self.hops[hop] as usize;
+                    let Losses { queue, channel } = self.ledger.losses[hop];
+                    let on = tally.hops[hop];
+                    let left = entered.less(queue).less(channel).less(on.all);
+                    let sent = left.plus(channel).plus(on.propagate);
+                    let framing = scenario.links[link].settings.framing.get();
+                    let counts = CrossingCounts {
+                        offered_packets: entered.packets,
+                        transmitted: Bytes::new(sent.bytes + sent.packets * framing),
+                        delivered_packets: left.packets,
+                        delivered: Bytes::new(left.bytes),
+                        queue_drops: queue.packets,
+                        channel_losses: channel.packets,
+                    };
+                    add(&mut crossings, first, Crossing { flow, link, counts });
+                    entered = left;
+                }
+            }
+        }
+        crossings
+    }
+
+    /// The losses of a flow, both directions.
+    pub(crate) fn losses_of(&self, flow: usize) -> Losses {
+        let mut sum = Losses::default();
+        for hop in self.way(2 * flow).chain(self.way(2 * flow + 1)) {
+            let losses = self.ledger.losses[hop];
+            sum.queue = sum.queue.plus(losses.queue);
+            sum.channel = sum.channel.plus(losses.channel);
+        }
+        sum
+    }
+}
+
+impl Tally {
+    fn put(&mut self, hop: usize, bytes: u16, sent: bool) {
+        self.hops[hop].all.add(bytes);
+        if sent {
+            self.hops[hop].propagate.add(bytes);
+        }
+    }
+
+    /// The packet of `hop` is still on the link before it.
+    fn on_leader(&mut self, hop: usize, leader: usize, bytes: u16, sent: bool) {
+        self.links[leader].delivered.add(bytes);
+        self.put(hop - 1, bytes, sent);
+    }
+}
+
+/// The flows whose packets are simulated, with their indices.
+fn simulated(scenario: &Scenario) -> impl Iterator<Item = (usize, &Flow)> {
+    let ideal = |f: &Flow| {
+        f.transport
+            .as_ref()
+            .is_some_and(|t| t.congestion_control == CongestionControlChoice::Ideal)
+    };
+    scenario
+        .flows
+        .iter()
+        .enumerate()
+        .filter(move |(_, f)| !ideal(f))
+}
+
+/// Adds a crossing of the flow whose crossings begin at `first`; both
+/// directions may use one link.
+fn add(crossings: &mut Vec<Crossing>, first: usize, new: Crossing) {
+    let known = crossings[first..].iter_mut().find(|c| c.link == new.link);
+    let Some(Crossing { counts, .. }) = known else {
+        crossings.push(new);
+        return;
+    };
+    counts.offered_packets += new.counts.offered_packets;
+    counts.transmitted += new.counts.transmitted;
+    counts.delivered_packets += new.counts.delivered_packets;
+    counts.delivered += new.counts.delivered;
+    counts.queue_drops += new.counts.queue_drops;
+    counts.channel_losses += new.counts.channel_losses;
+}

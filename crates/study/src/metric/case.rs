@@ -1,0 +1,114 @@
+//! One flow in one run, as a metric looks at it.
+
+use bentpipe_outcome::{CrossingCounts, FlowCounts, FlowOutcome, Outcome, Span};
+use bentpipe_units::{Duration, Ratio};
+
+/// A flow, perhaps at one link, perhaps in a part of the run.
+#[derive(Clone, Copy)]
+pub(crate) struct Case<'a> {
+    pub(super) outcome: &'a Outcome,
+    /// Index of the flow.
+    pub(super) flow: usize,
+    /// Index of the link that was named.
+    pub(super) link: Option<usize>,
+    /// What the flow did to that link.
+    pub(super) crossing: Option<usize>,
+    pub(super) span: Span<'a>,
+    /// An interval was named.
+    pub(super) is_part: bool,
+}
+
+impl<'a> Case<'a> {
+    pub(super) fn flow(&self) -> &'a FlowOutcome {
+        &self.outcome.flows[self.flow]
+    }
+
+    /// What the flow did in the interval.
+    pub(super) fn counts(&self) -> FlowCounts {
+        self.span.flow(self.flow)
+    }
+
+    /// What it did to the link that was named.
+    fn at_link(&self) -> Option<CrossingCounts> {
+        Some(self.span.crossing(self.crossing?))
+    }
+
+    /// The time that rates are taken over: that of the interval, or the
+    /// flow's own.
+    fn time(&self) -> Duration {
+        if self.is_part {
+            self.span.length()
+        } else {
+            self.flow().active_time(self.outcome.ended_at)
+        }
+    }
+
+    /// Bits per second of that time; zero if there is none.
+    fn rate(&self, bytes: bentpipe_units::Bytes) -> f64 {
+        bentpipe_units::Rate::of(bytes, self.time()).bps_f64()
+    }
+
+    pub(super) fn goodput(&self) -> f64 {
+        self.rate(self.counts().delivered)
+    }
+
+    pub(super) fn throughput(&self) -> f64 {
+        self.rate(self.counts().sent)
+    }
+
+    /// Share of the goodput of all flows.
+    pub(super) fn share(&self) -> Option<f64> {
+        if !self.is_part {
+            return self.outcome.goodput_share(self.flow()).map(Ratio::get);
+        }
+        let flows = 0..self.outcome.flows.len();
+        let total: u64 = flows.map(|f| self.span.flow(f).delivered.get()).sum();
+        (total > 0).then(|| self.counts().delivered.as_f64() / total as f64)
+    }
+
+    pub(super) fn retransmission_share(&self) -> f64 {
+        let counts = self.counts();
+        counts.retransmissions as f64 / counts.packets_sent.max(1) as f64
+    }
+
+    /// Mean time between reductions of the window.
+    pub(super) fn congestion_epoch(&self) -> f64 {
+        let epochs = self.counts().reductions.max(1);
+        self.time().as_secs() / epochs as f64
+    }
+
+    pub(super) fn wire_share(&self) -> Option<f64> {
+        self.span.wire_share(&self.at_link()?, self.link?)
+    }
+
+    pub(super) fn payload_share(&self) -> Option<f64> {
+        self.span.payload_share(self.flow, self.link?)
+    }
+
+    pub(super) fn queue_drops(&self) -> f64 {
+        let all = || self.counts().queue_drops;
+        self.at_link().map_or_else(all, |c| c.queue_drops) as f64
+    }
+
+    pub(super) fn channel_losses(&self) -> f64 {
+        let all = || self.counts().channel_losses;
+        self.at_link().map_or_else(all, |c| c.channel_losses) as f64
+    }
+
+    /// What fairness is about: what the flow took of the link that was named,
+    /// or else its goodput.
+    pub(super) fn part(&self) -> f64 {
+        match self.at_link() {
+            Some(counts) => counts.transmitted.as_f64(),
+            None => self.goodput(),
+        }
+    }
+
+    /// What [`Case::part`] is, for messages.
+    pub(super) fn what(&self) -> &'static str {
+        match self.crossing {
+            Some(_) => "the flows took nothing of the link",
+            None => "the flows delivered nothing",
+        }
+    }
+}
