@@ -129,6 +129,12 @@ pub(crate) struct Run {
     /// Seed of the run [default: the scenario's]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Begin shares of links then, after a warm-up [default: 0 s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<Duration>,
+    /// End shares of links then [default: the end of the run]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) to: Option<Duration>,
     /// Capture the packets at the flows' ends as pcapng, for Wireshark
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,

@@ -19,6 +19,7 @@ mod output;
 mod progress;
 mod reproduce;
 mod run;
+mod shares;
 mod study;
 mod transports;
 

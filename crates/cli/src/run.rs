@@ -6,11 +6,12 @@ use crate::curves::{self, Curve};
 use crate::exit::{Failure, Status, talk};
 use crate::load;
 use crate::output::{Output, digits3, picture_kind, seconds};
+use crate::shares::{self, WithShares};
 use bentpipe_outcome::{Outcome, Provenance, TableKind, TableWriter, write_whole};
 use bentpipe_report::table::{Column, Table};
 use bentpipe_scenario::Scenario;
 use bentpipe_sim::{Options, Simulation, Unobserved, ideal};
-use bentpipe_units::Duration;
+use bentpipe_units::{Duration, Time};
 use std::path::Path;
 
 /// Samples of a flow's time series at most.
@@ -23,10 +24,15 @@ pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure
     }
     let scenario = &load::scenario(&args.scenario, &args.set)?;
     let seed = args.seed.unwrap_or(scenario.seed);
+    let (from, to) = interval_of_shares(args, scenario)?;
     let series = args.series || args.plot.is_some();
     let options = Options {
         seed,
         series: series.then(|| interval(scenario)),
+        marks: [from, to]
+            .into_iter()
+            .filter(|at| *at != Time::MAX)
+            .collect(),
         ..Options::default()
     };
     let outcome = execute(args, scenario, &options)?;
@@ -38,15 +44,37 @@ pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure
     } else {
         outcome.without_series()
     };
+    let span = kept
+        .span(from, to)
+        .map_err(|e| Failure::new(e.to_string()))?;
+    let whole = WithShares {
+        outcome: &kept,
+        bottlenecks: shares::bottlenecks(&kept, scenario, &span),
+    };
     if let Some(folder) = &args.out {
-        write(&kept, &scenario.hash().to_string(), folder)?;
+        write(&whole, &scenario.hash().to_string(), folder)?;
     }
     if args.json {
-        out.json(&kept)?;
+        out.json(&whole)?;
     } else {
-        print(&kept, scenario, out)?;
+        print(&whole, scenario, out)?;
     }
     Ok(Status::Done)
+}
+
+/// The part of the run that shares of links are taken over.
+fn interval_of_shares(args: &args::Run, scenario: &Scenario) -> Result<(Time, Time), Failure> {
+    let from = Time::ZERO + args.from.unwrap_or(Duration::ZERO);
+    let to = args.to.map_or(Time::MAX, |to| Time::ZERO + to);
+    let end = (Time::ZERO + scenario.duration).min(to);
+    if from >= end {
+        let end = end.since(Time::ZERO);
+        let from = from.since(Time::ZERO);
+        return Err(Failure::new(format!(
+            "nothing lies between --from {from} and {end}"
+        )));
+    }
+    Ok((from, to))
 }
 
 fn round_trips(scenario: &Scenario) -> impl Iterator<Item = Duration> {
@@ -104,11 +132,16 @@ fn draw(outcome: &Outcome, scenario: &Scenario, file: &Path) -> Result<(), Failu
 }
 
 /// The tables as CSV and Parquet, and the outcome as JSON.
-fn write(outcome: &Outcome, hash: &str, folder: &Path) -> Result<(), Failure> {
+fn write(whole: &WithShares<'_>, hash: &str, folder: &Path) -> Result<(), Failure> {
+    let outcome = whole.outcome;
     let failed = |e: bentpipe_outcome::Error| Failure::new(e.to_string());
     std::fs::create_dir_all(folder).map_err(|e| Failure::file("create", folder, e))?;
     let provenance = Provenance::new(&outcome.scenario, hash, &[outcome.seed]);
-    let mut tables = vec![(TableKind::Runs, "runs"), (TableKind::Links, "links")];
+    let mut tables = vec![
+        (TableKind::Runs, "runs"),
+        (TableKind::Links, "links"),
+        (TableKind::Crossings, "crossings"),
+    ];
     if !outcome.series.is_empty() {
         tables.push((TableKind::Series, "series"));
     }
@@ -122,7 +155,7 @@ fn write(outcome: &Outcome, hash: &str, folder: &Path) -> Result<(), Failure> {
             table.finish().map_err(failed)?;
         }
     }
-    let mut json = serde_json::to_vec_pretty(outcome)
+    let mut json = serde_json::to_vec_pretty(whole)
         .map_err(|e| Failure::new(format!("cannot write the outcome: {e}")))?;
     json.push(b'\n');
     write_whole(&folder.join("outcome.json"), &json).map_err(failed)?;
@@ -130,7 +163,8 @@ fn write(outcome: &Outcome, hash: &str, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn print(outcome: &Outcome, scenario: &Scenario, out: &mut Output) -> Result<(), Failure> {
+fn print(whole: &WithShares<'_>, scenario: &Scenario, out: &mut Output) -> Result<(), Failure> {
+    let outcome = whole.outcome;
     let ended = outcome.ended_at.as_secs();
     out.line(format_args!(
         "{}, seed {}: {} simulated, {} events",
@@ -144,6 +178,7 @@ fn print(outcome: &Outcome, scenario: &Scenario, out: &mut Output) -> Result<(),
     }
     out.line("")?;
     out.table(&flows(outcome))?;
+    shares::print(&whole.bottlenecks, out)?;
     out.line("")?;
     out.table(&links(outcome))?;
     let unfinished = outcome

@@ -130,6 +130,9 @@ fn results_are_written_whole() {
     assert_eq!(
         names,
         [
+            "crossings.csv",
+            "crossings.csv.json",
+            "crossings.parquet",
             "links.csv",
             "links.csv.json",
             "links.parquet",
@@ -150,6 +153,86 @@ fn results_are_written_whole() {
             .is_empty()
     );
     assert!(text(folder.path(), "geo.svg").starts_with("<svg"));
+}
+
+/// The ready-made scenario of six flows over one bottleneck.
+fn heterogeneous(more: &[&str]) -> String {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/heterogeneous.toml"
+    );
+    let run = ["run", file, "--set", "duration=60 s"];
+    bentpipe(&[&run[..], more].concat()).ok()
+}
+
+#[test]
+fn flows_that_share_a_link_are_compared() {
+    let text = heterogeneous(&["--from", "20s"]);
+    let start = text.find("bottleneck: 10 Mbit/s").expect("a shared link");
+    let (before, after) = text.split_at(start);
+    assert!(before.contains("satellite[1]"));
+    let lines: Vec<&str> = after
+        .lines()
+        .take_while(|l| !l.starts_with("wire:"))
+        .collect();
+    assert_eq!(
+        lines[0],
+        "bottleneck: 10 Mbit/s shared by 6 flows, 20.0 s to 60.0 s"
+    );
+    // A line for each flow and each transport, then what is left.
+    assert_eq!(lines.iter().filter(|l| l.contains("tellite[")).count(), 3);
+    assert!(
+        lines
+            .iter()
+            .any(|l| l.starts_with("foreground: ") && l.contains("for 3 flows"))
+    );
+    assert!(
+        lines
+            .iter()
+            .any(|l| l.starts_with("Unused: ") && l.contains("Jain's index: 0."))
+    );
+    assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
+}
+
+#[test]
+fn shares_of_a_link_add_up_in_json() {
+    let json: Value = serde_json::from_str(&heterogeneous(&["--json"])).unwrap();
+    let [shared] = json["bottlenecks"].as_array().unwrap().as_slice() else {
+        panic!("{}", json["bottlenecks"]);
+    };
+    assert_eq!(shared["link"], "bottleneck");
+    assert_eq!(
+        (&shared["from_ns"], &shared["to_ns"]),
+        (&0.into(), &60_000_000_000_u64.into())
+    );
+    let flows = shared["flows"].as_array().unwrap();
+    let wire: f64 = flows
+        .iter()
+        .map(|f| f["wire_share"].as_f64().unwrap())
+        .sum();
+    assert!((wire + shared["unused"].as_f64().unwrap() - 1.0).abs() < 1e-9);
+    let link = json["links"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|l| l["link"] == "bottleneck");
+    let used = link.unwrap()["utilisation"].as_f64().unwrap();
+    assert!((wire - used).abs() < 1e-4, "{wire} {used}");
+    assert_eq!(json["crossings"].as_array().unwrap().len(), 6 * 6);
+    // Nobody shares a link in the scenario of `bentpipe new`.
+    let folder = fresh();
+    let alone = bentpipe_in(folder.path(), &["run", "geo.toml", "--json"]).ok();
+    let alone: Value = serde_json::from_str(&alone).unwrap();
+    assert!(alone.get("bottlenecks").is_none());
+}
+
+#[test]
+fn an_interval_lies_in_the_run() {
+    let folder = fresh();
+    let run = ["run", "geo.toml", "--from", "400 s"];
+    insta::assert_snapshot!(bentpipe_in(folder.path(), &run).refused(), @"error: nothing lies between --from 400 s and 300 s");
+    let run = ["run", "geo.toml", "--from", "4 s", "--to", "4 s"];
+    insta::assert_snapshot!(bentpipe_in(folder.path(), &run).refused(), @"error: nothing lies between --from 4 s and 4 s");
 }
 
 /// Fields of the packets that tap 0 (the sender) saw; `None` without tshark.

@@ -1,0 +1,224 @@
+//! Who got how much of the links that flows share.
+
+use crate::exit::Failure;
+use crate::output::{Output, seconds};
+use bentpipe_outcome::{FlowOutcome, Outcome, Span};
+use bentpipe_report::table::{Column, Table};
+use bentpipe_scenario::{LinkId, Scenario};
+use bentpipe_units::Rate;
+use serde::Serialize;
+
+/// A link that is the slowest on the way of the data of some flow, and that
+/// the data of others crosses as well.
+#[derive(Debug, Serialize)]
+pub(crate) struct Bottleneck<'a> {
+    link: &'a str,
+    rate_bps: u64,
+    from_ns: u64,
+    to_ns: u64,
+    flows: Vec<Part<'a>>,
+    /// Share of the link that nobody took.
+    unused: Option<f64>,
+    /// Jain's index of what the flows took of the link.
+    jain_index_wire: Option<f64>,
+    /// Jain's index of the flows' goodputs.
+    jain_index_goodput: Option<f64>,
+}
+
+/// What one flow got.
+#[derive(Debug, Serialize)]
+struct Part<'a> {
+    flow: &'a str,
+    transport: &'a str,
+    min_rtt_ns: Option<u64>,
+    mean_rtt_ns: Option<u64>,
+    goodput_bps: u64,
+    payload_share: Option<f64>,
+    wire_share: Option<f64>,
+    queue_drops: u64,
+    channel_losses: u64,
+}
+
+/// An outcome with the links that its flows share.
+#[derive(Debug, Serialize)]
+pub(crate) struct WithShares<'a> {
+    #[serde(flatten)]
+    pub(crate) outcome: &'a Outcome,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) bottlenecks: Vec<Bottleneck<'a>>,
+}
+
+/// The shared bottlenecks of a run, in the order of the scenario's links.
+pub(crate) fn bottlenecks<'a>(
+    outcome: &'a Outcome,
+    scenario: &Scenario,
+    span: &Span<'_>,
+) -> Vec<Bottleneck<'a>> {
+    let slowest = |way: &[LinkId]| {
+        let rate = |l: &&LinkId| scenario.links[l.0 as usize].settings.rate;
+        way.iter().min_by_key(rate).map(|l| l.0 as usize)
+    };
+    let narrow: Vec<usize> = scenario
+        .flows
+        .iter()
+        .filter_map(|f| slowest(&f.forward))
+        .collect();
+    let crosses = |flow: usize, link: usize| {
+        let way = &scenario.flows[flow].forward;
+        way.iter().any(|l| l.0 as usize == link)
+    };
+    let mut found = Vec::new();
+    for (link, l) in outcome.links.iter().enumerate() {
+        if !narrow.contains(&link) {
+            continue;
+        }
+        let flows: Vec<(usize, usize)> = (0..outcome.flows.len())
+            .filter(|f| crosses(*f, link))
+            .filter_map(|f| Some((f, outcome.crossing(f, link)?)))
+            .collect();
+        if flows.len() < 2 {
+            continue;
+        }
+        found.push(Bottleneck {
+            link: &l.name,
+            rate_bps: l.rate.bps(),
+            from_ns: span.from().as_nanos(),
+            to_ns: span.to().as_nanos(),
+            unused: span.unused(link),
+            jain_index_wire: span.jain_of_wire(flows.iter().map(|f| f.1)),
+            jain_index_goodput: span.jain_of_payload(flows.iter().map(|f| f.0)),
+            flows: flows
+                .into_iter()
+                .map(|(flow, crossing)| part(&outcome.flows[flow], (flow, crossing, link), span))
+                .collect(),
+        });
+    }
+    found
+}
+
+fn part<'a>(
+    f: &'a FlowOutcome,
+    (flow, crossing, link): (usize, usize, usize),
+    span: &Span<'_>,
+) -> Part<'a> {
+    let counts = span.crossing(crossing);
+    Part {
+        flow: &f.name,
+        transport: &f.transport,
+        min_rtt_ns: f.min_rtt.map(|d| d.as_nanos()),
+        mean_rtt_ns: f.mean_rtt.map(|d| d.as_nanos()),
+        goodput_bps: span.goodput(flow).bps(),
+        payload_share: span.payload_share(flow, link),
+        wire_share: span.wire_share(&counts, link),
+        queue_drops: counts.queue_drops,
+        channel_losses: counts.channel_losses,
+    }
+}
+
+/// Prints a table for each.
+pub(crate) fn print(bottlenecks: &[Bottleneck<'_>], out: &mut Output) -> Result<(), Failure> {
+    for b in bottlenecks {
+        let time = |ns: u64| seconds(ns as f64 / 1e9);
+        out.line("")?;
+        out.strong(format_args!(
+            "{}: {} shared by {} flows, {} to {}",
+            b.link,
+            Rate::from_bps(b.rate_bps),
+            b.flows.len(),
+            time(b.from_ns),
+            time(b.to_ns),
+        ))?;
+        out.line("")?;
+        out.table(&table(b))?;
+        for line in groups(&b.flows) {
+            out.line(line)?;
+        }
+        out.paragraph(
+            0,
+            &format!(
+                "Unused: {}. Jain's index: {} of the wire shares, {} of the goodputs.",
+                percent(b.unused),
+                index(b.jain_index_wire),
+                index(b.jain_index_goodput),
+            ),
+        )?;
+    }
+    if !bottlenecks.is_empty() {
+        out.line("")?;
+        out.paragraph(
+            0,
+            "wire: share of the link that the flow took, headers and retransmissions included. \
+             payload: share of its rate that arrived as payload. drops, lost: packets of the flow \
+             at this link.",
+        )?;
+    }
+    Ok(())
+}
+
+fn table(b: &Bottleneck<'_>) -> Table {
+    let mut table = Table::new([
+        Column::text("flow"),
+        Column::text("transport"),
+        Column::number("RTT [ms]"),
+        Column::number("Mbit/s"),
+        Column::number("wire"),
+        Column::number("payload"),
+        Column::number("drops"),
+        Column::number("lost"),
+    ]);
+    for p in &b.flows {
+        let rtt = match (p.min_rtt_ns, p.mean_rtt_ns) {
+            (Some(min), Some(mean)) => format!("{:.0}-{:.0}", min as f64 / 1e6, mean as f64 / 1e6),
+            _ => String::new(),
+        };
+        table.row([
+            p.flow.to_owned(),
+            p.transport.to_owned(),
+            rtt,
+            format!("{:.3}", p.goodput_bps as f64 / 1e6),
+            percent(p.wire_share),
+            percent(p.payload_share),
+            p.queue_drops.to_string(),
+            p.channel_losses.to_string(),
+        ]);
+    }
+    table
+}
+
+/// A line for each transport, where there are several and one carries more
+/// than one flow.
+fn groups(flows: &[Part<'_>]) -> Vec<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for p in flows {
+        if !names.contains(&p.transport) {
+            names.push(p.transport);
+        }
+    }
+    if names.len() < 2 || names.len() == flows.len() {
+        return Vec::new();
+    }
+    names
+        .into_iter()
+        .map(|name| {
+            let members = flows.iter().filter(|p| p.transport == name);
+            let shares: Vec<f64> = members.filter_map(|p| p.wire_share).collect();
+            let n = shares.len();
+            let sum: f64 = shares.iter().sum();
+            let flows = if n == 1 { "flow" } else { "flows" };
+            let each = if n > 1 {
+                format!(", {} each", percent(Some(sum / n as f64)))
+            } else {
+                String::new()
+            };
+            format!("{name}: {} for {n} {flows}{each}", percent(Some(sum)))
+        })
+        .collect()
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |x| format!("{:.1}%", 100.0 * x))
+}
+
+fn index(x: Option<f64>) -> String {
+    x.map_or_else(|| "-".to_owned(), |x| format!("{x:.3}"))
+}
