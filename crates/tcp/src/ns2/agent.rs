@@ -32,7 +32,7 @@ use crate::packet::{Packet, Transmit, flags};
 use crate::sender::Sender;
 use crate::{CongestionControlChoice, Recovery, Transport};
 use bentpipe_cc::{Ack, Loss, Phase, Timeout};
-use bentpipe_units::{Time, math};
+use bentpipe_units::{Duration, Time, math};
 
 /// Duplicate ACKs that mean a loss (`numdupacks_`).
 pub(super) const DUPLICATES: u32 = 3;
@@ -80,6 +80,10 @@ pub(crate) struct Agent {
     pub(super) last_action: Action,
     /// The segment that is being timed, and since when.
     pub(super) timed: Option<(i64, Time)>,
+    /// With timestamps: when what the ACK in hand answers was sent.
+    pub(super) echoed: Option<Time>,
+    /// Smallest round trip that the algorithm heard of.
+    pub(super) smallest: Duration,
     /// Reno: what duplicate ACKs add to the window.
     pub(super) inflation: i64,
     /// No partial ACK of this recovery has restarted the timer yet.
@@ -121,6 +125,8 @@ impl Agent {
             duplicates: 0,
             last_action: Action::None,
             timed: None,
+            echoed: None,
+            smallest: Duration::MAX,
             inflation: 0,
             first_partial: true,
             recovering: false,
@@ -145,6 +151,7 @@ impl Agent {
 
     /// The connection is established.
     pub(crate) fn on_established(&mut self, s: &mut Sender) {
+        self.smallest = s.rtt.smallest();
         if self.kind == Kind::Vegas {
             s.window.cwnd = 1.0;
         }
@@ -327,16 +334,20 @@ impl Agent {
             0
         };
         let number = self.highest_ack + i64::from(acked.segments);
-        let timed_from = match self.timed {
-            _ if self.kind == Kind::Vegas => {
-                // What lay below does not matter here.
-                let last = acked.last.filter(|last| last.transmissions == 1);
-                last.map(|last| last.sent_at)
-            }
-            _ if !advances || self.is_partial(number) => None,
-            _ if s.timestamps => echoed_at(now, packet),
-            Some((timed, since)) if number >= timed => Some(since),
-            _ => None,
+        self.echoed = if s.timestamps && advances && !self.is_partial(number) {
+            echoed_at(now, packet)
+        } else {
+            None
+        };
+        // The algorithm hears of more round trips than the timer.
+        let sent_at = if self.kind == Kind::Vegas {
+            // What lay below does not matter here.
+            let last = acked.last.filter(|last| last.transmissions == 1);
+            last.map(|last| last.sent_at)
+        } else if s.timestamps && advances {
+            echoed_at(now, packet)
+        } else {
+            acked.sent_once_at
         };
         let round_start = advances && s.una > s.round_end;
         let delivered = u64::from(acked.delivered + sacked) * u64::from(s.mss);
@@ -344,7 +355,8 @@ impl Agent {
         if round_start {
             s.round_end = s.next;
         }
-        let rtt = timed_from.map(|since| now.since(since));
+        let rtt = sent_at.map(|sent| now.since(sent));
+        self.smallest = self.smallest.min(rtt.unwrap_or(Duration::MAX));
         let flight = (self.flight() as f64 - f64::from(acked.segments)).max(0.0);
         let (outstanding, head) = if self.kind == Kind::Vegas {
             (flight, s.board.head().or(Some(Self::NO_HEAD)))
@@ -357,7 +369,7 @@ impl Agent {
             delivered: f64::from(acked.delivered + sacked),
             duplicate,
             rtt,
-            min_rtt: s.rtt.smallest().min(rtt.unwrap_or(s.rtt.smallest())),
+            min_rtt: self.smallest,
             smoothed_rtt: s.rtt.smoothed(),
             delivery_rate,
             rate_sample: None,
@@ -385,12 +397,11 @@ impl Agent {
         let now = ack.now;
         let keeps_backoff = s.ecn && self.echo_backoff && ack.congestion_echo;
         let timed = self.timed.filter(|&(timed, _)| number >= timed);
-        if let (true, Some(rtt)) = (s.timestamps && self.kind != Kind::Vegas, ack.rtt) {
-            let sent = Time::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos()));
+        if let Some(sent) = self.echoed.take() {
             s.rtt.sample_rounded(sent, now);
         }
         if let Some((_, since)) = timed {
-            if !s.timestamps || self.kind == Kind::Vegas {
+            if !s.timestamps {
                 s.rtt.sample_keeping_backoff(since, now);
             }
             self.timed = None;
@@ -419,7 +430,7 @@ impl Agent {
             ecn,
             head: s.board.head(),
             smoothed_rtt: s.rtt.smoothed(),
-            min_rtt: s.rtt.smallest(),
+            min_rtt: self.smallest,
             mss: s.mss,
         }
     }
@@ -565,7 +576,7 @@ impl Agent {
                     now,
                     flight: self.exact_window(s),
                     first: true,
-                    min_rtt: s.rtt.smallest(),
+                    min_rtt: self.smallest,
                     mss: s.mss,
                 };
                 let before = s.window.cwnd;
