@@ -21,6 +21,8 @@ pub struct RttEstimator {
     smallest: Duration,
     sum: Duration,
     samples: u64,
+    /// Smoothed as RFC 6298 does, in nanoseconds whatever the rule.
+    fine: u64,
 }
 
 impl RttEstimator {
@@ -40,6 +42,7 @@ impl RttEstimator {
             smallest: Duration::MAX,
             sum: Duration::ZERO,
             samples: 0,
+            fine: 0,
         }
     }
 
@@ -78,6 +81,11 @@ impl RttEstimator {
         self.smallest = self.smallest.min(rtt);
         self.sum += rtt;
         self.samples += 1;
+        self.fine = if self.samples == 1 {
+            rtt.as_nanos()
+        } else {
+            (7 * self.fine + rtt.as_nanos()) / 8
+        };
         rtt
     }
 
@@ -185,6 +193,12 @@ impl RttEstimator {
                 Duration::from_nanos(self.tick.as_nanos() * self.srtt / 8)
             }
         }
+    }
+
+    /// The smoothed RTT without the host's ticks; zero before a sample.
+    #[must_use]
+    pub fn fine(&self) -> Duration {
+        Duration::from_nanos(self.fine)
     }
 
     /// The mean of all samples, if there was one.

@@ -300,7 +300,8 @@ impl Sender {
         let Pacing::Window { gain, .. } = self.pacing else {
             return None;
         };
-        let rtt = self.rtt.smoothed();
+        // Ticks of 10 ms are for timers: they would stretch a short RTT.
+        let rtt = self.rtt.fine();
         if rtt.is_zero() {
             return None;
         }

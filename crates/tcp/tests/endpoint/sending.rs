@@ -1,7 +1,7 @@
 //! Handshake, windows, pacing, ECN.
 
 use crate::pipe::{Fate, MSS, ONE_WAY, Pipe, drop_once, is_syn, plain};
-use bentpipe_tcp::{Pacing, Transport};
+use bentpipe_tcp::{HostProfile, Pacing, Transport};
 use bentpipe_units::{Bytes, Duration, Time};
 
 fn deliver() -> impl FnMut(usize, &bentpipe_tcp::Packet) -> Fate {
@@ -103,6 +103,30 @@ fn the_send_buffer_bounds_the_flight() {
     pipe.write(12);
     pipe.run_for(Duration::from_secs(2));
     assert_eq!(pipe.rounds(), [4, 4, 4]);
+}
+
+#[test]
+fn spacing_does_not_count_in_ticks() {
+    // 26 ms are three ticks of ns-2: 3 ms between segments instead of 2.6.
+    let transport = Transport {
+        profile: HostProfile::Ns2,
+        timestamps: true,
+        pacing: Pacing::Window {
+            gain: 1.0,
+            initial_burst: 1,
+        },
+        initial_window: 10.0,
+        initial_ssthresh: Some(10.0),
+        ..plain()
+    };
+    let mut pipe = Pipe::closed(&transport, deliver());
+    pipe.one_way = Duration::from_millis(13);
+    pipe.connect();
+    pipe.write(10);
+    pipe.run_for(Duration::from_secs(1));
+    let gaps = pipe.sent.windows(2).map(|w| w[1].at.since(w[0].at));
+    let gaps: Vec<u64> = gaps.map(|gap| gap.as_micros()).collect();
+    assert_eq!(gaps, [0, 2600, 2600, 2600, 2600, 2600, 2600, 2600, 2600]);
 }
 
 #[test]
