@@ -414,8 +414,11 @@ impl Sender {
 
     fn on_congestion_echo(&mut self, now: Time) {
         // Once per window of data, and not while a loss is being repaired or
-        // right after: that window was cut already.
-        if self.state != State::Open || self.una < self.reduced_until {
+        // right after: that window was cut already. The ACK of all that was under
+        // way then may still echo the old mark: the receiver hears of the cut
+        // by the segment after it.
+        let cut_already = self.reduced_until > 0 && self.una <= self.reduced_until;
+        if self.state != State::Open || cut_already {
             return;
         }
         let loss = Loss {
