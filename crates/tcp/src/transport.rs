@@ -148,15 +148,7 @@ impl Transport {
         let rules = self.profile.rules();
         let mut controller = match &self.congestion_control {
             CongestionControlChoice::Named(name) => {
-                let mut parameters = self.parameters.clone();
-                // The agent's own modules, unless somebody says otherwise.
-                if rules.sender == SenderRules::Ns2Linux
-                    && self.congestion_control.knows("version")
-                    && parameters.get("version").is_none()
-                {
-                    parameters.set("version", "ns-2");
-                }
-                bentpipe_cc::build(name, &parameters)?
+                bentpipe_cc::build(name, &self.parameters_on(rules.sender))?
             }
             CongestionControlChoice::Slots {
                 start,
@@ -173,5 +165,24 @@ impl Transport {
             exact_halves: rules.sender == SenderRules::Ns2Agent,
         });
         Ok(controller)
+    }
+
+    /// The parameters, with what a host of ns-2 takes unless somebody says
+    /// otherwise: TCP/Linux's own modules, and a SYN that is a segment.
+    fn parameters_on(&self, sender: SenderRules) -> Parameters {
+        let mut parameters = self.parameters.clone();
+        let known = |name: &str| self.congestion_control.knows(name);
+        match sender {
+            SenderRules::Ns2Linux if known("version") && parameters.get("version").is_none() => {
+                parameters.set("version", "ns-2");
+            }
+            SenderRules::Ns2Agent
+                if known("syn_is_segment") && parameters.get("syn_is_segment").is_none() =>
+            {
+                parameters.set("syn_is_segment", true);
+            }
+            _ => {}
+        }
+        parameters
     }
 }

@@ -22,7 +22,7 @@
 //! | parameter | default | unit |
 //! |---|---|---|
 //! | alpha, beta, gamma | 1, 3, 1 | segments, as in Vegas |
-//! | whole_diff | true | as in Vegas |
+//! | whole_diff, syn_is_segment | true, false | as in Vegas |
 //! | paced_start, pairs, convergence | true | each change by itself |
 //!
 //! Left open, and the reading chosen: a receiver that acknowledges pairs shows no
@@ -30,7 +30,7 @@
 //! do. A step adds at most one segment per segment acknowledged, and is spread
 //! over the round. A loss or a timeout ends the convergence.
 
-use super::vegas::{Vegas, VegasThresholds};
+use super::vegas::Vegas;
 use crate::{Ack, CongestionControl, Loss, RecoveryExit, Timeout, Window};
 use bentpipe_units::{Bytes, Duration, Rate, Segments, Time};
 
@@ -58,15 +58,11 @@ pub struct NewVegas {
 }
 
 impl NewVegas {
-    /// New Vegas over a Vegas of the given thresholds.
+    /// The changes `parts` of `vegas`.
     #[must_use]
-    pub const fn new(
-        thresholds: VegasThresholds,
-        whole_difference: bool,
-        parts: NewVegasParts,
-    ) -> NewVegas {
+    pub const fn new(vegas: Vegas, parts: NewVegasParts) -> NewVegas {
         NewVegas {
-            vegas: Vegas::new(thresholds, whole_difference),
+            vegas,
             parts,
             last_ack: None,
             closest: f64::INFINITY,

@@ -37,12 +37,17 @@
 //! | beta | 3 | segments in the queue above which cwnd shrinks |
 //! | gamma | 1 | segments in the queue above which slow start ends |
 //! | whole_diff | true | diff is rounded to whole segments, as in ns-2 |
+//! | syn_is_segment | false (profile ns-2: true) | the handshake's RTT is one of data |
 //!
 //! Left open, and the reading chosen:
 //! - The RTT of a round: the mean of its samples (ns-2). The sample of the ACK
 //!   that ends a round belongs to the next one.
-//! - The handshake's RTT is the first sample and the first round, as in ns-2,
-//!   where the SYN is a segment.
+//! - In ns-2 the SYN is a full segment: its RTT is the first sample, and base.
+//!   That of a SYN of its usual size is shorter than any of data by the time that
+//!   a full packet takes on each link; base would stay below every sample, and a
+//!   window of some hundred segments take the difference for a queue. It starts
+//!   the fine timer and nothing else (`syn_is_segment`). Either way slow start
+//!   grows in the first round of data.
 //! - Only what the sender counts as a sample enters the mean; with timestamps
 //!   that includes segments sent twice, which ns-2 leaves out.
 //! - ns-2 has a recovery of its own, which ends with the first new ACK. Here the
@@ -80,6 +85,8 @@ pub struct Vegas {
     pub thresholds: VegasThresholds,
     /// Round the difference to whole segments.
     pub whole_difference: bool,
+    /// The handshake's RTT is one of data.
+    pub syn_is_segment: bool,
     timer: FineTimer,
     round: Round,
     /// What an ACK adds: nothing, 1 in slow start, 1/cwnd at the last decision.
@@ -188,6 +195,7 @@ impl Vegas {
         Vegas {
             thresholds,
             whole_difference,
+            syn_is_segment: false,
             timer: FineTimer::NEW,
             round: Round::NEW,
             increment: 0.0,
@@ -199,6 +207,13 @@ impl Vegas {
             cut_to: 0.0,
             target: None,
         }
+    }
+
+    /// The same, where the handshake's RTT is one of data (ns-2) or is not.
+    #[must_use]
+    pub const fn with_syn_as_segment(mut self, is: bool) -> Vegas {
+        self.syn_is_segment = is;
+        self
     }
 
     /// The smallest RTT, once known.
@@ -330,12 +345,13 @@ impl CongestionControl for Vegas {
         let Some(rtt) = rtt.map(Duration::as_secs).filter(|rtt| *rtt > 0.0) else {
             return;
         };
-        // The round of the SYN: one segment, so base is its RTT, and slow start
-        // had its turn.
+        // The round of the SYN: slow start had its turn.
         self.timer.sample(rtt);
-        self.round.base = rtt;
-        self.round.pending = Some(rtt);
         self.grows = false;
+        if self.syn_is_segment {
+            self.round.base = rtt;
+            self.round.pending = Some(rtt);
+        }
     }
 
     #[inline]

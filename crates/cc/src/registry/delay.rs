@@ -19,7 +19,7 @@ const ALPHA: &str = "segments in the queue below which cwnd grows";
 const BETA: &str = "segments in the queue above which cwnd shrinks";
 const GAMMA: &str = "segments in the queue above which slow start ends";
 
-static VEGAS: [Parameter; 4] = [
+static VEGAS: [Parameter; 5] = [
     threshold("alpha", 1.0, ALPHA),
     threshold("beta", 3.0, BETA),
     threshold("gamma", 1.0, GAMMA),
@@ -28,13 +28,19 @@ static VEGAS: [Parameter; 4] = [
         true,
         "round the segments in the queue to whole ones (ns-2)",
     ),
+    flag(
+        "syn_is_segment",
+        false,
+        "the handshake's RTT is one of data (ns-2, whose profile says so)",
+    ),
 ];
 
-static NEW_VEGAS: [Parameter; 7] = [
+static NEW_VEGAS: [Parameter; 8] = [
     VEGAS[0],
     VEGAS[1],
     VEGAS[2],
     VEGAS[3],
+    VEGAS[4],
     flag("paced_start", true, "spread the packets of slow start"),
     flag("pairs", true, "send them two at a time"),
     flag(
@@ -98,19 +104,19 @@ pub(super) fn build(name: &str, reader: &Reader<'_>) -> Option<Whole> {
         beta: reader.number("beta"),
         gamma: reader.number("gamma"),
     };
+    let vegas = || {
+        Vegas::new(thresholds(), reader.flag("whole_diff"))
+            .with_syn_as_segment(reader.flag("syn_is_segment"))
+    };
     let delay = match name {
-        "vegas" => Delay::Vegas(Vegas::new(thresholds(), reader.flag("whole_diff"))),
+        "vegas" => Delay::Vegas(vegas()),
         "new-vegas" => {
             let parts = NewVegasParts {
                 pacing: reader.flag("paced_start"),
                 pairing: reader.flag("pairs"),
                 convergence: reader.flag("convergence"),
             };
-            Delay::NewVegas(NewVegas::new(
-                thresholds(),
-                reader.flag("whole_diff"),
-                parts,
-            ))
+            Delay::NewVegas(NewVegas::new(vegas(), parts))
         }
         "veno" => {
             let rtt = if reader.is("rtt", "smoothed") {

@@ -6,9 +6,10 @@ use bentpipe_units::{Duration, Time};
 
 const BASE: Duration = Duration::from_millis(600);
 
-/// Vegas after the handshake, base RTT 600 ms.
+/// Vegas after a handshake whose SYN is a segment, base RTT 600 ms.
 fn vegas(cwnd: f64, ssthresh: f64, parameters: &Parameters) -> Wire {
-    let mut wire = Wire::new(build("vegas", parameters).unwrap(), cwnd, ssthresh);
+    let parameters = parameters.clone().with("syn_is_segment", true);
+    let mut wire = Wire::new(build("vegas", &parameters).unwrap(), cwnd, ssthresh);
     wire.controller.on_established(Some(BASE), &mut wire.window);
     wire
 }
@@ -216,4 +217,23 @@ fn a_timeout_restarts_from_two() {
     wire.controller
         .on_timeout(&a_timeout(21.0), &mut wire.window);
     assert_eq!((wire.window.cwnd, wire.window.ssthresh), (2.0, 10.0));
+}
+
+#[test]
+fn a_small_syn_does_not_set_the_base() {
+    // A SYN is 1.2 ms faster than any segment. At 500 segments that is one of
+    // them in the queue, and growth would end.
+    let grown = |syn_is_segment: bool| {
+        let parameters = Parameters::new().with("syn_is_segment", syn_is_segment);
+        let mut wire = Wire::new(build("vegas", &parameters).unwrap(), 500.0, 2.0);
+        wire.controller.on_established(Some(BASE), &mut wire.window);
+        wire.next.rtt = Some(Duration::from_micros(601_200));
+        wire.next.outstanding = 499.0;
+        // The ACK after the first round of data decides.
+        wire.acks(501);
+        wire.window.cwnd = 500.0;
+        wire.cwnds(1)[0]
+    };
+    assert_eq!(grown(true), 500.0);
+    close(grown(false), 500.002, 1e-5);
 }
