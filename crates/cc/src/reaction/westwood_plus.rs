@@ -139,7 +139,10 @@ impl WestwoodPlus {
 
     #[inline]
     pub(super) fn on_sample(&mut self, ack: &Ack) {
-        if let Some(rtt) = ack.rtt {
+        // The agents of ns-2 time one segment a round trip: its first one, which
+        // meets no queue of its own round.
+        let timed = !self.cut_to.as_agent || ack.round_start || self.rtt.is_zero();
+        if let (Some(rtt), true) = (ack.rtt, timed) {
             self.rtt = rtt;
         }
         self.acked += self.count.count(ack);

@@ -322,3 +322,23 @@ fn westwood_with_hoe_and_the_recovery_fix() {
         .on_recovery_exit(&an_exit(300.0, true), &mut wire.window);
     assert_eq!(wire.window.cwnd, 301.0);
 }
+
+#[test]
+fn a_host_like_the_agents_times_the_first_segment_of_a_round() {
+    for agent in [false, true] {
+        let mut classic = Classic::westwood_plus();
+        classic.apply_host_rules(HostRules {
+            exact_halves: agent,
+            ..HostRules::default()
+        });
+        let mut wire = Wire::new(classic, 10.0, 10.0);
+        wire.next.round_start = true;
+        wire.acks(1);
+        let before = bandwidth(&wire);
+        // 600 ms later comes an ACK that has met a queue of 300 ms.
+        wire.next.round_start = false;
+        wire.next.rtt = Some(Duration::from_millis(900));
+        wire.ack(Duration::from_millis(600));
+        assert_eq!(bandwidth(&wire) != before, agent);
+    }
+}
