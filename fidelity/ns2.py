@@ -17,9 +17,9 @@ RESULTS = HERE / "ns-2.csv"
 # A cell is run until its 95% interval is this narrow, at least and at most so often, and until its
 # runs have sent so many packets. None of it depends on the machine.
 NARROW = 0.02
-FEWEST, MOST = 8, 400
+FEWEST, MOST = 8, 800
 DETERMINISTIC = 4
-PACKETS = 12_000_000
+PACKETS = 16_000_000
 MEMORY = 4 << 30  # one of ns-2's agents once grew to 22 GB
 TIMEOUT_S = 600
 
