@@ -22,6 +22,7 @@ pub use crate::cubic::CubicReaction;
 pub use crate::highspeed::HighSpeed;
 pub use crate::scalable::Scalable;
 pub use estimate::Accounting;
+pub(crate) use estimate::{AckCount, fitting_window};
 pub use westwood::{Filter, Westwood};
 pub use westwood_plus::{Cut, PlusFilter, WestwoodPlus};
 

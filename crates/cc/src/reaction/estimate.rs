@@ -18,7 +18,7 @@ pub enum Accounting {
 
 /// Counts the segments that ACKs account for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct AckCount {
+pub(crate) struct AckCount {
     accounting: Accounting,
     /// Segments of an ACK at most.
     cap: Segments,
@@ -28,7 +28,7 @@ pub(super) struct AckCount {
 
 impl AckCount {
     /// Without a cap where `cap` is 0.
-    pub(super) fn new(accounting: Accounting, cap: Segments) -> AckCount {
+    pub(crate) fn new(accounting: Accounting, cap: Segments) -> AckCount {
         AckCount {
             accounting,
             cap: if cap > 0.0 { cap } else { f64::INFINITY },
@@ -41,7 +41,7 @@ impl AckCount {
     }
 
     #[inline]
-    pub(super) fn count(&mut self, ack: &Ack) -> Segments {
+    pub(crate) fn count(&mut self, ack: &Ack) -> Segments {
         let count = match self.accounting {
             Accounting::Delivered => ack.delivered,
             Accounting::DupAck if ack.duplicate => {
@@ -64,7 +64,7 @@ impl AckCount {
 
 /// `bandwidth` (bit/s) x `rtt` in segments, at least 2; `None` while either is
 /// unknown.
-fn fitting_window(bandwidth: f64, rtt: Duration, mss: u32) -> Option<Segments> {
+pub(crate) fn fitting_window(bandwidth: f64, rtt: Duration, mss: u32) -> Option<Segments> {
     let known = bandwidth > 0.0 && rtt != Duration::MAX;
     let product = bandwidth * rtt.as_secs() / (8.0 * f64::from(mss.max(1)));
     known.then(|| product.clamp(2.0, CWND_LIMIT))

@@ -139,7 +139,7 @@ pub fn build_slots(
 }
 
 impl Reader<'_> {
-    fn classic(
+    pub(super) fn classic(
         &self,
         name: std::borrow::Cow<'static, str>,
         (start, avoidance, reaction): (&str, &str, &str),

@@ -46,6 +46,7 @@
 //! - Windows in which the application left room unused do not count.
 //! - The second timeout of a segment leaves ssthresh.
 
+use super::after_loss::AfterLoss;
 use super::detector::{RttTrend, Trend, TrendDetector};
 use crate::{Ack, CWND_LIMIT, CongestionControl, Loss, Phase, RecoveryExit, Timeout, Window};
 use bentpipe_units::Segments;
@@ -117,9 +118,7 @@ pub struct Proactive {
     /// No growth in slow start until the window ends.
     holds: bool,
     receive_window: Segments,
-    /// What the end of recovery restores cwnd to, and whether it was cut.
-    kept: Segments,
-    cut: bool,
+    after_loss: AfterLoss,
     counters: ProactiveCounters,
 }
 
@@ -135,8 +134,7 @@ impl Proactive {
             avoids: false,
             holds: false,
             receive_window: f64::INFINITY,
-            kept: 0.0,
-            cut: false,
+            after_loss: AfterLoss::NONE,
             counters: ProactiveCounters {
                 detections: 0,
                 losses_incipient: 0,
@@ -176,7 +174,7 @@ impl Proactive {
             self.detector.restart();
             self.holds = self.in_slow_start(window);
             window.cwnd = (self.settings.penalty * self.in_use(window)).max(1.0);
-            self.kept = self.kept.min(window.cwnd);
+            self.after_loss.lower(window.cwnd);
         } else if lasting == Trend::Fall {
             self.incipient = false;
         }
@@ -215,9 +213,7 @@ impl CongestionControl for Proactive {
             window.cwnd += 1.0;
         }
         window.cwnd = window.cwnd.min(CWND_LIMIT.max(before));
-        if ack.in_recovery {
-            self.kept += window.cwnd - before;
-        }
+        self.after_loss.grow(window.cwnd - before);
     }
 
     fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
@@ -229,15 +225,11 @@ impl CongestionControl for Proactive {
             self.counters.losses_uncongested += 1;
             self.avoids |= self.settings.error_ends_start && !loss.ecn;
         }
-        self.cut = self.incipient;
-        self.kept = window.cwnd;
+        self.after_loss = AfterLoss::new(self.incipient, window);
     }
 
     fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
-        window.cwnd = window.cwnd.min(self.kept.max(1.0));
-        if self.cut && exit.recovery_fix {
-            window.cwnd = window.cwnd.min(exit.flight + 1.0);
-        }
+        self.after_loss.leave(exit, window);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
@@ -250,6 +242,7 @@ impl CongestionControl for Proactive {
             window.ssthresh = (halved / 2.0).max(2.0);
         }
         window.cwnd = 1.0;
+        self.after_loss = AfterLoss::NONE;
         (self.holds, self.avoids) = (false, false);
     }
 

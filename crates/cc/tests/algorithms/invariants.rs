@@ -44,6 +44,12 @@ enum Event {
         repair: Repair,
     },
     Restart(u64),
+    Probes {
+        answered: u32,
+        cwnd_limited: bool,
+        receive_window: f64,
+    },
+    Idle,
 }
 
 /// Nanoseconds: none, a few, a packet's time, a round trip, hours.
@@ -109,6 +115,14 @@ fn event() -> impl Strategy<Value = Event> {
             .prop_map(|(flight, first)| Event::Timeout { flight, first }),
         1 => (flight, any::<bool>()).prop_map(|(flight, fix)| Event::Exit { flight, fix }),
         1 => Just(Event::Spurious),
+        2 => (0..10u32, any::<bool>(), 1.0..1000.0f64).prop_map(
+            |(answered, cwnd_limited, receive_window)| Event::Probes {
+                answered,
+                cwnd_limited,
+                receive_window,
+            },
+        ),
+        1 => Just(Event::Idle),
         1 => prop::option::of(gap()).prop_map(Event::Established),
     ]
 }
@@ -118,6 +132,7 @@ fn hold(controller: impl Into<Controller>, events: &[Event]) {
     let mut controller = controller.into();
     let fixed = controller.name().starts_with("fixed");
     let hoe_may_set_one = matches!(&controller, Controller::Classic(c) if c.hoe.is_some());
+    let probes = controller.name().starts_with("peach");
     let may_lower = matches!(&controller, Controller::Whole(_));
     let mut window = Window::new(10.0);
     let mut saved = window.clone();
@@ -126,6 +141,7 @@ fn hold(controller: impl Into<Controller>, events: &[Event]) {
         let before = window.clone();
         match *event {
             Event::Established(rtt) => {
+                controller.on_open(64.0);
                 controller.on_established(rtt.map(Duration::from_nanos), &mut window);
             }
             Event::Ack {
@@ -222,6 +238,23 @@ fn hold(controller: impl Into<Controller>, events: &[Event]) {
                 assert!(window.pacing_rate.is_none_or(|rate| rate > Rate::ZERO));
                 assert!(window.send_quantum >= 1);
             }
+            Event::Probes {
+                answered,
+                cwnd_limited,
+                receive_window,
+            } => {
+                let mut ack = an_ack();
+                (ack.now, ack.acked, ack.delivered) = (now, 0.0, 0.0);
+                (ack.rtt, ack.min_rtt, ack.probes) = (None, min_rtt, answered);
+                (ack.cwnd_limited, ack.receive_window) = (cwnd_limited, receive_window);
+                controller.on_sample(&ack, &mut window);
+                let limit = if cwnd_limited { receive_window } else { 0.0 };
+                assert!(
+                    !probes || window.cwnd <= before.cwnd.max(limit),
+                    "{event:?}: {before:?} -> {window:?}"
+                );
+            }
+            Event::Idle => controller.after_idle(10.0, &mut window),
         }
         let _ = (controller.phase(&window), controller.bandwidth_estimate());
         assert!(

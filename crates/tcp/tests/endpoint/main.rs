@@ -4,5 +4,6 @@ mod extremes;
 mod ns2;
 mod owning;
 mod pipe;
+mod probes;
 mod recovery;
 mod sending;

@@ -64,7 +64,10 @@ type Script = dyn FnMut(usize, &Packet) -> Fate;
 pub(crate) struct Pipe {
     pub(crate) ends: [Endpoint; 2],
     pub(crate) now: Time,
+    /// Data packets that were sent, probes left out.
     pub(crate) sent: Vec<Sent>,
+    /// Probes that were sent.
+    pub(crate) probes: Vec<Sent>,
     queue: BinaryHeap<Reverse<(Time, u64, usize)>>,
     packets: Vec<Packet>,
     order: u64,
@@ -100,6 +103,7 @@ impl Pipe {
             ends: [end(1), end(0)],
             now: Time::ZERO,
             sent: Vec::new(),
+            probes: Vec::new(),
             queue: BinaryHeap::new(),
             packets: Vec::new(),
             order: 0,
@@ -133,7 +137,12 @@ impl Pipe {
             }
             if to == 1 && p.payload > 0 {
                 let segment = p.sequence / u64::from(MSS);
-                self.sent.push(Sent {
+                let list = if p.has(flags::PROBE) {
+                    &mut self.probes
+                } else {
+                    &mut self.sent
+                };
+                list.push(Sent {
                     at: self.now,
                     segment,
                     fate,
