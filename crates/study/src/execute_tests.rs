@@ -151,6 +151,8 @@ fn interrupted_and_parallel_studies_end_with_the_same_bytes() {
         names,
         [
             "sweep/claims.csv",
+            "sweep/crossings.csv",
+            "sweep/crossings.csv.json",
             "sweep/failures.csv",
             "sweep/figures/over-time.csv",
             "sweep/links.csv",

@@ -93,7 +93,6 @@ fn probing_the_rtt_of_a_long_path_with_a_standing_queue_costs_more() {
     // a queue, and probe every ten seconds for two round trips.
     let alone = part(&over(600, 500, 0.0, 1).series[0], "probe_rtt");
     let together = part(&over(600, 500, 0.0, 2).series[0], "probe_rtt");
-    println!("{alone} {together}");
     assert!(alone < 0.03, "{alone}");
     assert!((0.05..0.14).contains(&together), "{together}");
 }

@@ -143,11 +143,17 @@ fn known_miss(section: &Section<'_>) -> Option<KnownMiss> {
         section.required_text("row"),
         section.required_text("column"),
     );
-    let worst = section.parsed::<Ratio>("worst").map(Ratio::get);
-    if !section.has("worst") {
-        let message = "`worst` is missing: how far off the cell may be";
-        section.error(Diagnostic::at(section.span.clone(), message));
-    }
+    let worst = section.required_text("worst").and_then(|text| {
+        // A relative error can be above 100%, unlike a ratio.
+        let percent = text.value.trim_end().strip_suffix('%');
+        let percent = percent.and_then(|number| number.trim().parse::<f64>().ok());
+        let worst = percent.filter(|p| p.is_finite() && *p >= 0.0);
+        if worst.is_none() {
+            let message = "`worst` says how far off the cell may be, such as `50%`";
+            section.error(Diagnostic::at(text.span.clone(), message));
+        }
+        worst.map(|p| p / 100.0)
+    });
     let reason = section.required_text("reason");
     section.finish();
     Some(KnownMiss {
