@@ -4,7 +4,7 @@
 use super::lineup::{Candidate, DEFAULT, IDEAL, Reach};
 use super::setup::Path;
 use bentpipe_cc::Parameters;
-use bentpipe_tcp::{Pacing, Transport, TransportSettings, find_transport};
+use bentpipe_tcp::{Pacing, Transport, TransportSettings, find_transport, transports};
 use bentpipe_units::Bytes;
 
 /// Window that stock Linux advertises at most: half of tcp_rmem's 6 MB.
@@ -68,8 +68,20 @@ struct Lineup {
     list: Vec<Candidate>,
 }
 
-/// Everything that has a name here, in the order of the family tree.
+/// Everything that has a name, in the order of the family tree: the entries of
+/// this file, then whatever else the catalogue of transports holds.
 pub(crate) fn all(path: &Path) -> Vec<Candidate> {
+    let mut lineup = usual(path);
+    lineup.rest();
+    lineup.list
+}
+
+/// The entries of this file.
+pub(crate) fn of_note(path: &Path) -> Vec<Candidate> {
+    usual(path).list
+}
+
+fn usual(path: &Path) -> Lineup {
     let needed = Bytes::new(path.bdp().get().saturating_add(path.queue_bytes().get()));
     let (open, buffers) = if needed <= STOCK_WINDOW {
         (STOCK_WINDOW, Vec::new())
@@ -91,7 +103,7 @@ pub(crate) fn all(path: &Path) -> Vec<Candidate> {
     lineup.past();
     lineup.in_linux();
     lineup.proposals();
-    lineup.list
+    lineup
 }
 
 /// The analytic bound.
@@ -305,6 +317,23 @@ impl Lineup {
                 &[],
                 refined("linear", name, settings),
             );
+        }
+    }
+
+    /// What has a name and is not among these yet.
+    fn rest(&mut self) {
+        for named in transports() {
+            // Those that take a number are there with the numbers of the papers.
+            let apart = [IDEAL, "fixed-window", "const", "linear"].contains(&named.name);
+            if apart || self.list.iter().any(|c| c.name == named.name) {
+                continue;
+            }
+            let (reach, switch) = match named.name.strip_suffix("-linux") {
+                Some(module) => (Reach::Module, linux(module, Some(&format!("tcp_{module}")))),
+                None => (Reach::Absent, Vec::new()),
+            };
+            let transport = refined(named.name, named.name, window(self.open));
+            self.add(reach, named.summary, &switch, transport);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The transports that are compared: each with what it is and how it is
 //! switched on.
 
-use super::entries::all;
+use super::entries::{all, of_note};
 use super::setup::Path;
 use crate::exit::{Failure, did_you_mean};
 use bentpipe_tcp::Transport;
@@ -70,7 +70,7 @@ const ON_DEMAND: [&str; 8] = [
 
 /// Those that are compared unless `--transport` says otherwise.
 pub(crate) fn selection(path: &Path) -> Vec<Candidate> {
-    all(path)
+    of_note(path)
         .into_iter()
         .filter(|c| !ON_DEMAND.contains(&c.name.as_str()))
         .collect()

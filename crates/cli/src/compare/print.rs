@@ -295,8 +295,7 @@ fn basis(
     out.paragraph(
         0,
         &format!(
-            "Simulated: one download alone on the link, seed {seed}, {} on the way back. BBR is \
-             not modelled yet.",
+            "Simulated: one download alone on the link, seed {seed}, {} on the way back.",
             path.return_rate,
         ),
     )
