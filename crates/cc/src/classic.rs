@@ -8,6 +8,7 @@
 
 use crate::avoidance::Growth;
 use crate::controller::CongestionControl as _;
+use crate::model::Model;
 use crate::{
     Ack, Avoidance, Classic, Controller, Hoe, HostRules, Loss, Phase, Reaction, RecoveryExit,
     Repair, Start, Timeout, Whole, Window,
@@ -319,8 +320,12 @@ impl Controller {
     /// Takes over what the host does around its algorithms; an algorithm that
     /// is not made of slots, or a user's own, is left alone.
     pub fn apply_host_rules(&mut self, rules: HostRules) {
-        if let Controller::Classic(classic) = self {
-            classic.apply_host_rules(rules);
+        match self {
+            Controller::Classic(classic) => classic.apply_host_rules(rules),
+            Controller::Whole(Whole::Model(Model::CarefulResume(resume))) => {
+                resume.apply_host_rules(rules);
+            }
+            Controller::Whole(_) | Controller::Custom(_) => {}
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Algorithms that keep a model of the path.
 
 pub mod bbr;
+mod careful_resume;
 mod max_filter;
 
 pub use bbr::Bbr;
+pub use careful_resume::CarefulResume;
 pub use max_filter::MaxFilter;
 
 use crate::whole::family;
@@ -13,5 +15,7 @@ family! {
     Model {
         /// BBR version 1.
         Bbr(Bbr),
+        /// Careful Resume around CUBIC.
+        CarefulResume(CarefulResume),
     }
 }

@@ -90,8 +90,11 @@ pub fn build(name: &str, parameters: &Parameters) -> Result<Controller, BuildErr
     }
     let whole = super::delay::build(name, &reader)
         .or_else(|| super::satellite::build(name, &reader))
-        .or_else(|| super::linux::build(name, &reader))
-        .or_else(|| super::model::build(name, &reader));
+        .or_else(|| super::linux::build(name, &reader));
+    let whole = match whole {
+        Some(whole) => Some(whole),
+        None => super::model::build(name, &reader)?,
+    };
     // A name without slots is one of a family: the test that builds every name
     // sees to it.
     debug_assert!(whole.is_some(), "nothing builds `{name}`");

@@ -14,7 +14,17 @@
 //! Left open, and the reading chosen: HyStart++ runs until the first exit,
 //! loss or timeout of a connection; later slow starts count segments in the
 //! same way without watching the delay. On geostationary paths the threshold
-//! is always 16 ms (RTT / 8 is above it).
+//! is always 16 ms (RTT / 8 is above it). With pacing the RFC has no limit L;
+//! `limit` is then to be set so high that it does not bind.
+//!
+//! What is inherent in it: the RFC compares the smallest RTT of rounds. In the
+//! round in which the window first exceeds the path, the queue is empty when
+//! the round begins, and its first ACKs show that, however long the queue is
+//! when it ends. The rise shows in the next round, when the window has doubled
+//! once more: to four times the bandwidth-delay product at worst and twice at
+//! best, where a queue of one such product holds two. So slow start overruns a
+//! queue of one product. At 10 Mbit/s, 600 ms and a queue of 500 packets a
+//! transfer of 5.3 MB by CUBIC loses 470 packets to it.
 
 use crate::{Ack, Window};
 use bentpipe_units::{Duration, Segments};

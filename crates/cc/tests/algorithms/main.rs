@@ -3,6 +3,7 @@
 
 mod bbr;
 mod behaviour;
+mod careful_resume;
 mod cubic;
 mod custom;
 mod host;

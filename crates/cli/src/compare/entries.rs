@@ -5,7 +5,7 @@ use super::lineup::{Candidate, DEFAULT, IDEAL, Reach};
 use super::setup::Path;
 use bentpipe_cc::Parameters;
 use bentpipe_tcp::{Pacing, Transport, TransportSettings, find_transport, transports};
-use bentpipe_units::Bytes;
+use bentpipe_units::{Bytes, Duration};
 
 /// Window that stock Linux advertises at most: half of tcp_rmem's 6 MB.
 const STOCK_WINDOW: Bytes = Bytes::new(3_145_728);
@@ -65,6 +65,7 @@ struct Lineup {
     buffers: Vec<String>,
     /// One bandwidth-delay product, segments.
     bdp: u32,
+    rtt: Duration,
     list: Vec<Candidate>,
 }
 
@@ -98,6 +99,7 @@ fn usual(path: &Path) -> Lineup {
         open,
         buffers,
         bdp: path.bdp_segments(),
+        rtt: path.rtt,
         list: Vec::new(),
     };
     lineup.past();
@@ -273,6 +275,19 @@ impl Lineup {
             "Hybla without packet spacing",
             &[],
             refined("hybla", "hybla-unpaced", unpaced),
+        );
+        // What a connection before this one would have saved.
+        let saved = TransportSettings {
+            parameters: Parameters::new()
+                .with("saved_cwnd", f64::from(self.bdp))
+                .with("saved_rtt", self.rtt),
+            ..open.clone()
+        };
+        self.add(
+            Reach::Absent,
+            "CUBIC that jumps to half of what this path carries (RFC 9959)",
+            &[],
+            refined("careful-resume", "careful-resume", saved),
         );
         let about = "multi-threshold slow start 20-30-40, IW 6 (Marchese 2006)";
         self.add(

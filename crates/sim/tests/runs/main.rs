@@ -3,6 +3,7 @@
 mod applications;
 mod bbr;
 mod bounds;
+mod careful_resume;
 mod crossings;
 mod determinism;
 mod ideal;
