@@ -1,0 +1,1 @@
+//! What sits on a node and touches packets, without I/O.

@@ -1,0 +1,1 @@
+//! Moving satellites without a clock: positions, visibility, routes, timelines.
