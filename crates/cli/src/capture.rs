@@ -9,7 +9,7 @@ use bentpipe_outcome::{
 use bentpipe_scenario::Scenario;
 use bentpipe_sim::Observer;
 use bentpipe_tcp::Packet;
-use bentpipe_tcp::packet::flags;
+use bentpipe_tcp::packet::{flags, priority};
 use bentpipe_units::Time;
 use std::path::{Path, PathBuf};
 
@@ -195,6 +195,7 @@ impl Facts {
             source_port: ports[sender],
             destination_port: ports[receiver],
             ecn: packet.ecn,
+            low_priority: packet.priority == priority::LOW,
             payload_bytes,
             transport,
         }

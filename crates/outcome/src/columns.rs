@@ -154,7 +154,7 @@ static FLOW_NAME: Field<FlowOutcome> = Field::new("flow", Text, "name of the flo
     f.name.as_str().into()
 });
 
-pub(crate) static FLOW: [Field<FlowOutcome>; 27] = [
+pub(crate) static FLOW: [Field<FlowOutcome>; 28] = [
     Field::new("flow", Text, "name of the flow", |_, f| {
         f.name.as_str().into()
     }),
@@ -250,6 +250,12 @@ pub(crate) static FLOW: [Field<FlowOutcome>; 27] = [
         Number,
         "retransmissions / packets_sent",
         |_, f| f.retransmission_share().into(),
+    ),
+    Field::new(
+        "probes_sent",
+        Integer,
+        "low-priority probes sent, not among the data packets",
+        |_, f| f.probes_sent.into(),
     ),
     Field::new("timeouts", Integer, "retransmission timeouts", |_, f| {
         f.timeouts.into()

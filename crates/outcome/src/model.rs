@@ -60,6 +60,8 @@ pub struct FlowOutcome {
     pub retransmissions: u64,
     /// Data packets sent again that had arrived already.
     pub spurious_retransmissions: u64,
+    /// Low-priority probes sent (TCP-Peach); they are not among the data packets.
+    pub probes_sent: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Times that fast recovery began.

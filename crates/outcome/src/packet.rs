@@ -44,6 +44,8 @@ pub struct CapturedPacket {
     pub destination_port: u16,
     /// ECN field of the IP header: 0 not capable, 1 or 2 capable, 3 marked.
     pub ecn: u8,
+    /// Low priority: the header gets the code point CS1 (RFC 2474, RFC 3662).
+    pub low_priority: bool,
     /// Bytes of payload.
     pub payload_bytes: u32,
     /// The transport's header.
@@ -177,7 +179,8 @@ impl CapturedPacket {
 
     fn set_ip(&self, h: &mut Headers, protocol: u32, total: u16) {
         h.bytes[0] = 0x45;
-        h.bytes[1] = self.ecn & 3;
+        let class = if self.low_priority { 8 } else { 0 };
+        h.bytes[1] = class << 2 | self.ecn & 3;
         h.set_u16(2, total);
         // Do not fragment; hence the identification may be zero (RFC 6864).
         h.bytes[6] = 0x40;

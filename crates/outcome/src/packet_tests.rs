@@ -13,6 +13,7 @@ pub(crate) fn data() -> CapturedPacket {
         source_port: 40_000,
         destination_port: 5001,
         ecn: 2,
+        low_priority: false,
         payload_bytes: 1448,
         transport: Transport::Tcp(TcpHeader {
             sequence: 0x0102_0304,
@@ -49,6 +50,16 @@ fn a_data_packet_has_these_bytes() {
             "0101080a", "000003e8", "000001e9",
         )
     );
+}
+
+#[test]
+fn low_priority_is_class_selector_1() {
+    let low = CapturedPacket {
+        low_priority: true,
+        ..data()
+    };
+    let (headers, _) = low.headers().unwrap();
+    assert_eq!(headers.as_slice()[1], 0b0010_0010, "CS1, and ECN 2");
 }
 
 #[test]

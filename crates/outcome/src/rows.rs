@@ -135,6 +135,7 @@ impl Fields<'_> {
             packets_sent: self.count("packets_sent")?,
             retransmissions: self.count("retransmissions")?,
             spurious_retransmissions: self.count("spurious_retransmissions")?,
+            probes_sent: self.count("probes_sent")?,
             timeouts: self.count("timeouts")?,
             recoveries: self.count("recoveries")?,
             reductions: self.count("reductions")?,

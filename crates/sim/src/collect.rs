@@ -142,6 +142,7 @@ fn empty(flow: &Flow, running: &Running) -> FlowOutcome {
         packets_sent: 0,
         retransmissions: 0,
         spurious_retransmissions: 0,
+        probes_sent: 0,
         timeouts: 0,
         recoveries: 0,
         reductions: 0,
@@ -201,6 +202,7 @@ fn simulated_flow(flow: &Flow, running: &Running) -> FlowOutcome {
         let c = ends[0].counters();
         o.acknowledged = ends[0].acknowledged();
         o.spurious_retransmissions = ends[1].duplicates_received();
+        o.probes_sent = c.probes;
         o.recoveries = c.recoveries;
         o.acks_received = c.acks;
         let rtt = ends[0].rtt();

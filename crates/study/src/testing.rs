@@ -33,6 +33,7 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
             packets_sent: 700,
             retransmissions: 10,
             spurious_retransmissions: 1,
+            probes_sent: 0,
             timeouts: 2,
             recoveries: 3,
             reductions: 5,

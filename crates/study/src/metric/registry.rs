@@ -140,6 +140,9 @@ pub static METRICS: &[Metric] = metrics! {
     flow retransmission_share: Ratio [Mean interval]
         "share of the data packets sent that were sent again"
         = |c| Some(c.retransmission_share());
+    flow probes_sent: Count [Sum]
+        "low-priority probes sent, not among the data packets"
+        = |c| Some(c.flow().probes_sent as f64);
     flow timeouts: Count [Sum interval]
         "retransmission timeouts"
         = |c| Some(c.counts().timeouts as f64);
