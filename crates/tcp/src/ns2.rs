@@ -9,6 +9,8 @@ mod blocks;
 mod linux;
 mod newreno;
 mod sack1;
+mod tahoe;
+mod timeout;
 mod vegas;
 
 use crate::packet::{Packet, Transmit};
