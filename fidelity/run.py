@@ -139,6 +139,8 @@ def arguments(names):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ns2", action="store_true", help="measure ns-2 again instead of using ns-2.csv")
     parser.add_argument("--ns2-only", action="store_true", help="measure ns-2 and stop")
+    parser.add_argument("--missing", action="store_true",
+                        help="measure ns-2 where ns-2.csv has no result of the cell's duration, and stop")  # fmt: skip
     parser.add_argument("--verify", action="store_true", help="count losses and bursts in traces of ns-2, and stop")
     parser.add_argument("--processes", type=int, default=2, help="of ns-2 at the same time")
     parser.add_argument("--only", action="append", choices=names, metavar="MECHANISM",
@@ -156,6 +158,11 @@ def main():
     if args.verify:
         return 0 if verify.verify(ns2.find()) else 1
     chosen = [cell for cell in table.cells if not args.only or cell.mechanism in args.only]
+    if args.missing:
+        stored = ns2.read()
+        wanted = [cell for cell in chosen if not ns2.holds(stored, cell)]
+        failed = ns2.measure(table, wanted, args.processes, ns2.Journal(args.out / "ns-2.jsonl"), say)
+        return 2 if failed else 0
     if args.ns2 or args.ns2_only:
         journal = ns2.Journal(args.out / "ns-2.jsonl")
         failed = ns2.measure(table, chosen, args.processes, journal, say)
@@ -163,10 +170,11 @@ def main():
             return 2 if failed else 0
 
     stored = ns2.read()
-    missing = [cell for cell in chosen if str(cell) not in stored]
+    missing = [cell for cell in chosen if not ns2.holds(stored, cell)]
     if missing:
-        say(f"ns-2.csv lacks {len(missing)} cells, the first is: {missing[0]}. run.py --ns2 measures them")
-    chosen = [cell for cell in chosen if str(cell) in stored]
+        say(f"ns-2.csv lacks {len(missing)} cells as they are now, the first is: {missing[0]}. "
+            "run.py --missing measures them")  # fmt: skip
+    chosen = [cell for cell in chosen if ns2.holds(stored, cell)]
     if not chosen:
         raise ns2.Missing("nothing to compare with")
 

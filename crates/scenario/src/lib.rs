@@ -25,7 +25,7 @@ mod model;
 mod overriding;
 mod path;
 mod read;
-mod render;
+pub mod render;
 mod route;
 mod schema;
 mod source;

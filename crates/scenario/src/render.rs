@@ -20,30 +20,45 @@ pub(crate) fn axis_value(value: &str) -> String {
     format!("`{bare}`")
 }
 
-/// All errors, one after the other, and a line that counts them.
-pub(crate) fn render(diagnostics: &Diagnostics, color: bool) -> String {
+/// How errors look, in colour if wanted; the width is the same everywhere.
+#[must_use]
+pub fn renderer(color: bool) -> Renderer {
     let renderer = if color {
         Renderer::styled()
     } else {
         Renderer::plain()
     };
-    let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(WIDTH);
+    renderer.decor_style(DecorStyle::Ascii).term_width(WIDTH)
+}
+
+/// The line after the last error of `file`: how many there are, of which the
+/// first `shown` are shown and `more` are not.
+#[must_use]
+pub fn closing_line(file: &str, shown: usize, more: usize) -> String {
+    let errors = match shown + more {
+        1 => "1 error".to_string(),
+        count => format!("{count} errors"),
+    };
+    let first = match more {
+        0 => String::new(),
+        _ => format!(", the first {shown} shown"),
+    };
+    format!("{file} has {errors}{first}")
+}
+
+/// All errors, one after the other, and a line that counts them.
+pub(crate) fn render(diagnostics: &Diagnostics, color: bool) -> String {
+    let renderer = renderer(color);
     let mut text = String::new();
     for error in &diagnostics.errors {
         text.push_str(&renderer.render(&[group(error, &diagnostics.origin)]));
         text.push_str("\n\n");
     }
-    let count = diagnostics.errors.len() + diagnostics.more;
-    let errors = if count == 1 {
-        "1 error".to_string()
-    } else {
-        format!("{count} errors")
-    };
-    let shown = match diagnostics.more {
-        0 => String::new(),
-        _ => format!(", the first {} shown", diagnostics.errors.len()),
-    };
-    let last = format!("{} has {errors}{shown}", diagnostics.file_name());
+    let last = closing_line(
+        diagnostics.file_name(),
+        diagnostics.errors.len(),
+        diagnostics.more,
+    );
     text.push_str(&renderer.render(&[Group::with_title(Level::ERROR.primary_title(last))]));
     text.push('\n');
     text
@@ -117,7 +132,8 @@ fn axis_snippet<'a>(
 
 /// A range that covers several lines, cut to its first: a table as a whole is
 /// pointed at by its head.
-fn first_line(text: &str, span: std::ops::Range<usize>) -> std::ops::Range<usize> {
+#[must_use]
+pub fn first_line(text: &str, span: std::ops::Range<usize>) -> std::ops::Range<usize> {
     match text[span.clone()].find('\n') {
         Some(0) | None => span,
         Some(length) => span.start..span.start + length,

@@ -2,7 +2,7 @@
 
 use crate::diagnose::Diagnostics;
 use crate::expr::{Argument, Binders, Expr, Filter, Kind};
-use crate::nearest::nearest;
+use crate::names::nearest;
 use crate::paper::Catalogue;
 use crate::reference::Reference;
 use crate::study::{FigureKind, Study, TableSpec};

@@ -4,14 +4,11 @@
 //! expected and what to do.
 
 use crate::expr::Fault;
-use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Snippet};
+use bentpipe_scenario::render;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Width of the text where there is no terminal to ask.
-const WIDTH: usize = 100;
 
 /// More errors than this are counted, not kept.
 const KEPT: usize = 50;
@@ -75,7 +72,7 @@ impl Diagnostic {
         name: &str,
         known: impl IntoIterator<Item = &'a str>,
     ) -> Diagnostic {
-        match crate::nearest::nearest(name, known) {
+        match crate::names::nearest(name, known) {
             Some(near) => self.help(format!("did you mean `{near}`?")),
             None => self,
         }
@@ -159,28 +156,13 @@ impl Diagnostics {
     /// The errors as text that points at each line, in colour if wanted.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
-        let renderer = if color {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
-        };
-        let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(WIDTH);
+        let renderer = render::renderer(color);
         let mut text = String::new();
         for error in &self.errors {
             text.push_str(&renderer.render(&[self.group(error)]));
             text.push_str("\n\n");
         }
-        let count = self.errors.len() + self.more;
-        let errors = if count == 1 {
-            "1 error".to_owned()
-        } else {
-            format!("{count} errors")
-        };
-        let shown = match self.more {
-            0 => String::new(),
-            _ => format!(", the first {} shown", self.errors.len()),
-        };
-        let last = format!("{} has {errors}{shown}", self.source.name);
+        let last = render::closing_line(&self.source.name, self.errors.len(), self.more);
         text.push_str(&renderer.render(&[Group::with_title(Level::ERROR.primary_title(last))]));
         text.push('\n');
         text
@@ -190,7 +172,8 @@ impl Diagnostics {
         let mut group = Group::with_title(Level::ERROR.primary_title(&*error.message));
         match &error.span {
             Some(span) => {
-                let span = first_line(&self.source.text, clamp(&self.source.text, span.clone()));
+                let span =
+                    render::first_line(&self.source.text, clamp(&self.source.text, span.clone()));
                 let mark = AnnotationKind::Primary.span(span).label(&*error.label);
                 let snippet = Snippet::source(&*self.source.text).path(&*self.source.name);
                 group = group.element(snippet.annotation(mark));
@@ -242,12 +225,4 @@ fn clamp(text: &str, span: Range<usize>) -> Range<usize> {
         end += 1;
     }
     start..end
-}
-
-/// A range that covers several lines, cut to its first.
-fn first_line(text: &str, span: Range<usize>) -> Range<usize> {
-    match text[span.clone()].find('\n') {
-        Some(0) | None => span,
-        Some(length) => span.start..span.start + length,
-    }
 }

@@ -56,7 +56,7 @@ impl Fault {
 
     /// Adds `did you mean ...?`, where there is a name near enough.
     pub(crate) fn suggest<'a>(self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Fault {
-        match crate::nearest::nearest(name, known) {
+        match crate::names::nearest(name, known) {
             Some(near) => self.help(format!("did you mean `{near}`?")),
             None => self,
         }

@@ -21,7 +21,7 @@ mod execute;
 mod expr;
 mod figure;
 mod metric;
-mod nearest;
+mod names;
 mod paper;
 mod plan;
 mod read;

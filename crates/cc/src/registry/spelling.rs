@@ -6,7 +6,9 @@
 #[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = folded(name);
-    let allowed = (wanted.len() / 3).max(2);
+    // Two letters of three are another word.
+    let least = if wanted.len() > 3 { 2 } else { 1 };
+    let allowed = (wanted.len() / 3).max(least);
     candidates
         .into_iter()
         .map(|candidate| (distance(&wanted, &folded(candidate)), candidate))
@@ -54,6 +56,7 @@ mod tests {
         assert_eq!(nearest("westwod", names), Some("westwood"));
         assert_eq!(nearest("new-reno", names), Some("newreno"));
         assert_eq!(nearest("quic-bbr", names), None);
+        assert_eq!(nearest("pie", ["line", "bar"]), None);
         assert_eq!(nearest("", ["k"]), None);
     }
 

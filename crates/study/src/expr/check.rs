@@ -9,7 +9,7 @@ mod points;
 use super::Fault;
 use super::ast::{Arithmetic, Binders, Compare, Expr, Filter, Kind, Name, Tolerance};
 use super::resolved::{Formula, Number, Operand, Selector};
-use crate::nearest::list;
+use crate::names::list;
 use crate::paper::Catalogue;
 use crate::study::{Axis, Study};
 use crate::unit::Unit;

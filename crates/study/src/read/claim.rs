@@ -3,7 +3,7 @@
 use super::{Section, expression};
 use crate::Verdict;
 use crate::diagnose::Diagnostic;
-use crate::nearest::list;
+use crate::names::list;
 use crate::study::ClaimSpec;
 
 pub(super) fn read(section: &Section<'_>) -> Option<ClaimSpec> {

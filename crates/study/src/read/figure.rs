@@ -3,7 +3,7 @@
 use super::table::{Axes, check_value, one_value, selection};
 use super::{Errors, Section, home};
 use crate::diagnose::Diagnostic;
-use crate::nearest::list;
+use crate::names::list;
 use crate::paper::Catalogue;
 use crate::study::{FigureKind, FigureSpec, SeriesQuantity, Study};
 use bentpipe_units::Duration;

@@ -2,7 +2,7 @@
 //! reported with the nearest name.
 
 use crate::diagnose::Diagnostic;
-use crate::nearest::list;
+use crate::names::list;
 use bentpipe_scenario::Document;
 use std::cell::RefCell;
 use std::ops::{Range, RangeInclusive};

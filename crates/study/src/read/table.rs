@@ -3,7 +3,7 @@
 use super::{Errors, Section, expression, home, parsed_expression};
 use crate::diagnose::Diagnostic;
 use crate::expr::{Scope, number};
-use crate::nearest::list;
+use crate::names::list;
 use crate::paper::Catalogue;
 use crate::study::{Bar, KnownMiss, Labels, Limits, Shown, Study, TableSpec, ValueSpec};
 use crate::unit::Unit;

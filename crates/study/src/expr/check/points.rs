@@ -3,7 +3,7 @@
 use super::{Dimension, Scope};
 use crate::expr::Fault;
 use crate::expr::ast::{Compare, Expr, Kind};
-use crate::nearest::list;
+use crate::names::list;
 use crate::study::{Axis, Study};
 use crate::unit::Unit;
 use std::ops::Range;
