@@ -95,7 +95,7 @@ impl Channel {
 }
 
 /// 1 - (1 - BER)^(8 n), from the logarithm of (1 - BER).
-fn packet_error_rate(ln_good: f64, bytes: u32) -> f64 {
+pub(crate) fn packet_error_rate(ln_good: f64, bytes: u32) -> f64 {
     -libm::expm1(8.0 * f64::from(bytes) * ln_good)
 }
 

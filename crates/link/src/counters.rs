@@ -15,9 +15,12 @@ pub struct Counters {
     pub marks: u64,
     /// Packets that the channel destroyed.
     pub channel_losses: u64,
+    /// Packets that were lost because the link was down or its route ended.
+    pub outage_losses: u64,
     /// Bytes of the packets that will arrive, framing not counted.
     pub accepted_bytes: u64,
-    /// Bytes of the packets that the channel destroyed, framing not counted.
+    /// Bytes of the packets that the channel or an outage destroyed, framing
+    /// not counted.
     pub lost_bytes: u64,
     /// Sum of the queueing delays of all packets transmitted.
     pub queueing: Duration,

@@ -41,6 +41,11 @@ impl DelayHistogram {
         ((delay.as_nanos() >> self.shift) as usize).min(BINS - 1)
     }
 
+    /// When the backlog that was recorded last is gone.
+    pub(crate) fn idle_from(&self) -> Time {
+        self.recorded_until + self.backlog
+    }
+
     /// Records up to `now`, when the backlog becomes `backlog`.
     pub fn record(&mut self, now: Time, backlog: Duration) {
         let passed = now.since(self.recorded_until);

@@ -8,9 +8,10 @@
 //!
 //! Most links are *folded*: queue, transmitter and channel decide over a packet
 //! when it is offered, and its arrival is known at once. Where a packet that
-//! waits may still be dropped or marked, a link is *stepped*
-//! ([`Link::is_stepped`]): packets wait in it, the transmitter takes them one
-//! by one, and what became of them is told by [`Link::fate`].
+//! waits may still be dropped or marked, or where the link changes with time
+//! ([`Timeline`]), a link is *stepped* ([`Link::is_stepped`]): packets wait in
+//! it, the transmitter takes them one by one, and what became of them is told
+//! by [`Link::fate`].
 
 mod channel;
 mod codel;
@@ -22,6 +23,8 @@ mod queue;
 mod red;
 mod room;
 mod settings;
+mod timed;
+mod timeline;
 mod transmitter;
 
 pub use channel::Channel;
@@ -32,3 +35,4 @@ pub use link::Link;
 pub use offered::{Admission, Offered, Verdict};
 pub use red::{AdaptiveSettings, RedMode, RedPreset, RedSettings};
 pub use settings::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+pub use timeline::{InFlight, Loss, Piece, State, Timeline, TimelineError, WhenDown};

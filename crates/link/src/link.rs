@@ -8,10 +8,12 @@ use crate::offered::Decision;
 use crate::queue::Queue;
 use crate::red::{Found, Red};
 use crate::room::Room;
+use crate::timed::Timed;
 use crate::transmitter::Transmitter;
-use crate::{Admission, Counters, Limit, LinkSettings, Offered, QueueSettings, Verdict};
+use crate::{Admission, Counters, Limit, LinkSettings, Offered, QueueSettings, Timeline, Verdict};
 use bentpipe_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
@@ -79,18 +81,38 @@ impl<P: Copy> Link<P> {
         }
     }
 
+    /// The same link with rate, delay, loss and route as `timeline` says;
+    /// `settings.rate` and `settings.one_way_delay` still give the automatic
+    /// parameters of a RED queue.
+    #[must_use]
+    pub fn with_timeline(
+        settings: &LinkSettings,
+        timeline: Arc<Timeline>,
+        seed: u64,
+        name: &str,
+    ) -> Link<P> {
+        let mut room = Room::new(settings, seed, name);
+        room.timed = Some(Box::new(Timed::new(settings, timeline, seed, name)));
+        Link {
+            discipline: Discipline::Stepped(Box::new(room)),
+            ..Link::new(settings, seed, name)
+        }
+    }
+
     /// Keeps the distribution of the queueing delay over time from here on.
     pub fn record_delays(&mut self, settings: &LinkSettings) {
         let bytes = match settings.queue.limit() {
             Limit::Packets(n) => Bytes::new((u64::from(n) + 1).saturating_mul(1500)),
             Limit::Bytes(n) => n + Bytes::new(3000),
         };
-        // An unbounded queue would make every bin a second wide.
-        let longest = self
-            .transmitter
-            .rate
-            .transmission_time(bytes)
-            .min(Duration::from_secs(60));
+        let longest = match self.timed() {
+            Some(timed) => timed.longest(bytes.get()).min(Duration::from_secs(3600)),
+            // An unbounded queue would make every bin a second wide.
+            None => {
+                let longest = self.transmitter.rate.transmission_time(bytes);
+                longest.min(Duration::from_secs(60))
+            }
+        };
         self.delays = Some(Box::new(DelayHistogram::new(longest)));
     }
 
@@ -202,7 +224,8 @@ impl<P: Copy> Link<P> {
         self.carried.front().map(|c| c.arrival)
     }
 
-    /// Takes the packet at the head off the link; its arrival is due.
+    /// Takes the packet at the head off a folded link; its arrival is due. A
+    /// stepped link is asked with [`Link::deliver_due`].
     #[inline]
     pub fn deliver(&mut self) -> Option<P> {
         self.carried.pop_front().map(|c| c.packet)
@@ -213,7 +236,8 @@ impl<P: Copy> Link<P> {
     #[must_use]
     pub fn delivered(&self) -> u64 {
         let c = &self.counters;
-        c.offered - c.queue_drops - c.channel_losses - self.in_flight() as u64
+        let lost = c.queue_drops + c.channel_losses + c.outage_losses;
+        c.offered - lost - self.in_flight() as u64
     }
 
     /// Packets whose transmission has begun that have not arrived yet and when
@@ -222,12 +246,22 @@ impl<P: Copy> Link<P> {
         self.carried.iter().map(|c| (c.arrival, &c.packet))
     }
 
-    /// Packets in the queue, in transmission or in propagation that will
-    /// arrive.
+    /// When the transmission of each of the packets of [`Link::under_way`]
+    /// ends.
+    pub fn sent(&self) -> impl Iterator<Item = Time> {
+        let timed = self.timed();
+        self.carried.iter().enumerate().map(move |(place, c)| {
+            let sent = timed.and_then(|timed| timed.sent(place));
+            sent.unwrap_or_else(|| Time::ZERO + c.arrival.since(Time::ZERO + self.propagation))
+        })
+    }
+
+    /// Packets in the queue, in transmission or in propagation: those that
+    /// will arrive and, on a link with a timeline, those that will be lost.
     #[must_use]
     #[inline]
     pub fn in_flight(&self) -> usize {
-        self.carried.len() + self.room().map_or(0, |room| room.packets() as usize)
+        self.carried.len() + self.room().map_or(0, Room::inside)
     }
 
     /// When all that has been accepted will be transmitted.
@@ -257,6 +291,10 @@ impl<P: Copy> Link<P> {
         match self.room() {
             Some(room) => {
                 let waiting = self.transmitter.wire(room.packets(), room.bytes());
+                if let Some(timed) = &room.timed {
+                    let free = self.transmitter.next_free.max(now);
+                    return sending + timed.drain(free, waiting.get());
+                }
                 sending + self.transmitter.rate.transmission_time(waiting)
             }
             None => sending,
@@ -266,6 +304,7 @@ impl<P: Copy> Link<P> {
     /// Closes the record of delays at `now`, the end of the run, and returns
     /// the delay at `quantile` (0 to 1) of time; zero if none was recorded.
     pub fn queueing_delay_quantile(&mut self, now: Time, quantile: f64) -> Duration {
+        self.record_pauses(now);
         let backlog = self.backlog(now);
         match &mut self.delays {
             Some(delays) => {
@@ -308,6 +347,9 @@ impl<P: Copy> Link<P> {
     /// Share of the time up to `now` that the transmitter was busy.
     #[must_use]
     pub fn utilisation(&self, now: Time) -> f64 {
+        if let Some(timed) = self.timed() {
+            return share(timed.busy(now), now);
+        }
         let c = &self.counters;
         let sent = c.offered - c.queue_drops - self.room().map_or(0, Room::packets);
         let given = self.transmitter.wire(sent, c.accepted_bytes + c.lost_bytes);
@@ -316,11 +358,16 @@ impl<P: Copy> Link<P> {
             .rate
             .transmission_time(given)
             .saturating_sub(self.transmitter.next_free.since(now));
-        if now == Time::ZERO {
-            0.0
-        } else {
-            (busy.as_secs() / now.as_secs()).min(1.0)
-        }
+        share(busy, now)
+    }
+}
+
+/// Share of the time up to `now`.
+fn share(busy: Duration, now: Time) -> f64 {
+    if now == Time::ZERO {
+        0.0
+    } else {
+        (busy.as_secs() / now.as_secs()).min(1.0)
     }
 }
 
@@ -331,3 +378,7 @@ mod tests;
 #[cfg(test)]
 #[path = "link/kinds_tests.rs"]
 mod kinds_tests;
+
+#[cfg(test)]
+#[path = "link/timed_tests.rs"]
+mod timed_tests;

@@ -39,6 +39,9 @@ pub enum Verdict {
     QueueDrop,
     /// It will be transmitted and destroyed on the way; it never arrives.
     ChannelLoss,
+    /// It is transmitted while the link is down, or on the way when its route
+    /// ends: see [`Timeline`](crate::Timeline).
+    OutageLoss,
 }
 
 /// What queue, transmitter and channel decided over a packet.

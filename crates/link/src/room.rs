@@ -9,6 +9,7 @@
 use crate::codel::{CoDel, Waiting};
 use crate::offered::Decision;
 use crate::red::{Found, Red};
+use crate::timed::Timed;
 use crate::{Counters, Limit, LinkSettings, Offered, QueueSettings, Verdict};
 use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
@@ -20,6 +21,8 @@ pub(crate) struct Room<P> {
     limit: Limit,
     entry: Entry,
     codel: Option<CoDel>,
+    /// The link's way through its timeline, if it has one.
+    pub(crate) timed: Option<Box<Timed<P>>>,
 }
 
 /// Who is let in.
@@ -93,22 +96,25 @@ impl<P: Copy> Room<P> {
             limit: settings.queue.limit(),
             entry,
             codel,
+            timed: None,
         }
     }
 
     /// Decides over a packet that arrives at `now` and, where it is taken,
     /// takes it. `idle_since` says since when the transmitter has had nothing
-    /// to do: it takes the packet at once, whatever the limit.
+    /// to do: it takes the packet at once, whatever the limit, unless it is
+    /// `held` up.
     pub(crate) fn offer(
         &mut self,
         now: Time,
-        idle_since: Option<Time>,
+        (idle_since, held): (Option<Time>, bool),
         packet: P,
         offered: Offered,
         counters: &mut Counters,
     ) -> Decision {
         self.waiting.now = now;
         let before = self.waiting.dropped;
+        let at_once = idle_since.is_some() && !held;
         let decision = match &mut self.entry {
             Entry::Red(red) => {
                 let found = Found {
@@ -119,7 +125,7 @@ impl<P: Copy> Room<P> {
                 };
                 red.decide(found, offered)
             }
-            _ if idle_since.is_some() => Decision::Accept,
+            _ if at_once => Decision::Accept,
             Entry::DropTail if self.waiting.has_room(self.limit, offered) => Decision::Accept,
             Entry::DropTail => Decision::DropForced,
             Entry::Priority { low_limit } => {
@@ -142,7 +148,7 @@ impl<P: Copy> Room<P> {
         self.waiting.push(packet, offered);
         // Those that made room.
         counters.queue_drops += self.waiting.dropped - before;
-        if idle_since.is_none() {
+        if !at_once {
             counters.max_packets = counters.max_packets.max(self.waiting.packets);
             counters.max_bytes = counters.max_bytes.max(self.waiting.bytes);
         }
@@ -179,6 +185,12 @@ impl<P: Copy> Room<P> {
 
     pub(crate) fn bytes(&self) -> u64 {
         self.waiting.bytes
+    }
+
+    /// Packets that wait, or are on the link and will be lost.
+    pub(crate) fn inside(&self) -> usize {
+        let doomed = self.timed.as_ref().map_or(0, |t| t.doomed().len());
+        self.waiting.packets as usize + doomed
     }
 
     /// The packets that wait, the next first.

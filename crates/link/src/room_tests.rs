@@ -25,7 +25,7 @@ fn offered(bytes: u32, low_priority: bool) -> Offered {
 
 fn give(room: &mut Room<usize>, packet: usize, offered: Offered) -> bool {
     let counters = &mut Counters::default();
-    room.offer(Time::ZERO, None, packet, offered, counters) == Decision::Accept
+    room.offer(Time::ZERO, (None, false), packet, offered, counters) == Decision::Accept
 }
 
 fn left(room: &mut Room<usize>) -> Vec<usize> {

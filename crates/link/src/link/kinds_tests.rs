@@ -6,9 +6,9 @@ use bentpipe_units::{Rate, Ratio};
 use proptest::prelude::*;
 
 /// A packet: gap to the one before in nanoseconds, and what it is.
-type Step = (u64, Offered);
+pub(super) type Step = (u64, Offered);
 
-fn any_steps() -> impl Strategy<Value = Vec<Step>> {
+pub(super) fn any_steps() -> impl Strategy<Value = Vec<Step>> {
     let step = (
         // Half of the packets come in bursts; the mean gap is 2 ms, that of
         // 750 bytes at 3 Mbit/s.
@@ -28,7 +28,7 @@ fn any_steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..400)
 }
 
-fn any_queue() -> impl Strategy<Value = QueueSettings> {
+pub(super) fn any_queue() -> impl Strategy<Value = QueueSettings> {
     let limit = prop_oneof![
         (1u32..40).prop_map(Limit::Packets),
         (1500u64..40_000).prop_map(|n| Limit::Bytes(Bytes::new(n))),
@@ -60,7 +60,7 @@ fn any_queue() -> impl Strategy<Value = QueueSettings> {
     })
 }
 
-fn settings(queue: QueueSettings, loss: f64) -> LinkSettings {
+pub(super) fn settings(queue: QueueSettings, loss: f64) -> LinkSettings {
     LinkSettings {
         rate: Rate::from_mbps(3),
         one_way_delay: Duration::from_millis(7),
@@ -74,11 +74,11 @@ fn settings(queue: QueueSettings, loss: f64) -> LinkSettings {
 
 /// What a link did with packets 0, 1, ...
 #[derive(Debug, Default, PartialEq)]
-struct Done {
-    arrived: Vec<(usize, Time)>,
+pub(super) struct Done {
+    pub(super) arrived: Vec<(usize, Time)>,
     marked: Vec<usize>,
-    dropped: Vec<usize>,
-    lost: Vec<usize>,
+    pub(super) dropped: Vec<usize>,
+    pub(super) lost: Vec<usize>,
 }
 
 impl Done {
@@ -87,7 +87,7 @@ impl Done {
             Verdict::Accepted | Verdict::Waits => {}
             Verdict::Marked => self.marked.push(packet),
             Verdict::QueueDrop => self.dropped.push(packet),
-            Verdict::ChannelLoss => self.lost.push(packet),
+            Verdict::ChannelLoss | Verdict::OutageLoss => self.lost.push(packet),
         }
     }
 
@@ -104,7 +104,7 @@ impl Done {
 
 /// Offers all steps; looks at the link whenever it asks for it and, if
 /// `curious`, every half millisecond.
-fn drive(link: &mut Link<usize>, steps: &[Step], curious: bool) -> Done {
+pub(super) fn drive(link: &mut Link<usize>, steps: &[Step], curious: bool) -> Done {
     let mut done = Done::default();
     let mut at = Time::ZERO;
     let mut looked = Time::ZERO;
@@ -137,6 +137,11 @@ fn drive(link: &mut Link<usize>, steps: &[Step], curious: bool) -> Done {
         }
     }
     look(link, Time::MAX, &mut done);
+    // Nothing asks for a look at what is lost.
+    link.advance(Time::MAX);
+    while let Some((packet, verdict)) = link.fate() {
+        done.tell(packet, verdict);
+    }
     done.sorted()
 }
 

@@ -3,11 +3,13 @@
 use super::{Carried, Discipline, Link};
 use crate::offered::Decision;
 use crate::room::Room;
+use crate::timed::{Doomed, Timed, Way};
 use crate::{Offered, Verdict};
 use bentpipe_units::{Duration, Time};
 
 impl<P: Copy> Link<P> {
-    /// True if packets wait in the link until the transmitter takes them.
+    /// True if packets wait in the link until the transmitter takes them, as
+    /// in every link with a timeline.
     ///
     /// Such a link is driven like this: [`Link::offer`] gives it packets;
     /// [`Link::deliver_due`] is called when its [`Link::next_event`] is due,
@@ -18,6 +20,18 @@ impl<P: Copy> Link<P> {
     #[inline]
     pub fn is_stepped(&self) -> bool {
         matches!(self.discipline, Discipline::Stepped(_))
+    }
+
+    /// The link's way through its timeline, if it has one.
+    pub(super) fn timed(&self) -> Option<&Timed<P>> {
+        self.room().and_then(|room| room.timed.as_deref())
+    }
+
+    fn timed_mut(&mut self) -> Option<&mut Timed<P>> {
+        match &mut self.discipline {
+            Discipline::Stepped(room) => room.timed.as_deref_mut(),
+            _ => None,
+        }
     }
 
     pub(super) fn room(&self) -> Option<&Room<P>> {
@@ -37,7 +51,11 @@ impl<P: Copy> Link<P> {
         counters.offered += 1;
         let next_free = self.transmitter.next_free;
         let idle_since = (next_free <= now && room.packets() == 0).then_some(next_free);
-        match room.offer(now, idle_since, packet, offered, counters) {
+        let mut held = false;
+        if let (Some(timed), Some(_)) = (&mut room.timed, idle_since) {
+            held = timed.resume(now) > now;
+        }
+        match room.offer(now, (idle_since, held), packet, offered, counters) {
             Decision::Accept | Decision::Mark => {}
             Decision::DropEarly | Decision::DropForced => return Verdict::QueueDrop,
         }
@@ -49,18 +67,34 @@ impl<P: Copy> Link<P> {
     /// Lets the transmitter take what it can take up to `now`. Nothing happens
     /// to a folded link.
     pub fn advance(&mut self, now: Time) {
-        while self.transmitter.next_free <= now && self.send_next() {}
+        while self.transmitter.next_free <= now && self.send_next(now) {}
+        if let Discipline::Stepped(room) = &mut self.discipline
+            && let Some(mut timed) = room.timed.take()
+        {
+            while let Some((packet, verdict)) = timed.lost(now, &mut self.counters) {
+                room.tell(packet, verdict);
+            }
+            room.timed = Some(timed);
+        }
     }
 
-    /// Lets the free transmitter take a packet; false if there is none.
-    fn send_next(&mut self) -> bool {
+    /// Lets the free transmitter take a packet; false if there is none, or if
+    /// it can send only after `now`.
+    fn send_next(&mut self, now: Time) -> bool {
         let Discipline::Stepped(room) = &mut self.discipline else {
             return false;
         };
         let Some(entered) = room.head() else {
             return false;
         };
-        let at = self.transmitter.next_free.max(entered);
+        let mut at = self.transmitter.next_free.max(entered);
+        if let Some(timed) = &mut room.timed {
+            at = timed.resume(at);
+            if at > now {
+                self.transmitter.next_free = at;
+                return false;
+            }
+        }
         let dropped = room.dropped();
         let next = room.next(at, &mut self.counters);
         let fewer = room.dropped() > dropped;
@@ -69,8 +103,24 @@ impl<P: Copy> Link<P> {
         };
         let bytes = waiter.offered.bytes;
         self.counters.queueing += at.since(waiter.entered);
-        self.transmitter.next_free = at + self.transmitter.time(bytes);
         let wire = bytes.saturating_add(self.transmitter.framing);
+        if let Some(timed) = &mut room.timed {
+            let (packet, carried) = (waiter.packet, &mut self.carried);
+            let channel = self.channel.as_deref_mut();
+            let arrival = |place: usize| carried.get(place).map_or(Time::ZERO, |c| c.arrival);
+            let (end, way) =
+                timed.transmit(at, (packet, bytes, wire), channel, carried.len(), arrival);
+            self.transmitter.next_free = end;
+            if let Way::Arrives(arrival, place) = way {
+                self.counters.accepted_bytes += u64::from(bytes);
+                carried.insert(place, Carried { arrival, packet });
+            }
+            if fewer {
+                self.record(at);
+            }
+            return true;
+        }
+        self.transmitter.next_free = at + self.transmitter.time(bytes);
         if self.channel.as_mut().is_some_and(|c| c.loses(wire)) {
             self.counters.channel_losses += 1;
             self.counters.lost_bytes += u64::from(bytes);
@@ -90,6 +140,7 @@ impl<P: Copy> Link<P> {
 
     fn record(&mut self, now: Time) {
         if self.delays.is_some() {
+            self.record_pauses(now);
             let backlog: Duration = self.backlog(now);
             if let Some(delays) = &mut self.delays {
                 delays.record(now, backlog);
@@ -97,21 +148,51 @@ impl<P: Copy> Link<P> {
         }
     }
 
+    /// Records the times up to `now` without service in which nobody waited:
+    /// somebody who had come would have.
+    pub(super) fn record_pauses(&mut self, now: Time) {
+        let Some(mut delays) = self.delays.take() else {
+            return;
+        };
+        if let Some(timed) = self.timed() {
+            let mut at = delays.idle_from();
+            while let Some((begins, ends)) = timed.pause(at, now) {
+                delays.record(begins, ends.since(begins));
+                at = ends;
+            }
+        }
+        self.delays = Some(delays);
+    }
+
     /// When the link wants to be looked at again: a packet arrives at the far
     /// end, or, where none is under way, the transmitter takes one that waits.
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
-        self.next_arrival().or_else(|| {
-            let room = self.room()?;
-            (room.packets() > 0).then_some(self.transmitter.next_free)
-        })
+        let arrival = self.next_arrival();
+        if arrival.is_some() && !self.timed().is_some_and(Timed::overtakes) {
+            // What is sent next arrives later.
+            return arrival;
+        }
+        let room = self.room()?;
+        let sends = (room.packets() > 0).then_some(self.transmitter.next_free);
+        [arrival, sends].into_iter().flatten().min()
     }
 
     /// Takes the packet at the head off the link if it has arrived by `now`.
     pub fn deliver_due(&mut self, now: Time) -> Option<P> {
         self.advance(now);
         self.next_arrival().filter(|at| *at <= now)?;
+        if let Some(timed) = self.timed_mut() {
+            timed.delivered();
+        }
         self.deliver()
+    }
+
+    /// The packets that are on a link with a timeline and will be lost there,
+    /// with the ends of their transmissions.
+    pub fn doomed(&self) -> impl Iterator<Item = (Time, &P)> {
+        let doomed = self.timed().into_iter().flat_map(Timed::doomed);
+        doomed.map(|Doomed { sent, packet, .. }| (*sent, packet))
     }
 
     /// The packets that wait in a stepped link, the next first.
@@ -120,8 +201,8 @@ impl<P: Copy> Link<P> {
     }
 
     /// What became of a packet that waited, the first that is not told yet:
-    /// [`Verdict::Marked`] (it will arrive), [`Verdict::QueueDrop`] or
-    /// [`Verdict::ChannelLoss`]. Nothing is told of those that just arrive.
+    /// [`Verdict::Marked`] (it will arrive), [`Verdict::QueueDrop`],
+    /// [`Verdict::ChannelLoss`] or [`Verdict::OutageLoss`]. Nothing is told of those that just arrive.
     pub fn fate(&mut self) -> Option<(P, Verdict)> {
         match &mut self.discipline {
             Discipline::Stepped(room) => room.fate(),

@@ -1,0 +1,266 @@
+//! Links that change with time.
+
+use super::kinds_tests::{any_queue, any_steps, drive, settings};
+use super::*;
+use crate::timeline::tests::any_timeline;
+use crate::{ChannelSettings, InFlight, Loss, Piece, WhenDown};
+use bentpipe_units::{Rate, Ratio};
+use proptest::prelude::*;
+
+const MS: u64 = 1_000_000;
+
+fn at(ms: u64) -> Time {
+    Time::from_nanos(ms * MS)
+}
+
+/// From `ms` on, at 12 Mbit/s: a packet of 1500 bytes a millisecond.
+fn piece(ms: u64, delay_ms: u64) -> Piece {
+    Piece {
+        from: at(ms),
+        rate: Rate::from_mbps(12),
+        one_way_delay: Duration::from_millis(delay_ms),
+        sloped: false,
+        loss: Loss::Channel,
+        up: true,
+        route: 0,
+    }
+}
+
+fn link(timeline: Timeline) -> Link<usize> {
+    let mut settings = settings(
+        QueueSettings::DropTail {
+            limit: Limit::Packets(100),
+        },
+        0.0,
+    );
+    settings.channel = ChannelSettings::Perfect;
+    settings.framing = Bytes::ZERO;
+    let mut link = Link::with_timeline(&settings, Arc::new(timeline), 1, "l");
+    link.record_delays(&settings);
+    link
+}
+
+/// Offers packets of 1500 bytes at these milliseconds; arrivals in
+/// milliseconds, and what was lost.
+fn run(timeline: Timeline, offers: &[u64]) -> (Vec<(usize, u64)>, Vec<usize>) {
+    let mut before = 0;
+    let steps: Vec<_> = offers
+        .iter()
+        .map(|ms| {
+            let gap = (ms - before) * MS;
+            before = *ms;
+            (gap, Offered::plain(1500))
+        })
+        .collect();
+    let done = drive(&mut link(timeline), &steps, false);
+    let ms = |(packet, at): &(usize, Time)| (*packet, at.as_nanos() / MS);
+    (done.arrived.iter().map(ms).collect(), done.lost)
+}
+
+#[test]
+fn order_is_kept_when_the_delay_falls() {
+    let line = Timeline::new(vec![piece(0, 100), piece(2, 10)]).unwrap();
+    let (arrived, _) = run(line, &[0, 1, 2, 95]);
+    // Sent by 1 and 2 ms over 100 ms, by 3 ms over 10 ms.
+    assert_eq!(arrived, [(0, 101), (1, 102), (2, 102), (3, 106)]);
+}
+
+#[test]
+fn another_route_may_overtake() {
+    let other = Piece {
+        route: 1,
+        ..piece(2, 10)
+    };
+    let line = Timeline::new(vec![piece(0, 100), other]).unwrap();
+    let (arrived, _) = run(line, &[0, 1, 2, 95]);
+    assert_eq!(arrived, [(2, 13), (0, 101), (1, 102), (3, 106)]);
+}
+
+#[test]
+fn packets_in_flight_at_a_handover_are_delivered_or_lost() {
+    let other = Piece {
+        route: 1,
+        ..piece(50, 10)
+    };
+    let line = Timeline::new(vec![piece(0, 100), other]).unwrap();
+    let (arrived, lost) = run(line.clone(), &[0, 20, 49, 60]);
+    assert_eq!(arrived, [(3, 71), (0, 101), (1, 121), (2, 150)]);
+    assert_eq!(lost, []);
+    let (arrived, lost) = run(line.in_flight(InFlight::Lost), &[0, 20, 49, 60]);
+    assert_eq!(arrived, [(3, 71)]);
+    assert_eq!(lost, [0, 1, 2]);
+}
+
+#[test]
+fn a_link_that_is_down_loses_or_waits() {
+    let down = Piece {
+        up: false,
+        ..piece(10, 5)
+    };
+    let line = Timeline::new(vec![piece(0, 5), down, piece(20, 5)]).unwrap();
+    // The packet of 9.5 ms would be in transmission at 10 ms.
+    let offers = [0, 9, 9, 15, 19, 20];
+    let (arrived, lost) = run(line.clone(), &offers);
+    assert_eq!(arrived, [(0, 6), (1, 15), (5, 26)]);
+    assert_eq!(lost, [2, 3, 4]);
+    let (arrived, lost) = run(line.when_down(WhenDown::Waits), &offers);
+    assert_eq!(
+        arrived,
+        [(0, 6), (1, 15), (2, 26), (3, 27), (4, 28), (5, 29)]
+    );
+    assert_eq!(lost, []);
+}
+
+#[test]
+fn what_waits_for_an_outage_to_end_fills_the_queue() {
+    let dark = Piece {
+        rate: Rate::ZERO,
+        ..piece(10, 5)
+    };
+    let line = Timeline::new(vec![piece(0, 5), dark, piece(1010, 5)]).unwrap();
+    let mut link = link(line);
+    for _ in 0..150 {
+        link.offer(at(500), 0, Offered::plain(1500));
+    }
+    assert_eq!(link.waiting(at(500)), 100);
+    assert_eq!(link.counters().queue_drops, 50);
+    assert_eq!(link.counters().max_packets, 100);
+    // All are sent by 1110 ms.
+    let end = at(2000);
+    link.advance(end);
+    assert_eq!(link.free_at(), at(1110));
+    assert!((link.utilisation(end) - 0.05).abs() < 1e-12);
+    // 100 of them wait 510 ms and then half of the 99 before them on the mean.
+    let waited = 100.0 * 0.51 + 99.0 * 50.0 * 1e-3;
+    assert!((link.mean_waiting(end) - waited / 2.0).abs() < 1e-9);
+    // The delay at a random instant: none for 10 + 890 ms, from 1000 to 510 ms
+    // before the packets came, from 610 ms down after that.
+    for (quantile, expected) in [
+        (0.44, 0.0),
+        (0.5, 0.1),
+        (0.7, 0.5),
+        (0.75, 0.555),
+        (1.0, 1.0),
+    ] {
+        let delay = link.queueing_delay_quantile(end, quantile).as_secs();
+        assert!((delay - expected).abs() < 0.005, "{quantile}: {delay}");
+    }
+}
+
+#[test]
+fn losses_follow_the_timeline() {
+    let lossy = Piece {
+        loss: Loss::Packets(Ratio::new(0.5).unwrap()),
+        ..piece(1000, 5)
+    };
+    let bits = Piece {
+        // 1 - (1 - 1e-5)^12000 = 0.1131.
+        loss: Loss::Bits(Ratio::new(1e-5).unwrap()),
+        ..piece(2000, 5)
+    };
+    let line = Timeline::new(vec![piece(0, 5), lossy, bits]).unwrap();
+    let line = line.repeating(Duration::from_secs(3)).unwrap();
+    let mut link = link(line);
+    let mut lost = [0; 3];
+    for ms in 0..300_000 {
+        let losses = link.counters().channel_losses;
+        // At the end of its transmission, that is in the next millisecond.
+        link.offer(Time::from_nanos(ms * MS + 1), 0, Offered::plain(1400));
+        link.advance(Time::from_nanos((ms + 1) * MS));
+        while link.deliver_due(at(ms)).is_some() {}
+        lost[(ms % 3000 / 1000) as usize] += link.counters().channel_losses - losses;
+    }
+    assert_eq!(lost[0], 0);
+    assert!(
+        (f64::from(lost[1] as u32) / 1e5 - 0.5).abs() < 0.005,
+        "{lost:?}"
+    );
+    assert!(
+        (f64::from(lost[2] as u32) / 1e5 - 0.1060).abs() < 0.004,
+        "{lost:?}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn a_constant_timeline_is_a_plain_link(
+        steps in any_steps(), queue in any_queue(), loss in 0.0..0.2f64, own in any::<bool>(),
+    ) {
+        let settings = settings(queue, loss);
+        let mut piece = Piece {
+            rate: settings.rate,
+            one_way_delay: settings.one_way_delay,
+            ..piece(0, 0)
+        };
+        let mut timed = settings.clone();
+        if own {
+            timed.channel = ChannelSettings::Perfect;
+            piece.loss = Loss::Packets(Ratio::new(loss).unwrap());
+        }
+        let line = Timeline::new(vec![piece]).unwrap();
+        let line = line.repeating(Duration::from_millis(3)).unwrap();
+        let mut one = Link::with_timeline(&timed, Arc::new(line), 1, "l");
+        let mut other = Link::stepped(&settings, 1, "l");
+        one.record_delays(&settings);
+        other.record_delays(&settings);
+        prop_assert_eq!(drive(&mut one, &steps, false), drive(&mut other, &steps, false));
+        prop_assert_eq!(one.counters(), other.counters());
+        let end = at(10_000);
+        prop_assert_eq!(one.mean_waiting(end), other.mean_waiting(end));
+        let apart = one.utilisation(end) - other.utilisation(end);
+        prop_assert!(apart.abs() < 1e-6, "{apart}");
+    }
+
+    #[test]
+    fn every_packet_of_a_changing_link_is_accounted_for(
+        steps in any_steps(), queue in any_queue(), line in any_timeline(), curious in any::<bool>(),
+    ) {
+        let settings = settings(queue, 0.05);
+        let mut link = Link::with_timeline(&settings, Arc::new(line.clone()), 1, "l");
+        link.record_delays(&settings);
+        // At any time: offered = delivered + dropped + lost + inside.
+        let mut early = link.clone();
+        let mut now = Time::ZERO;
+        let mut delivered = 0;
+        for (i, (gap, offered)) in steps.iter().enumerate() {
+            now += Duration::from_nanos(*gap);
+            while early.next_event().is_some_and(|at| at <= now) {
+                delivered += u64::from(early.deliver_due(now).is_some());
+            }
+            early.offer(now, i, *offered);
+            prop_assert_eq!(early.delivered(), delivered);
+            prop_assert_eq!(early.sent().count(), early.under_way().count());
+        }
+        let done = drive(&mut link, &steps, curious);
+        let inside = link.in_flight();
+        let ends = done.arrived.len() + done.dropped.len() + done.lost.len();
+        prop_assert_eq!(ends + inside, steps.len());
+        let mut all: Vec<usize> = done.arrived.iter().map(|a| a.0).collect();
+        all.extend(done.dropped.iter().chain(&done.lost));
+        all.sort_unstable();
+        all.dedup();
+        prop_assert_eq!(all.len(), ends);
+        let c = *link.counters();
+        prop_assert_eq!(c.queue_drops, done.dropped.len() as u64);
+        prop_assert_eq!(c.channel_losses + c.outage_losses, done.lost.len() as u64);
+        prop_assert_eq!(link.delivered(), done.arrived.len() as u64);
+        // Times never go back; the order changes only where the route does.
+        prop_assert!(done.arrived.windows(2).all(|w| w[0].1 <= w[1].1));
+        if !line.changes_route() {
+            prop_assert!(done.arrived.windows(2).all(|w| w[0].0 < w[1].0));
+        }
+        let end = at(100_000);
+        prop_assert!((0.0..=1.0).contains(&link.utilisation(end)));
+    }
+
+    #[test]
+    fn looking_at_a_changing_link_changes_nothing(
+        steps in any_steps(), queue in any_queue(), line in any_timeline(),
+    ) {
+        let settings = settings(queue, 0.05);
+        let new = || Link::with_timeline(&settings, Arc::new(line.clone()), 1, "l");
+        let (mut one, mut other) = (new(), new());
+        prop_assert_eq!(drive(&mut one, &steps, false), drive(&mut other, &steps, true));
+        prop_assert_eq!(one.counters(), other.counters());
+    }
+}

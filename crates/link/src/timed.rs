@@ -1,0 +1,244 @@
+//! A transmitter whose link follows a timeline.
+
+use crate::channel::Channel;
+use crate::timeline::{Loss, Span, Timeline};
+use crate::{ChannelSettings, Counters, LinkSettings, Verdict};
+use bentpipe_random::Stream;
+use bentpipe_units::{Duration, Time};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Where a link is in its timeline, and what follows from that.
+#[derive(Clone, Debug)]
+pub(crate) struct Timed<P> {
+    timeline: Arc<Timeline>,
+    /// Where the last transmission was.
+    cursor: Span,
+    /// Draws the losses that the timeline asks for. Where the link has no
+    /// channel its name is that of one: a timeline of constant packet errors
+    /// loses what a uniform channel loses.
+    stream: Stream,
+    /// The last packet error rate worked out: bit error rate, bytes on the
+    /// wire, rate.
+    packet_errors: (f64, u32, f64),
+    /// Route of the packet sent last, and its arrival.
+    last: (u32, Time),
+    /// The transmission that is going on or was the last.
+    current: (Time, Time),
+    /// Time that the transmitter was busy with those before.
+    busy: Duration,
+    /// Ends of transmission of the packets in the link's ring, in its order.
+    sent: VecDeque<Time>,
+    /// Packets that will be lost, the next first.
+    doomed: VecDeque<Doomed<P>>,
+    overtakes: bool,
+}
+
+/// A packet in transmission or propagation that will not arrive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Doomed<P> {
+    /// When it is lost.
+    at: Time,
+    /// End of its transmission.
+    pub(crate) sent: Time,
+    pub(crate) packet: P,
+    bytes: u32,
+    verdict: Verdict,
+}
+
+/// What becomes of a packet that the transmitter has taken.
+pub(crate) enum Way {
+    /// It arrives then, at this place of the ring.
+    Arrives(Time, usize),
+    Lost,
+}
+
+impl<P: Copy> Timed<P> {
+    pub(crate) fn new(
+        settings: &LinkSettings,
+        timeline: Arc<Timeline>,
+        seed: u64,
+        name: &str,
+    ) -> Timed<P> {
+        let process = match settings.channel {
+            ChannelSettings::Perfect => "channel",
+            _ => "timeline",
+        };
+        Timed {
+            cursor: timeline.span(Time::ZERO),
+            overtakes: timeline.changes_route(),
+            stream: Stream::new(seed, &format!("{process} {name}")),
+            packet_errors: (0.0, 0, 0.0),
+            last: (timeline.at(Time::ZERO).route, Time::ZERO),
+            current: (Time::ZERO, Time::ZERO),
+            busy: Duration::ZERO,
+            sent: VecDeque::new(),
+            doomed: VecDeque::new(),
+            timeline,
+        }
+    }
+
+    /// True if a packet may arrive before one that was sent earlier.
+    pub(crate) fn overtakes(&self) -> bool {
+        self.overtakes
+    }
+
+    /// The first instant from `at` on when the transmitter can send.
+    pub(crate) fn resume(&mut self, at: Time) -> Time {
+        self.timeline.resume(&mut self.cursor, at)
+    }
+
+    /// Transmits a packet from `start` on, when the transmitter can send.
+    /// Returns the end of its transmission and what becomes of it; `arrival`
+    /// gives the arrivals of those in the ring.
+    pub(crate) fn transmit(
+        &mut self,
+        start: Time,
+        (packet, bytes, wire): (P, u32, u32),
+        channel: Option<&mut Channel>,
+        ring: usize,
+        arrival: impl Fn(usize) -> Time,
+    ) -> (Time, Way) {
+        let line = &*self.timeline;
+        let mut span = self.cursor;
+        line.seek(&mut span, start);
+        let first = span;
+        let end = line.finish(&mut span, start, u64::from(wire));
+        self.cursor = span;
+        if self.current.1 != Time::MAX {
+            self.busy += line.sending(self.current.0, self.current.1);
+        }
+        self.current = (start, end);
+        if end == Time::MAX {
+            // For ever in transmission.
+            let place = self.place(end, ring, arrival);
+            self.sent.insert(place, end);
+            return (end, Way::Arrives(end, place));
+        }
+        let piece = *line.piece(span);
+        let destroyed = match piece.loss {
+            Loss::Channel => channel.is_some_and(|c| c.loses(wire)),
+            Loss::Packets(p) => self.stream.chance(p.get()),
+            Loss::Bits(rate) => {
+                let key = (rate.get(), wire);
+                if (self.packet_errors.0, self.packet_errors.1) != key {
+                    let p = crate::channel::packet_error_rate(libm::log1p(-key.0), wire);
+                    self.packet_errors = (key.0, key.1, p);
+                }
+                self.stream.chance(self.packet_errors.2)
+            }
+        };
+        // Drawn also where nothing can arrive: an outage shifts no losses.
+        let down = line.is_down_within(start, first, span);
+        if down || destroyed {
+            let verdict = if down {
+                Verdict::OutageLoss
+            } else {
+                Verdict::ChannelLoss
+            };
+            self.doom(end, end, packet, bytes, verdict);
+            return (end, Way::Lost);
+        }
+        let mut at = end + line.delay(span, end);
+        if self.last.0 == piece.route {
+            at = at.max(self.last.1);
+        }
+        if let Some(cut) = line.cut(span, at) {
+            self.doom(cut, end, packet, bytes, Verdict::OutageLoss);
+            return (end, Way::Lost);
+        }
+        self.last = (piece.route, at);
+        let place = self.place(at, ring, arrival);
+        self.sent.insert(place, end);
+        (end, Way::Arrives(at, place))
+    }
+
+    /// The place of an arrival at `at` in a ring of `ring` packets.
+    fn place(&self, at: Time, ring: usize, arrival: impl Fn(usize) -> Time) -> usize {
+        let mut place = ring;
+        while self.overtakes && place > 0 && arrival(place - 1) > at {
+            place -= 1;
+        }
+        place
+    }
+
+    fn doom(&mut self, at: Time, sent: Time, packet: P, bytes: u32, verdict: Verdict) {
+        let place = self.doomed.partition_point(|d| d.at <= at);
+        let doomed = Doomed {
+            at,
+            sent,
+            packet,
+            bytes,
+            verdict,
+        };
+        self.doomed.insert(place, doomed);
+    }
+
+    /// Takes a packet that has been lost by `now`, and counts it.
+    pub(crate) fn lost(&mut self, now: Time, counters: &mut Counters) -> Option<(P, Verdict)> {
+        let doomed = self.doomed.front().filter(|d| d.at <= now).copied()?;
+        self.doomed.pop_front();
+        match doomed.verdict {
+            Verdict::OutageLoss => counters.outage_losses += 1,
+            _ => counters.channel_losses += 1,
+        }
+        counters.lost_bytes += u64::from(doomed.bytes);
+        Some((doomed.packet, doomed.verdict))
+    }
+
+    /// Packets on the link that will not arrive.
+    pub(crate) fn doomed(&self) -> &VecDeque<Doomed<P>> {
+        &self.doomed
+    }
+
+    /// End of transmission of the packet at `place` in the ring.
+    pub(crate) fn sent(&self, place: usize) -> Option<Time> {
+        self.sent.get(place).copied()
+    }
+
+    /// The head of the ring is taken.
+    pub(crate) fn delivered(&mut self) {
+        self.sent.pop_front();
+    }
+
+    /// Time up to `now` that the transmitter was busy: sending, and not
+    /// waiting for an outage to end.
+    pub(crate) fn busy(&self, now: Time) -> Duration {
+        let (start, end) = self.current;
+        self.busy + self.timeline.sending(start, end.min(now))
+    }
+
+    /// How long it takes from `start` on to send `wire` bytes.
+    pub(crate) fn drain(&self, start: Time, wire: u64) -> Duration {
+        let mut span = self.cursor;
+        let begins = self.timeline.resume(&mut span, start);
+        self.timeline.finish(&mut span, begins, wire).since(start)
+    }
+
+    /// From `at` on, the first time without service before `end`: when it
+    /// begins and when it ends.
+    pub(crate) fn pause(&self, at: Time, end: Time) -> Option<(Time, Time)> {
+        let mut span = self.cursor;
+        let begins = self.timeline.pause(&mut span, at);
+        if begins >= end {
+            return None;
+        }
+        Some((begins, self.timeline.resume(&mut span, begins)))
+    }
+
+    /// A bound for the time that `wire` bytes wait, at whatever time they come,
+    /// unless the link stops for good.
+    pub(crate) fn longest(&self, wire: u64) -> Duration {
+        let mut longest = Duration::ZERO;
+        let mut span = self.timeline.span(Time::ZERO);
+        // Enough of a long one.
+        let pieces = self.timeline.pieces();
+        for piece in pieces.iter().step_by(pieces.len() / 1000 + 1) {
+            let end = self.timeline.finish(&mut span, piece.from, wire);
+            if end != Time::MAX {
+                longest = longest.max(end.since(piece.from));
+            }
+        }
+        longest + longest
+    }
+}
