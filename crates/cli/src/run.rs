@@ -7,7 +7,7 @@ use crate::exit::{Failure, Status, talk};
 use crate::load;
 use crate::output::{Output, digits3, picture_kind, seconds};
 use crate::shares::{self, WithShares};
-use bentpipe_outcome::{Outcome, Provenance, TableKind, TableWriter, write_whole};
+use bentpipe_outcome::{FlowOutcome, Outcome, Provenance, TableKind, TableWriter, write_whole};
 use bentpipe_report::table::{Column, Table};
 use bentpipe_scenario::Scenario;
 use bentpipe_sim::{Options, Simulation, Unobserved, ideal};
@@ -231,12 +231,30 @@ fn flows(outcome: &Outcome) -> Table {
             f.retransmissions.to_string(),
             f.timeouts.to_string(),
             rtt,
-            format!("{}+{}", f.queue_drops, f.channel_losses),
+            lost(f),
         ]);
     }
-    table.note(
-        "RTT: smallest and mean. lost q+ch: packets that a full queue dropped + lost on a channel.",
-    )
+    let note =
+        "RTT: smallest and mean. lost q+ch: packets that a full queue dropped + lost on a channel.";
+    if outcome.flows.iter().any(|f| outages(f) > 0) {
+        return table.note(format!(
+            "{note} A third number: lost in outages and handovers, or without a route."
+        ));
+    }
+    table.note(note)
+}
+
+/// Packets lost while a link was down, with a route that ended, or without one.
+fn outages(f: &FlowOutcome) -> u64 {
+    f.outage_losses + f.no_route_losses
+}
+
+fn lost(f: &FlowOutcome) -> String {
+    let lost = format!("{}+{}", f.queue_drops, f.channel_losses);
+    match outages(f) {
+        0 => lost,
+        n => format!("{lost}+{n}"),
+    }
 }
 
 fn links(outcome: &Outcome) -> Table {
@@ -262,7 +280,7 @@ fn links(outcome: &Outcome) -> Table {
             l.queue_drops.to_string(),
             l.early_drops.to_string(),
             l.marks.to_string(),
-            l.channel_losses.to_string(),
+            (l.channel_losses + l.outage_losses).to_string(),
             digits3(l.mean_queue_packets),
             l.max_queue_packets.to_string(),
             ms(l.mean_queueing_delay),

@@ -83,6 +83,10 @@ impl<P: Copy> Timed<P> {
         self.overtakes
     }
 
+    pub(crate) fn is_down(&self, now: Time) -> bool {
+        !self.timeline.at(now).up
+    }
+
     /// The first instant from `at` on when the transmitter can send.
     pub(crate) fn resume(&mut self, at: Time) -> Time {
         self.timeline.resume(&mut self.cursor, at)

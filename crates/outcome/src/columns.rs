@@ -154,7 +154,7 @@ static FLOW_NAME: Field<FlowOutcome> = Field::new("flow", Text, "name of the flo
     f.name.as_str().into()
 });
 
-pub(crate) static FLOW: [Field<FlowOutcome>; 28] = [
+pub(crate) static FLOW: [Field<FlowOutcome>; 30] = [
     Field::new("flow", Text, "name of the flow", |_, f| {
         f.name.as_str().into()
     }),
@@ -290,6 +290,18 @@ pub(crate) static FLOW: [Field<FlowOutcome>; 28] = [
         "its packets lost by channels, both ways",
         |_, f| f.channel_losses.into(),
     ),
+    Field::new(
+        "outage_losses",
+        Integer,
+        "its packets lost because a link was down or their route ended, both ways",
+        |_, f| f.outage_losses.into(),
+    ),
+    Field::new(
+        "no_route_losses",
+        Integer,
+        "its packets sent while there was no route, both ways",
+        |_, f| f.no_route_losses.into(),
+    ),
     Field::new("min_rtt_ns", Integer, "smallest RTT sample", |_, f| {
         f.min_rtt.into()
     }),
@@ -310,7 +322,7 @@ pub(crate) static FLOW: [Field<FlowOutcome>; 28] = [
     ),
 ];
 
-pub(crate) static LINK: [Field<LinkOutcome>; 16] = [
+pub(crate) static LINK: [Field<LinkOutcome>; 17] = [
     Field::new("link", Text, "name of the link", |_, l| {
         l.name.as_str().into()
     }),
@@ -362,6 +374,12 @@ pub(crate) static LINK: [Field<LinkOutcome>; 16] = [
         Integer,
         "packets that its channel lost",
         |_, l| l.channel_losses.into(),
+    ),
+    Field::new(
+        "outage_losses",
+        Integer,
+        "packets that were lost because it was down or its route ended",
+        |_, l| l.outage_losses.into(),
     ),
     Field::new(
         "utilisation",

@@ -5,7 +5,7 @@ use crate::value::Kind::{Integer, Number, Text};
 use crate::value::Value;
 use crate::{Crossing, CrossingCounts, FlowCounts};
 
-pub(crate) static CROSSING: [Field<Crossing>; 9] = [
+pub(crate) static CROSSING: [Field<Crossing>; 10] = [
     Field::new("flow", Text, "name of the flow", |o, c| {
         o.flows
             .get(c.flow)
@@ -53,6 +53,12 @@ pub(crate) static CROSSING: [Field<Crossing>; 9] = [
         |_, c| c.counts.channel_losses.into(),
     ),
     Field::new(
+        "outage_losses",
+        Integer,
+        "those that were lost because the link was down or their route ended",
+        |_, c| c.counts.outage_losses.into(),
+    ),
+    Field::new(
         "wire_share",
         Number,
         "transmitted_bytes over what the link could carry during the run",
@@ -61,7 +67,7 @@ pub(crate) static CROSSING: [Field<Crossing>; 9] = [
 ];
 
 /// A flow at a mark.
-pub(crate) static FLOW_MARK: [Field<FlowCounts>; 8] = [
+pub(crate) static FLOW_MARK: [Field<FlowCounts>; 10] = [
     Field::new("delivered_bytes", Integer, "", |_, f| f.delivered.into()),
     Field::new("sent_bytes", Integer, "", |_, f| f.sent.into()),
     Field::new("packets_sent", Integer, "", |_, f| f.packets_sent.into()),
@@ -74,10 +80,14 @@ pub(crate) static FLOW_MARK: [Field<FlowCounts>; 8] = [
     Field::new("channel_losses", Integer, "", |_, f| {
         f.channel_losses.into()
     }),
+    Field::new("outage_losses", Integer, "", |_, f| f.outage_losses.into()),
+    Field::new("no_route_losses", Integer, "", |_, f| {
+        f.no_route_losses.into()
+    }),
 ];
 
 /// A crossing at a mark.
-pub(crate) static CROSSING_MARK: [Field<CrossingCounts>; 6] = [
+pub(crate) static CROSSING_MARK: [Field<CrossingCounts>; 7] = [
     Field::new("offered_packets", Integer, "", |_, c| {
         c.offered_packets.into()
     }),
@@ -92,4 +102,5 @@ pub(crate) static CROSSING_MARK: [Field<CrossingCounts>; 6] = [
     Field::new("channel_losses", Integer, "", |_, c| {
         c.channel_losses.into()
     }),
+    Field::new("outage_losses", Integer, "", |_, c| c.outage_losses.into()),
 ];

@@ -75,6 +75,12 @@ pub struct FlowOutcome {
     pub queue_drops: u64,
     /// Packets of this flow that a channel lost, both directions.
     pub channel_losses: u64,
+    /// Packets of this flow that were lost because a link was down or their
+    /// route ended, both directions.
+    pub outage_losses: u64,
+    /// Packets of this flow that were sent while there was no route, both
+    /// directions.
+    pub no_route_losses: u64,
     /// Smallest RTT sample.
     pub min_rtt: Option<Duration>,
     /// Mean of the RTT samples.
@@ -104,6 +110,8 @@ pub struct LinkOutcome {
     pub marks: u64,
     /// Packets that its channel lost.
     pub channel_losses: u64,
+    /// Packets that were lost because it was down or its route ended.
+    pub outage_losses: u64,
     /// Share of the run's time that its transmitter was busy, 0 to 1.
     pub utilisation: f64,
     /// Packets that waited, on the mean over the time of the run.
@@ -147,6 +155,8 @@ pub struct CrossingCounts {
     pub queue_drops: u64,
     /// Packets that the channel lost.
     pub channel_losses: u64,
+    /// Packets that were lost because the link was down or its route ended.
+    pub outage_losses: u64,
 }
 
 /// What a flow had done by a time of the run; the fields are those of
@@ -169,6 +179,12 @@ pub struct FlowCounts {
     pub queue_drops: u64,
     /// Packets of the flow that a channel lost, both directions.
     pub channel_losses: u64,
+    /// Packets of the flow that were lost because a link was down or their
+    /// route ended, both directions.
+    pub outage_losses: u64,
+    /// Packets of the flow that were sent while there was no route, both
+    /// directions.
+    pub no_route_losses: u64,
 }
 
 /// What had been counted by a time of the run, everything at that instant

@@ -83,6 +83,11 @@ impl Fields<'_> {
             .ok_or_else(|| format!("`{name}` is missing"))
     }
 
+    /// A count that results of older versions lack: there was none.
+    fn count_or_none(&self, name: &str) -> Result<u64, String> {
+        Ok(self.maybe_count(name)?.unwrap_or(0))
+    }
+
     fn maybe_number(&self, name: &str) -> Result<Option<f64>, String> {
         match (self.0)(name) {
             Value::Integer(n) => Ok(Some(n as f64)),
@@ -142,6 +147,8 @@ impl Fields<'_> {
             acks_received: self.count("acks_received")?,
             queue_drops: self.count("queue_drops")?,
             channel_losses: self.count("channel_losses")?,
+            outage_losses: self.count_or_none("outage_losses")?,
+            no_route_losses: self.count_or_none("no_route_losses")?,
             min_rtt: self.maybe_duration("min_rtt_ns")?,
             mean_rtt: self.maybe_duration("mean_rtt_ns")?,
             max_cwnd: self.number("max_cwnd_segments")?,
@@ -159,6 +166,7 @@ impl Fields<'_> {
             early_drops: self.count("early_drops")?,
             marks: self.count("marks")?,
             channel_losses: self.count("channel_losses")?,
+            outage_losses: self.count_or_none("outage_losses")?,
             utilisation: self.number("utilisation")?,
             mean_queue_packets: self.number("mean_queue_packets")?,
             max_queue_packets: self.count("max_queue_packets")?,
@@ -176,6 +184,7 @@ impl Fields<'_> {
             delivered: self.bytes("delivered_bytes")?,
             queue_drops: self.count("queue_drops")?,
             channel_losses: self.count("channel_losses")?,
+            outage_losses: self.count_or_none("outage_losses")?,
         })
     }
 
@@ -189,6 +198,8 @@ impl Fields<'_> {
             reductions: self.count("reductions")?,
             queue_drops: self.count("queue_drops")?,
             channel_losses: self.count("channel_losses")?,
+            outage_losses: self.count_or_none("outage_losses")?,
+            no_route_losses: self.count_or_none("no_route_losses")?,
         })
     }
 }

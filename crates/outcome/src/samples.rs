@@ -26,6 +26,8 @@ pub(crate) fn flow(name: &str) -> FlowOutcome {
         acks_received: 1000,
         queue_drops: 0,
         channel_losses: 0,
+        outage_losses: 0,
+        no_route_losses: 0,
         min_rtt: Some(Duration::from_millis(511)),
         mean_rtt: Some(Duration::from_nanos(600_500_000)),
         max_cwnd: 44.25,
@@ -44,6 +46,7 @@ pub(crate) fn link(name: &str) -> LinkOutcome {
         early_drops: 50,
         marks: 7,
         channel_losses: 40,
+        outage_losses: 0,
         utilisation: 0.9375,
         mean_queue_packets: 5.5,
         max_queue_packets: 60,
@@ -89,6 +92,7 @@ pub(crate) fn outcome() -> Outcome {
                 delivered: Bytes::new(52_000),
                 queue_drops: 0,
                 channel_losses: 0,
+                outage_losses: 0,
             },
         }],
         marks: Vec::new(),
@@ -174,7 +178,7 @@ prop_compose! {
         (offered, delivered, acknowledged) in (proptest::option::of(size()), size(), size()),
         first_delivery_at in proptest::option::of(instant()),
         last_delivery_at in proptest::option::of(instant()),
-        (counts, sent) in (any::<[u64; 10]>(), size()),
+        (counts, sent) in (any::<[u64; 12]>(), size()),
         min_rtt in proptest::option::of(span()),
         mean_rtt in proptest::option::of(span()),
         max_cwnd in 0.0..1e9,
@@ -186,20 +190,22 @@ prop_compose! {
             packets_sent: counts[0],
             retransmissions: counts[1],
             spurious_retransmissions: counts[2],
-            probes_sent: counts[9],
+            probes_sent: counts[11],
             timeouts: counts[3],
             recoveries: counts[4],
             acks_received: counts[5],
             queue_drops: counts[6],
             channel_losses: counts[7],
             reductions: counts[8],
+            outage_losses: counts[9],
+            no_route_losses: counts[10],
             min_rtt, mean_rtt, max_cwnd,
         }
     }
 }
 
 prop_compose! {
-    fn any_flow_counts()(n in any::<[u64; 8]>()) -> FlowCounts {
+    fn any_flow_counts()(n in any::<[u64; 10]>()) -> FlowCounts {
         FlowCounts {
             delivered: Bytes::new(n[0]),
             sent: Bytes::new(n[1]),
@@ -209,12 +215,14 @@ prop_compose! {
             reductions: n[5],
             queue_drops: n[6],
             channel_losses: n[7],
+            outage_losses: n[8],
+            no_route_losses: n[9],
         }
     }
 }
 
 prop_compose! {
-    fn any_crossing_counts()(n in any::<[u64; 6]>()) -> CrossingCounts {
+    fn any_crossing_counts()(n in any::<[u64; 7]>()) -> CrossingCounts {
         CrossingCounts {
             offered_packets: n[0],
             transmitted: Bytes::new(n[1]),
@@ -222,6 +230,7 @@ prop_compose! {
             delivered: Bytes::new(n[3]),
             queue_drops: n[4],
             channel_losses: n[5],
+            outage_losses: n[6],
         }
     }
 }
@@ -242,7 +251,7 @@ prop_compose! {
         scenario in name(),
         (seed, events, packet_hops, ended_at) in (any::<u64>(), any::<u64>(), any::<u64>(), instant()),
         flows in proptest::collection::vec(any_flow(), 1..4),
-        (counts, utilisation, mean) in (any::<[u64; 10]>(), 0.0..=1.0, 0.0..1e9),
+        (counts, utilisation, mean) in (any::<[u64; 11]>(), 0.0..=1.0, 0.0..1e9),
         crossing in proptest::option::of(any_crossing_counts()),
         marks in proptest::collection::vec(any_mark(), 0..2),
     ) -> Outcome {
@@ -265,6 +274,7 @@ prop_compose! {
             marks: counts[8],
             mean_queue_packets: mean,
             rate: Rate::from_bps(counts[9]),
+            outage_losses: counts[10],
             ..link("forward")
         };
         Outcome { scenario, seed, events, packet_hops, ended_at, flows, links: vec![link],

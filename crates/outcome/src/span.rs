@@ -96,6 +96,8 @@ impl FlowOutcome {
             reductions: self.reductions,
             queue_drops: self.queue_drops,
             channel_losses: self.channel_losses,
+            outage_losses: self.outage_losses,
+            no_route_losses: self.no_route_losses,
         }
     }
 }
@@ -113,6 +115,8 @@ impl FlowCounts {
             reductions: self.reductions.saturating_sub(earlier.reductions),
             queue_drops: self.queue_drops.saturating_sub(earlier.queue_drops),
             channel_losses: self.channel_losses.saturating_sub(earlier.channel_losses),
+            outage_losses: self.outage_losses.saturating_sub(earlier.outage_losses),
+            no_route_losses: self.no_route_losses.saturating_sub(earlier.no_route_losses),
         }
     }
 }
@@ -129,6 +133,7 @@ impl CrossingCounts {
             delivered: self.delivered - earlier.delivered,
             queue_drops: less(self.queue_drops, earlier.queue_drops),
             channel_losses: less(self.channel_losses, earlier.channel_losses),
+            outage_losses: less(self.outage_losses, earlier.outage_losses),
         }
     }
 }

@@ -42,8 +42,9 @@ fn the_runs_table_looks_as_documented() {
          transport,started_at_ns,transfer_time_s,goodput_bps,throughput_bps,goodput_share,\
          offered_bytes,delivered_bytes,acknowledged_bytes,first_delivery_at_ns,\
          last_delivery_at_ns,sent_bytes,packets_sent,retransmissions,spurious_retransmissions,\
-         retransmission_share,probes_sent,timeouts,recoveries,reductions,acks_received,queue_drops,channel_losses,\
-         min_rtt_ns,mean_rtt_ns,max_cwnd_segments,completion"
+         retransmission_share,probes_sent,timeouts,recoveries,reductions,acks_received,queue_drops,\
+         channel_losses,outage_losses,no_route_losses,min_rtt_ns,mean_rtt_ns,max_cwnd_segments,\
+         completion"
     );
     assert!(lines[1].starts_with("2 Mbit/s,geo,18446744073709551615,60000000000,123456,6000,"));
     assert!(

@@ -1,13 +1,16 @@
 //! Scenarios from programs, without a file.
 
-use crate::model::{Flow, Handshake, Limits, Link, Node, NodeId, Scenario};
+use crate::model::{
+    Flow, Handshake, Limits, Link, LinkId, Node, NodeId, RouteChange, Scenario, Stranded,
+};
 use crate::route::{self, NoRoute};
-use bentpipe_link::{LinkSettings, QueueSettings};
+use bentpipe_link::{LinkSettings, QueueSettings, Timeline};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Rate, Time};
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Builds a [`Scenario`] step by step.
 ///
@@ -91,6 +94,17 @@ pub enum BuildError {
         /// What is wrong.
         why: bentpipe_cc::BuildError,
     },
+    /// A path that was given for a flow does not lead from its one node to its
+    /// other, or the times are out of order.
+    #[error("flow `{flow}`: the route from {at} on {why}")]
+    Route {
+        /// Name of the flow.
+        flow: String,
+        /// From when on the route holds.
+        at: Time,
+        /// What is wrong.
+        why: &'static str,
+    },
     /// No path between the nodes of a flow.
     #[error("no path leads from `{from}` to `{to}` and back, or it is too long")]
     Unconnected {
@@ -114,6 +128,7 @@ impl Scenario {
                 nodes: Vec::new(),
                 links: Vec::new(),
                 flows: Vec::new(),
+                stranded: Stranded::default(),
                 limits: Limits::default(),
             },
         }
@@ -168,18 +183,51 @@ impl ScenarioBuilder {
     ) {
         let name = name.into();
         let back = format!("{name}.reverse");
+        self.one_way_link(name, a, b, forward, None);
+        self.one_way_link(back, b, a, reverse, None);
+    }
+
+    /// Adds a link between two nodes that changes with time, each direction by
+    /// its own timeline. Returns the link from `a` to `b` and the one back.
+    pub fn link_with_timeline(
+        &mut self,
+        name: impl Into<String>,
+        a: NodeId,
+        b: NodeId,
+        settings: LinkSettings,
+        [forward, reverse]: [Arc<Timeline>; 2],
+    ) -> [LinkId; 2] {
+        let name = name.into();
+        let back = format!("{name}.reverse");
+        [
+            self.one_way_link(name, a, b, settings.clone(), Some(forward)),
+            self.one_way_link(back, b, a, settings, Some(reverse)),
+        ]
+    }
+
+    /// Adds a link from `a` to `b` and none back.
+    pub fn one_way_link(
+        &mut self,
+        name: impl Into<String>,
+        a: NodeId,
+        b: NodeId,
+        settings: LinkSettings,
+        timeline: Option<Arc<Timeline>>,
+    ) -> LinkId {
         self.scenario.links.push(Link {
-            name,
+            name: name.into(),
             from: a,
             to: b,
-            settings: forward,
+            settings,
+            timeline,
         });
-        self.scenario.links.push(Link {
-            name: back,
-            from: b,
-            to: a,
-            settings: reverse,
-        });
+        LinkId(id(self.scenario.links.len() - 1))
+    }
+
+    /// What a packet does whose way leads over a link that is down.
+    pub fn stranded(&mut self, rule: Stranded) -> &mut ScenarioBuilder {
+        self.scenario.stranded = rule;
+        self
     }
 
     /// Adds a flow that starts at once. What [`FlowBuilder`] does not set
@@ -203,6 +251,7 @@ impl ScenarioBuilder {
             handshake: Handshake::default(),
             forward: Vec::new(),
             reverse: Vec::new(),
+            changes: Vec::new(),
         });
         FlowBuilder {
             flow: &mut self.scenario.flows[at],
@@ -246,6 +295,7 @@ impl ScenarioBuilder {
             if !fits {
                 return Err(BuildError::Transport(flow.name.clone()));
             }
+            check_routes(&scenario.links, flow)?;
             if let Some(Err(why)) = flow.transport.as_ref().map(Transport::controller) {
                 return Err(BuildError::CongestionControl {
                     flow: flow.name.clone(),
@@ -298,6 +348,41 @@ impl ScenarioBuilder {
     }
 }
 
+/// The routes that were given for a flow lead from end to end.
+fn check_routes(links: &[Link], flow: &Flow) -> Result<(), BuildError> {
+    let wrong = |at: Time, why: &'static str| BuildError::Route {
+        flow: flow.name.clone(),
+        at,
+        why,
+    };
+    let mut before = Time::ZERO;
+    let first = (Time::ZERO, &flow.forward, &flow.reverse);
+    let later = flow.changes.iter().map(|c| (c.at, &c.forward, &c.reverse));
+    for (i, (at, forward, reverse)) in std::iter::once(first).chain(later).enumerate() {
+        if i > 0 && at <= before {
+            return Err(wrong(at, "does not begin after the one before it"));
+        }
+        before = at;
+        for (path, from, to) in [(forward, flow.from, flow.to), (reverse, flow.to, flow.from)] {
+            if path.len() > route::LONGEST {
+                return Err(wrong(at, "has more than 255 links"));
+            }
+            let mut node = from;
+            for link in path {
+                match links.get(link.0 as usize) {
+                    Some(link) if link.from == node => node = link.to,
+                    Some(_) => return Err(wrong(at, "is not one link after the other")),
+                    None => return Err(wrong(at, "has a link that does not exist")),
+                }
+            }
+            if !path.is_empty() && node != to {
+                return Err(wrong(at, "does not lead to the other node"));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// True for on-off traffic over the ideal bound, which knows no pauses.
 fn bounds_pauses(transport: &Transport, flow: &Flow) -> bool {
     transport.congestion_control == CongestionControlChoice::Ideal
@@ -346,6 +431,28 @@ impl FlowBuilder<'_> {
     /// When its application stops offering data.
     pub fn stop(self, stop: Time) -> Self {
         self.flow.stop = Some(stop);
+        self
+    }
+
+    /// The paths that it takes, forth and back, each from some time on: an
+    /// empty one says that there is none, and before the first time there is
+    /// none either. Without this call it takes the shortest path, for good.
+    pub fn route(self, routes: Vec<(Time, Vec<LinkId>, Vec<LinkId>)>) -> Self {
+        self.flow.forward.clear();
+        self.flow.reverse.clear();
+        self.flow.changes.clear();
+        for (at, forward, reverse) in routes {
+            if at == Time::ZERO && self.flow.changes.is_empty() {
+                self.flow.forward = forward;
+                self.flow.reverse = reverse;
+            } else {
+                self.flow.changes.push(RouteChange {
+                    at,
+                    forward,
+                    reverse,
+                });
+            }
+        }
         self
     }
 

@@ -1,9 +1,9 @@
 //! What makes two runs the same scenario.
 
-use crate::model::{Flow, Handshake, Limits, Link, Node, Scenario};
+use crate::model::{Flow, Handshake, Limits, Link, LinkId, Node, RouteChange, Scenario, Stranded};
 use bentpipe_link::{
-    AdaptiveSettings, ChannelSettings, CoDelSettings, Limit, LinkSettings, QueueSettings, RedMode,
-    RedSettings,
+    AdaptiveSettings, ChannelSettings, CoDelSettings, InFlight, Limit, LinkSettings, Loss, Piece,
+    QueueSettings, RedMode, RedSettings, Timeline, WhenDown,
 };
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, Pacing, Transport};
 use bentpipe_traffic::{Application, Period};
@@ -76,6 +76,7 @@ fn write_scenario(w: &mut impl Write, scenario: &Scenario) -> fmt::Result {
         nodes,
         links,
         flows,
+        stranded,
         limits,
     } = scenario;
     let Limits { events, packets } = limits;
@@ -84,6 +85,10 @@ fn write_scenario(w: &mut impl Write, scenario: &Scenario) -> fmt::Result {
         "scenario 1 duration={} events={events} packets={packets}",
         duration.as_nanos()
     )?;
+    // A scenario in which it makes no difference keeps its hash.
+    if *stranded == Stranded::Rerouted {
+        writeln!(w, "stranded packets are rerouted")?;
+    }
     for Node { name } in nodes {
         writeln!(w, "node {name:?}")?;
     }
@@ -109,6 +114,7 @@ fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {
         from,
         to,
         settings,
+        timeline,
     } = link;
     let LinkSettings {
         rate,
@@ -124,6 +130,9 @@ fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {
         from.0, to.0
     )?;
     write_queue(w, queue)?;
+    if let Some(timeline) = timeline {
+        write_timeline(w, timeline)?;
+    }
     match channel {
         ChannelSettings::Perfect => writeln!(w, " perfect"),
         ChannelSettings::Uniform { packet_error_rate } => {
@@ -140,6 +149,35 @@ fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {
             writeln!(w, " gilbert-elliott {rate} {burst}")
         }
     }
+}
+
+fn write_timeline(w: &mut impl Write, timeline: &Timeline) -> fmt::Result {
+    let (down, in_flight) = timeline.rules();
+    let waits = down == WhenDown::Waits;
+    let lost = in_flight == InFlight::Lost;
+    write!(w, " timeline waits={waits} lost={lost}")?;
+    if let Some(period) = timeline.period() {
+        write!(w, " every {}", period.as_nanos())?;
+    }
+    for piece in timeline.pieces() {
+        let Piece {
+            from,
+            rate,
+            one_way_delay,
+            sloped,
+            loss,
+            up,
+            route,
+        } = piece;
+        let (from, rate, delay) = (from.as_nanos(), rate.bps(), one_way_delay.as_nanos());
+        write!(w, " {from}:{rate},{delay},{sloped},{up},{route}")?;
+        match loss {
+            Loss::Channel => {}
+            Loss::Packets(p) => write!(w, ",packets {}", Bits(p.get()))?,
+            Loss::Bits(p) => write!(w, ",bits {}", Bits(p.get()))?,
+        }
+    }
+    Ok(())
 }
 
 fn write_queue(w: &mut impl Write, queue: &QueueSettings) -> fmt::Result {
@@ -238,6 +276,7 @@ fn write_flow(w: &mut impl Write, flow: &Flow) -> fmt::Result {
         handshake,
         forward,
         reverse,
+        changes,
     } = flow;
     write!(
         w,
@@ -255,11 +294,15 @@ fn write_flow(w: &mut impl Write, flow: &Flow) -> fmt::Result {
         Handshake::NotCounted => " not-counted",
         Handshake::Skipped => " skipped",
     })?;
-    for (label, path) in [("forward", forward), ("reverse", reverse)] {
-        write!(w, " {label}=")?;
-        for link in path {
-            write!(w, "{},", link.0)?;
-        }
+    write_paths(w, forward, reverse)?;
+    for RouteChange {
+        at,
+        forward,
+        reverse,
+    } in changes
+    {
+        write!(w, " from {}:", at.as_nanos())?;
+        write_paths(w, forward, reverse)?;
     }
     match application {
         Application::Transfer { size } => write!(w, " transfer {}", size.get()),
@@ -292,6 +335,16 @@ fn write_flow(w: &mut impl Write, flow: &Flow) -> fmt::Result {
             write!(w, " {} {}", rate.bps(), packet_size.get())
         }
     }
+}
+
+fn write_paths(w: &mut impl Write, forward: &[LinkId], reverse: &[LinkId]) -> fmt::Result {
+    for (label, path) in [("forward", forward), ("reverse", reverse)] {
+        write!(w, " {label}=")?;
+        for link in path {
+            write!(w, "{},", link.0)?;
+        }
+    }
+    Ok(())
 }
 
 fn write_period(w: &mut impl Write, period: &Period) -> fmt::Result {

@@ -36,7 +36,9 @@ pub use builder::{BuildError, FlowBuilder, ScenarioBuilder};
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use document::Document;
 pub use hash::ScenarioHash;
-pub use model::{Flow, Handshake, Limits, Link, LinkId, Node, NodeId, Scenario};
+pub use model::{
+    Flow, Handshake, Limits, Link, LinkId, Node, NodeId, RouteChange, Scenario, Stranded,
+};
 pub use overriding::Override;
 pub use schema::{Key, Kind, LARGEST_COUNT, Presence, Section, schema};
 pub use template::template;

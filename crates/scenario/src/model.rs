@@ -1,9 +1,10 @@
 //! The validated model of a scenario: what a run needs, and nothing to check.
 
-use bentpipe_link::LinkSettings;
+use bentpipe_link::{LinkSettings, Timeline};
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Time};
+use std::sync::Arc;
 
 /// Index of a node in [`Scenario::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,6 +32,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// The flows, with their routes.
     pub flows: Vec<Flow>,
+    /// What a packet does whose way leads over a link that is down.
+    pub stranded: Stranded,
     /// What a run may use at most.
     pub limits: Limits,
 }
@@ -53,6 +56,36 @@ pub struct Link {
     pub to: NodeId,
     /// What it does to them.
     pub settings: LinkSettings,
+    /// How rate, delay, loss and state change with time; the settings hold for
+    /// ever, where `None`. Then the rate and the delay of the settings are
+    /// those that routes, the ideal bound and automatic parameters go by.
+    pub timeline: Option<Arc<Timeline>>,
+}
+
+/// What a packet does that has come to a link that is down, on a way that was
+/// chosen when it was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Stranded {
+    /// It takes the link: by the link's own rule it is lost there or waits. As
+    /// in ns-2, where packets in flight are not routed anew.
+    #[default]
+    Stays,
+    /// It goes on along the route that its flow has now, if that leads through
+    /// the node where it is and on over another link that is up. It stays on
+    /// its way otherwise.
+    Rerouted,
+}
+
+/// A flow takes other ways from some time on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouteChange {
+    /// From when on. Packets that were sent before keep their way.
+    pub at: Time,
+    /// Links from `from` to `to`; empty: there is no way, and what is sent is
+    /// lost.
+    pub forward: Vec<LinkId>,
+    /// Links from `to` to `from`; empty: there is no way.
+    pub reverse: Vec<LinkId>,
 }
 
 /// One application over one transport between two nodes.
@@ -74,10 +107,12 @@ pub struct Flow {
     pub stop: Option<Time>,
     /// Whether a SYN exchange comes first, and counts in the transfer time.
     pub handshake: Handshake,
-    /// Links from `from` to `to`, in order.
+    /// Links from `from` to `to`, in order; empty: no way at the start.
     pub forward: Vec<LinkId>,
     /// Links from `to` to `from`, in order.
     pub reverse: Vec<LinkId>,
+    /// Other ways later on, in order of time.
+    pub changes: Vec<RouteChange>,
 }
 
 /// What happens before the first data segment.

@@ -350,6 +350,7 @@ pub(crate) fn scenario(
         nodes: nodes.into_nodes(),
         links: links.links,
         flows: flows?,
+        stranded: crate::model::Stranded::default(),
         limits: limits?,
     })
 }

@@ -29,7 +29,7 @@ pub(crate) enum NoRoute {
     TooMuchWork,
 }
 
-/// Fills in `forward` and `reverse` of every flow, or says which flows have no
+/// Fills in `forward` and `reverse` of every flow that has no route, or says which flows have no
 /// route.
 pub(crate) fn route(
     nodes: usize,
@@ -39,6 +39,9 @@ pub(crate) fn route(
     let graph = Graph::new(nodes, links);
     let mut searches: Vec<Wanted> = Vec::with_capacity(2 * flows.len());
     for (i, flow) in flows.iter().enumerate() {
+        if !flow.forward.is_empty() || !flow.changes.is_empty() {
+            continue; // Its routes were given.
+        }
         searches.push(graph.wanted(flow.from, flow.to, i, true));
         searches.push(graph.wanted(flow.to, flow.from, i, false));
     }

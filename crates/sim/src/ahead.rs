@@ -8,9 +8,11 @@
 //!
 //! A stepped link neither leads nor follows: it does not know a packet's
 //! arrival when it is offered one, and what is offered to it later may push out
-//! what waits.
+//! what waits. Links with a timeline are stepped. Where routes change with time
+//! a link is fed by whoever feeds it on any way; where packets may be rerouted
+//! anywhere, nobody follows.
 
-use bentpipe_scenario::{LinkId, Scenario};
+use bentpipe_scenario::{LinkId, Scenario, Stranded};
 
 /// Who feeds a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +34,10 @@ pub(crate) struct Ahead {
 impl Ahead {
     pub(crate) fn new(scenario: &Scenario) -> Ahead {
         let mut feeders = vec![Feeder::Nobody; scenario.links.len()];
-        for path in scenario.flows.iter().flat_map(|f| [&f.forward, &f.reverse]) {
+        let first = scenario.flows.iter().flat_map(|f| [&f.forward, &f.reverse]);
+        let later = scenario.flows.iter().flat_map(|f| &f.changes);
+        let later = later.flat_map(|c| [&c.forward, &c.reverse]);
+        for path in first.chain(later) {
             let mut before = None;
             for &LinkId(link) in path {
                 let feeder = before.map_or(Feeder::Many, Feeder::Link);
@@ -51,7 +56,13 @@ impl Ahead {
         };
         let mut leader = vec![None; feeders.len()];
         let mut leads = vec![false; feeders.len()];
-        let stepped = |link: usize| scenario.links[link].settings.queue.is_stepped();
+        if scenario.stranded == Stranded::Rerouted {
+            feeders.fill(Feeder::Many);
+        }
+        let stepped = |link: usize| {
+            let link = &scenario.links[link];
+            link.timeline.is_some() || link.settings.queue.is_stepped()
+        };
         for (link, &feeder) in feeders.iter().enumerate() {
             // No longer chains: a leader does not follow itself.
             if let Some(first) = only(feeder)

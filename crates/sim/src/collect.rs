@@ -31,6 +31,8 @@ pub(crate) fn outcome<O: Observer>(
         let losses = net.losses_of(i);
         o.queue_drops = losses.queue.packets;
         o.channel_losses = losses.channel.packets;
+        o.outage_losses = losses.outage.packets;
+        o.no_route_losses = net.unroutable(i);
         outcomes.push(o);
         if let Some(recorder) = running.series {
             series.push(if matches!(running.ends, Ends::Ideal) {
@@ -63,6 +65,7 @@ pub(crate) fn outcome<O: Observer>(
                 early_drops: c.early_drops,
                 marks: c.marks,
                 channel_losses: c.channel_losses - early.channel_losses,
+                outage_losses: c.outage_losses,
                 utilisation: link.utilisation(ended_at),
                 mean_queue_packets: link.mean_waiting(ended_at),
                 max_queue_packets: c.max_packets,
@@ -103,6 +106,8 @@ pub(crate) fn mark<O: Observer>(
                 FlowCounts {
                     queue_drops: losses.queue.packets,
                     channel_losses: losses.channel.packets,
+                    outage_losses: losses.outage.packets,
+                    no_route_losses: net.unroutable(i),
                     ..match &running.ends {
                         Ends::Ideal => ideal_counts(scenario, flow, net.now, sharing),
                         _ => counts(running),
@@ -149,6 +154,8 @@ fn empty(flow: &Flow, running: &Running) -> FlowOutcome {
         acks_received: 0,
         queue_drops: 0,
         channel_losses: 0,
+        outage_losses: 0,
+        no_route_losses: 0,
         min_rtt: None,
         mean_rtt: None,
         max_cwnd: 0.0,

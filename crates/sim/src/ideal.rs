@@ -1,5 +1,8 @@
 //! The Ideal bound of Marchese 2006, section 4.3.1: the time that the
 //! bottleneck's rate, less headers and losses, and one round trip need.
+//!
+//! Of a flow whose route changes with time it takes the first route, and of a
+//! link with a timeline the rate, delay and channel outside it.
 
 use bentpipe_link::ChannelSettings;
 use bentpipe_scenario::{Flow, LinkId, Scenario};
@@ -14,13 +17,21 @@ pub fn payload_rate(scenario: &Scenario, flow: &Flow) -> f64 {
     });
     let mut rate = f64::INFINITY;
     let mut survival = 1.0;
-    for id in &flow.forward {
+    for id in first_way(flow).0 {
         let link = &scenario.links[id.0 as usize].settings;
         let wire = mss + header + link.framing.as_f64();
         survival *= 1.0 - loss(&link.channel, wire);
         rate = rate.min(link.rate.bps_f64() * mss / wire);
     }
     rate * survival
+}
+
+/// The first route that leads anywhere, forth and back.
+fn first_way(flow: &Flow) -> (&[LinkId], &[LinkId]) {
+    let later = flow.changes.iter().map(|c| (&c.forward, &c.reverse));
+    let mut ways = std::iter::once((&flow.forward, &flow.reverse)).chain(later);
+    let way = ways.find(|(forward, _)| !forward.is_empty());
+    way.map_or((&[], &[]), |(forward, reverse)| (forward, reverse))
 }
 
 fn loss(channel: &ChannelSettings, wire_bytes: f64) -> f64 {
@@ -44,7 +55,8 @@ pub fn round_trip(scenario: &Scenario, flow: &Flow) -> Duration {
             d + scenario.links[id.0 as usize].settings.one_way_delay
         })
     };
-    sum(&flow.forward) + sum(&flow.reverse)
+    let (forward, reverse) = first_way(flow);
+    sum(forward) + sum(reverse)
 }
 
 /// The ideal time of `bytes` over `flow`'s way when `sharing` equal flows

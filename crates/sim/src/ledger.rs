@@ -38,11 +38,16 @@ impl Count {
     }
 }
 
-/// Packets lost at one hop of a way.
+/// Packets lost at one hop of a way, and those that changed ways there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Losses {
     pub(crate) queue: Count,
     pub(crate) channel: Count,
+    pub(crate) outage: Count,
+    /// Those that came here on another way and take this hop.
+    pub(crate) joined: Count,
+    /// Those that came here and go on by another way.
+    pub(crate) diverted: Count,
 }
 
 /// A loss that a link has decided on and that has not happened yet: the packet
@@ -109,10 +114,17 @@ impl Ledger {
         self.pending = pending;
     }
 
+    /// A packet leaves its way before hop `from` and goes on at hop `to`.
+    pub(crate) fn divert(&mut self, from: u32, to: u32, bytes: u16) {
+        self.losses[from as usize].diverted.add(bytes);
+        self.losses[to as usize].joined.add(bytes);
+    }
+
     fn count(&mut self, loss: Pending) {
         let losses = &mut self.losses[loss.hop as usize];
         match loss.verdict {
             Verdict::ChannelLoss => losses.channel.add(loss.bytes),
+            Verdict::OutageLoss => losses.outage.add(loss.bytes),
             _ => losses.queue.add(loss.bytes),
         }
     }

@@ -1,24 +1,29 @@
 //! Links, packets and the event queue: everything between the endpoints.
 
 mod stepped;
+mod ways;
 
 use crate::ahead::Ahead;
 use crate::arena::{Arena, Handle};
-use crate::ledger::{Count, Ledger, Pending};
+use crate::ledger::{Ledger, Pending};
 use crate::observer::Observer;
 use crate::queue::{Class, Event, EventQueue};
 use bentpipe_link::{Admission, Link, Offered, Verdict};
-use bentpipe_scenario::Scenario;
+use bentpipe_scenario::{Scenario, Stranded};
 use bentpipe_tcp::packet::{ecn, priority};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::{Duration, Time};
+use ways::{NOWHERE, Ways};
+
+pub(crate) use ways::Way;
 
 /// A packet on a link: what its next hop needs without a look at the packet
 /// itself, which by then has long left the cache.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carried {
     handle: Handle,
-    destination: u32,
+    /// The way that it takes, chosen when it was sent.
+    way: u32,
     pub(crate) bytes: u16,
     /// Links crossed so far.
     hop: u8,
@@ -57,18 +62,6 @@ impl Carried {
     }
 }
 
-/// The way to an endpoint, and what has been sent on it.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-struct Way {
-    /// Its range in [`Network::hops`].
-    begin: u32,
-    end: u32,
-    /// Its first link.
-    first: u32,
-    sent: Count,
-}
-
 /// The network between the endpoints. Endpoint `2 f` is the `from` side of
 /// flow `f`, endpoint `2 f + 1` its `to` side.
 #[derive(Debug)]
@@ -81,12 +74,12 @@ pub(crate) struct Network<'a, O> {
     packets: Arena,
     /// Most packets that may be alive at once.
     limit: usize,
-    /// Links to each endpoint, flattened.
-    pub(crate) hops: Vec<u32>,
-    ways: Vec<Way>,
+    pub(crate) ways: Ways,
     pub(crate) ahead: Ahead,
-    /// Stepped links that have an event in the queue.
-    queued: Vec<bool>,
+    /// The next event of each stepped link that is in the queue.
+    queued: Vec<Time>,
+    /// The node that each link leaves, where packets may be rerouted.
+    reroutes: Option<Vec<u32>>,
 }
 
 impl<'a, O: Observer> Network<'a, O> {
@@ -100,41 +93,36 @@ impl<'a, O: Observer> Network<'a, O> {
             .links
             .iter()
             .map(|l| {
-                let mut link = Link::new(&l.settings, seed, &l.name);
+                let mut link = match &l.timeline {
+                    None => Link::new(&l.settings, seed, &l.name),
+                    Some(timeline) => {
+                        Link::with_timeline(&l.settings, timeline.clone(), seed, &l.name)
+                    }
+                };
                 if delays {
                     link.record_delays(&l.settings);
                 }
                 link
             })
             .collect();
-        let mut hops = Vec::new();
-        let mut ways = Vec::new();
-        for flow in &scenario.flows {
-            // Packets to the `from` side (even) take the way back.
-            for path in [&flow.reverse, &flow.forward] {
-                let begin = hops.len() as u32;
-                hops.extend(path.iter().map(|l| l.0));
-                ways.push(Way {
-                    begin,
-                    end: hops.len() as u32,
-                    first: path.first().map_or(0, |l| l.0),
-                    sent: Count::default(),
-                });
-            }
-        }
+        let ways = Ways::new(scenario);
+        let mut events = EventQueue::default();
+        events.extend(ways.next_change());
+        let reroutes = (scenario.stranded == Stranded::Rerouted)
+            .then(|| scenario.links.iter().map(|l| l.from.0).collect());
         let ahead = Ahead::new(scenario);
         Network {
             now: Time::ZERO,
-            events: EventQueue::default(),
-            queued: vec![false; links.len()],
+            events,
+            queued: vec![Time::MAX; links.len()],
             links,
-            ledger: Ledger::new(hops.len()),
+            ledger: Ledger::new(ways.hops.len()),
             observer,
             packets: Arena::default(),
             limit: scenario.limits.packets as usize,
-            hops,
             ways,
             ahead,
+            reroutes,
         }
     }
 
@@ -162,12 +150,12 @@ impl<'a, O: Observer> Network<'a, O> {
             carried
         };
         carried.hop += 1;
-        let way = &self.ways[carried.destination as usize];
+        let way = self.ways.get(carried.way);
         let at = way.begin + u32::from(carried.hop);
         if at == way.end {
             return Some(carried.handle);
         }
-        self.offer(self.hops[at as usize], carried);
+        self.offer(self.ways.hops[at as usize], carried);
         None
     }
 
@@ -235,20 +223,16 @@ impl<'a, O: Observer> Network<'a, O> {
         self.ledger.lose(self.now, loss);
     }
 
-    /// The index in [`Network::hops`] of the link that a packet is on.
+    /// The index in [`Ways::hops`] of the link that a packet is on.
     pub(crate) fn hop_of(&self, carried: &Carried) -> u32 {
-        self.ways[carried.destination as usize].begin + u32::from(carried.hop)
+        self.ways.get(carried.way).begin + u32::from(carried.hop)
     }
 
-    /// The hops to an endpoint, as indices of [`Network::hops`].
-    pub(crate) fn way(&self, endpoint: usize) -> core::ops::Range<usize> {
-        let way = &self.ways[endpoint];
-        way.begin as usize..way.end as usize
-    }
-
-    /// What was sent to an endpoint.
-    pub(crate) fn sent(&self, endpoint: usize) -> Count {
-        self.ways[endpoint].sent
+    /// Changes the routes that change now.
+    #[cold]
+    pub(crate) fn change_routes(&mut self) {
+        self.ways.change(self.now);
+        self.events.extend(self.ways.next_change());
     }
 
     /// The next link on the packet's way, if it can be offered the packet now.
@@ -257,12 +241,12 @@ impl<'a, O: Observer> Network<'a, O> {
         if !self.ahead.leads(index) {
             return None;
         }
-        let way = &self.ways[carried.destination as usize];
+        let way = self.ways.get(carried.way);
         let at = way.begin + u32::from(carried.hop) + 1;
         if at == way.end {
             return None;
         }
-        let next = self.hops[at as usize];
+        let next = self.ways.hops[at as usize];
         self.ahead.follows(next).then_some(next)
     }
 }
@@ -281,15 +265,16 @@ impl<O: Observer> Transmit for Network<'_, O> {
         if packet.priority == priority::LOW {
             class |= class::LOW_PRIORITY;
         }
-        let way = &mut self.ways[destination as usize];
-        way.sent.add(bytes);
-        let first = way.first;
+        let (way, first) = self.ways.send(destination, bytes);
+        if first == NOWHERE {
+            return;
+        }
         let handle = self.packets.insert(packet);
         self.offer(
             first,
             Carried {
                 handle,
-                destination,
+                way,
                 bytes,
                 hop: 0,
                 class,

@@ -8,10 +8,13 @@
 
 use bentpipe_units::Time;
 
-/// What an event concerns. At the same instant, arrivals come before timers
+/// What an event concerns. At the same instant, routes change first, so that
+/// what arrives or is sent then goes the new way; arrivals come before timers
 /// and timers before applications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
+    /// Flows take other routes.
+    Route,
     /// The packet at the head of a link arrives.
     Arrival,
     /// A timer of an endpoint may be due.
@@ -39,8 +42,9 @@ fn tag(event: Event) -> u64 {
 
 fn event(at: u64, tag: u64) -> Event {
     let class = match tag >> 32 {
-        0 => Class::Arrival,
-        1 => Class::Timer,
+        0 => Class::Route,
+        1 => Class::Arrival,
+        2 => Class::Timer,
         _ => Class::Application,
     };
     // Truncation takes the tag's fields apart.
@@ -90,6 +94,13 @@ impl EventQueue {
         }
         self.times[at] = time;
         self.tags[at] = tag;
+    }
+
+    /// Adds an event, if there is one.
+    pub(crate) fn extend(&mut self, new: Option<Event>) {
+        if let Some(new) = new {
+            self.push(new);
+        }
     }
 
     /// Takes the earliest event.
@@ -166,7 +177,7 @@ mod tests {
     proptest! {
         #[test]
         fn order_is_that_of_a_sorted_set(
-            steps in proptest::collection::vec((any::<bool>(), 0u64..50, 0u8..3, 0u32..5), 1..300),
+            steps in proptest::collection::vec((any::<bool>(), 0u64..50, 0u8..4, 0u32..5), 1..300),
         ) {
             let mut queue = EventQueue::default();
             let mut set = BTreeSet::new();

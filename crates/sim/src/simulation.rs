@@ -154,6 +154,10 @@ impl<'a> Simulation<'a> {
                         (index, side..side + 1)
                     }
                 },
+                Class::Route => {
+                    net.change_routes();
+                    continue;
+                }
                 Class::Timer => {
                     let endpoint = event.component as usize;
                     let [next, later] = wakes.timers[endpoint];

@@ -10,7 +10,7 @@
 //! microsecond.
 
 use crate::ledger::{Count, Losses};
-use crate::network::Network;
+use crate::network::{Network, Way};
 use crate::observer::Observer;
 use bentpipe_link::Verdict;
 use bentpipe_outcome::{Crossing, CrossingCounts};
@@ -53,7 +53,7 @@ impl<O: Observer> Network<'_, O> {
         self.catch_up();
         self.ledger.settle(now);
         let mut tally = Tally {
-            hops: vec![OnLink::default(); self.hops.len()],
+            hops: vec![OnLink::default(); self.ways.hops.len()],
             links: vec![TooEarly::default(); self.links.len()],
         };
         let propagation = |link: usize| scenario.links[link].settings.one_way_delay;
@@ -63,7 +63,7 @@ impl<O: Observer> Network<'_, O> {
             Time::from_nanos(start) <= now
         };
         for (index, link) in self.links.iter().enumerate() {
-            for (arrival, packet) in link.under_way() {
+            for ((arrival, packet), all_sent) in link.under_way().zip(link.sent()) {
                 let hop = self.hop_of(packet) as usize;
                 let enters = packet.enters(arrival);
                 match self.ahead.leader(index) {
@@ -71,15 +71,22 @@ impl<O: Observer> Network<'_, O> {
                         tally.links[index].offered += 1;
                         tally.on_leader(hop, leader, packet.bytes, sent(leader, enters));
                     }
-                    _ => tally.put(hop, packet.bytes, sent(index, arrival)),
+                    _ => tally.put(hop, packet.bytes, all_sent <= now),
                 }
+            }
+            for (all_sent, packet) in link.doomed() {
+                let hop = self.hop_of(packet) as usize;
+                tally.put(hop, packet.bytes, all_sent <= now);
             }
             for packet in link.waiting_packets() {
                 tally.put(self.hop_of(packet) as usize, packet.bytes, false);
             }
         }
         for loss in &self.ledger.pending {
-            let (hop, index) = (loss.hop as usize, self.hops[loss.hop as usize] as usize);
+            let (hop, index) = (
+                loss.hop as usize,
+                self.ways.hops[loss.hop as usize] as usize,
+            );
             let early = &mut tally.links[index];
             match loss.verdict {
                 Verdict::ChannelLoss => early.channel_losses += 1,
@@ -98,18 +105,28 @@ impl<O: Observer> Network<'_, O> {
 
     /// What each flow has done to each link on its way.
     pub(crate) fn crossings(&self, scenario: &Scenario, tally: &Tally) -> Vec<Crossing> {
-        let mut crossings = Vec::with_capacity(self.hops.len());
+        let mut crossings = Vec::with_capacity(self.ways.hops.len());
+        // Where the crossing of each link is, for the flow at hand.
+        let mut places = vec![usize::MAX; self.links.len()];
         for (flow, _) in simulated(scenario) {
             let first = crossings.len();
             // Endpoint 2 f + 1 is at the end of the way forth.
-            for endpoint in [2 * flow + 1, 2 * flow] {
-                let mut entered = self.sent(endpoint);
-                for hop in self.way(endpoint) {
-                    let link = self.hops[hop] as usize;
-                    let Losses { queue, channel } = self.ledger.losses[hop];
+            let ways = [2 * flow + 1, 2 * flow].map(|endpoint| self.ways.to(endpoint));
+            for way in ways.into_iter().flatten() {
+                let mut entered = way.sent;
+                for hop in way.range() {
+                    let link = self.ways.hops[hop] as usize;
+                    let Losses {
+                        queue,
+                        channel,
+                        outage,
+                        joined,
+                        diverted,
+                    } = self.ledger.losses[hop];
+                    entered = entered.plus(joined).less(diverted);
                     let on = tally.hops[hop];
-                    let left = entered.less(queue).less(channel).less(on.all);
-                    let sent = left.plus(channel).plus(on.propagate);
+                    let left = entered.less(queue).less(channel).less(outage).less(on.all);
+                    let sent = left.plus(channel).plus(outage).plus(on.propagate);
                     let framing = scenario.links[link].settings.framing.get();
                     let counts = CrossingCounts {
                         offered_packets: entered.packets,
@@ -118,10 +135,20 @@ impl<O: Observer> Network<'_, O> {
                         delivered: Bytes::new(left.bytes),
                         queue_drops: queue.packets,
                         channel_losses: channel.packets,
+                        outage_losses: outage.packets,
                     };
-                    add(&mut crossings, first, Crossing { flow, link, counts });
+                    let place = &mut places[link];
+                    if *place == usize::MAX {
+                        *place = crossings.len();
+                        crossings.push(Crossing { flow, link, counts });
+                    } else {
+                        add(&mut crossings[*place].counts, &counts);
+                    }
                     entered = left;
                 }
+            }
+            for crossing in &crossings[first..] {
+                places[crossing.link] = usize::MAX;
             }
         }
         crossings
@@ -130,12 +157,20 @@ impl<O: Observer> Network<'_, O> {
     /// The losses of a flow, both directions.
     pub(crate) fn losses_of(&self, flow: usize) -> Losses {
         let mut sum = Losses::default();
-        for hop in self.way(2 * flow).chain(self.way(2 * flow + 1)) {
+        let ways = [2 * flow, 2 * flow + 1].map(|endpoint| self.ways.to(endpoint));
+        for hop in ways.into_iter().flatten().flat_map(Way::range) {
             let losses = self.ledger.losses[hop];
             sum.queue = sum.queue.plus(losses.queue);
             sum.channel = sum.channel.plus(losses.channel);
+            sum.outage = sum.outage.plus(losses.outage);
         }
         sum
+    }
+
+    /// Packets of a flow that were sent while there was no route.
+    pub(crate) fn unroutable(&self, flow: usize) -> u64 {
+        let [back, forth] = [2 * flow, 2 * flow + 1].map(|e| self.ways.sent_nowhere(e));
+        back.plus(forth).packets
     }
 }
 
@@ -168,18 +203,13 @@ fn simulated(scenario: &Scenario) -> impl Iterator<Item = (usize, &Flow)> {
         .filter(move |(_, f)| !ideal(f))
 }
 
-/// Adds a crossing of the flow whose crossings begin at `first`; both
-/// directions may use one link.
-fn add(crossings: &mut Vec<Crossing>, first: usize, new: Crossing) {
-    let known = crossings[first..].iter_mut().find(|c| c.link == new.link);
-    let Some(Crossing { counts, .. }) = known else {
-        crossings.push(new);
-        return;
-    };
-    counts.offered_packets += new.counts.offered_packets;
-    counts.transmitted += new.counts.transmitted;
-    counts.delivered_packets += new.counts.delivered_packets;
-    counts.delivered += new.counts.delivered;
-    counts.queue_drops += new.counts.queue_drops;
-    counts.channel_losses += new.counts.channel_losses;
+/// Adds what was counted on another way, or in the other direction.
+fn add(counts: &mut CrossingCounts, new: &CrossingCounts) {
+    counts.offered_packets += new.offered_packets;
+    counts.transmitted += new.transmitted;
+    counts.delivered_packets += new.delivered_packets;
+    counts.delivered += new.delivered;
+    counts.queue_drops += new.queue_drops;
+    counts.channel_losses += new.channel_losses;
+    counts.outage_losses += new.outage_losses;
 }

@@ -115,6 +115,7 @@ impl Path {
                 channel,
                 framing: Bytes::ZERO,
             },
+            timeline: None,
         };
         let channel = if self.loss == Ratio::ZERO {
             ChannelSettings::Perfect
@@ -135,6 +136,7 @@ impl Path {
             handshake: Handshake::NotCounted,
             forward: vec![LinkId(0)],
             reverse: vec![LinkId(1)],
+            changes: Vec::new(),
         });
         Scenario {
             name: "compare".to_owned(),
@@ -156,6 +158,7 @@ impl Path {
                 ),
             ],
             flows: flows.collect(),
+            stranded: bentpipe_scenario::Stranded::default(),
             limits: Limits::default(),
         }
     }

@@ -188,6 +188,12 @@ impl<P: Copy> Link<P> {
         self.deliver()
     }
 
+    /// True if the link is down at `now`.
+    #[must_use]
+    pub fn is_down(&self, now: Time) -> bool {
+        self.timed().is_some_and(|timed| timed.is_down(now))
+    }
+
     /// The packets that are on a link with a timeline and will be lost there,
     /// with the ends of their transmissions.
     pub fn doomed(&self) -> impl Iterator<Item = (Time, &P)> {

@@ -106,6 +106,7 @@ fn flow(
             handshake,
             forward: Vec::new(),
             reverse: Vec::new(),
+            changes: Vec::new(),
         });
         read.places.push(entry.key_place);
     }

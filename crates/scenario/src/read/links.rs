@@ -75,12 +75,14 @@ fn link(
             from: a,
             to: b,
             settings: forward.clone(),
+            timeline: None,
         });
         links.push(Link {
             name: back,
             from: b,
             to: a,
             settings: reverse.clone(),
+            timeline: None,
         });
     }
     Ok(())

@@ -5,11 +5,15 @@ use crate::observer::Observer;
 use crate::queue::{Class, Event};
 use bentpipe_link::Verdict;
 use bentpipe_tcp::packet::ecn;
+use bentpipe_units::Time;
 
 impl<O: Observer> Network<'_, O> {
     /// Offers a packet to a stepped link.
     #[inline(never)]
     pub(super) fn offer_stepped(&mut self, index: u32, carried: Carried) {
+        if let Some((index, carried)) = self.detour(index, carried) {
+            return self.offer(index, carried);
+        }
         let link = &mut self.links[index as usize];
         let verdict = link.offer(self.now, carried, carried.offered());
         self.settle(index, &carried, verdict);
@@ -20,7 +24,11 @@ impl<O: Observer> Network<'_, O> {
     /// that has arrived.
     #[inline(never)]
     pub(super) fn take_stepped(&mut self, index: u32) -> Option<Carried> {
-        self.queued[index as usize] = false;
+        // The event of a head that was overtaken comes too late.
+        if self.queued[index as usize] != self.now {
+            return None;
+        }
+        self.queued[index as usize] = Time::MAX;
         let arrived = self.links[index as usize].deliver_due(self.now);
         self.look_after(index);
         arrived
@@ -40,16 +48,43 @@ impl<O: Observer> Network<'_, O> {
     fn look_after(&mut self, index: u32) {
         self.tell(index);
         let queued = &mut self.queued[index as usize];
-        // An event that is queued is the next one: the head's arrival does not
-        // change, and what the transmitter takes next arrives later than that.
-        if !*queued && let Some(at) = self.links[index as usize].next_event() {
-            *queued = true;
+        // An event that is queued stays the next one, unless the head is
+        // overtaken: its arrival does not change, and what the transmitter
+        // takes next arrives later than that.
+        if let Some(at) = self.links[index as usize].next_event()
+            && at < *queued
+        {
+            *queued = at;
             self.events.push(Event {
                 at,
                 class: Class::Arrival,
                 component: index,
             });
         }
+    }
+
+    /// The other link that a packet takes from here that has come to a link
+    /// that is down, if it may and there is one.
+    fn detour(&mut self, index: u32, mut carried: Carried) -> Option<(u32, Carried)> {
+        let nodes = self.reroutes.as_ref()?;
+        if !self.links[index as usize].is_down(self.now) {
+            return None;
+        }
+        let here = nodes[index as usize];
+        let number = self.ways.current_of(carried.way);
+        let way = self.ways.get(number);
+        let hop = way.range().find(|hop| {
+            let link = self.ways.hops[*hop];
+            nodes[link as usize] == here
+                && link != index
+                && !self.links[link as usize].is_down(self.now)
+        })?;
+        let left = self.hop_of(&carried);
+        // Ways have 255 links at most.
+        carried.hop = (hop - way.begin as usize) as u8;
+        carried.way = number;
+        self.ledger.divert(left, hop as u32, carried.bytes);
+        Some((self.ways.hops[hop], carried))
     }
 
     fn tell(&mut self, index: u32) {
@@ -63,7 +98,7 @@ impl<O: Observer> Network<'_, O> {
         match verdict {
             Verdict::Accepted | Verdict::Waits => {}
             Verdict::Marked => self.packets.get_mut(carried.handle).ecn = ecn::MARKED,
-            Verdict::QueueDrop | Verdict::ChannelLoss => {
+            Verdict::QueueDrop | Verdict::ChannelLoss | Verdict::OutageLoss => {
                 self.lose(index, carried, verdict, self.now);
             }
         }

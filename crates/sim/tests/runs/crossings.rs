@@ -60,6 +60,7 @@ fn counts(offered: u64, sent: u64, delivered: u64, lost: u64) -> CrossingCounts 
         delivered: Bytes::new(delivered * 980),
         queue_drops: 0,
         channel_losses: lost,
+        outage_losses: 0,
     }
 }
 
@@ -105,9 +106,9 @@ fn a_packet_offered_ahead_of_time_is_still_on_the_link_before() {
 
 /// Counts packets and bytes at the ends.
 #[derive(Default)]
-struct Ends {
-    sent: Vec<(u64, u64)>,
-    received: Vec<(u64, u64)>,
+pub(crate) struct Ends {
+    pub(crate) sent: Vec<(u64, u64)>,
+    pub(crate) received: Vec<(u64, u64)>,
 }
 
 fn count(list: &mut Vec<(u64, u64)>, endpoint: u32, packet: &Packet) {

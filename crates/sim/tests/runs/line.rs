@@ -45,6 +45,7 @@ impl Line {
             handshake: Handshake::NotCounted,
             forward: vec![LinkId(0), LinkId(1)],
             reverse,
+            changes: Vec::new(),
         });
         self
     }
@@ -75,6 +76,7 @@ impl Line {
                 },
                 framing: Bytes::ZERO,
             },
+            timeline: None,
         };
         let lan = Rate::from_mbps(100);
         Scenario {
@@ -100,6 +102,7 @@ impl Line {
                 link("lan.reverse", 1, 0, lan, Duration::ZERO, 1_000_000, 0.0),
             ],
             flows: self.flows,
+            stranded: bentpipe_scenario::Stranded::default(),
             limits: Limits::default(),
         }
     }

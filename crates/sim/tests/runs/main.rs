@@ -12,6 +12,7 @@ mod losses;
 mod own_controller;
 mod proactive;
 mod queues;
+mod routes;
 mod table;
 mod text;
 mod undo;

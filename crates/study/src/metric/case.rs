@@ -95,6 +95,11 @@ impl<'a> Case<'a> {
         self.at_link().map_or_else(all, |c| c.channel_losses) as f64
     }
 
+    pub(super) fn outage_losses(&self) -> f64 {
+        let all = || self.counts().outage_losses;
+        self.at_link().map_or_else(all, |c| c.outage_losses) as f64
+    }
+
     /// What fairness is about: what the flow took of the link that was named,
     /// or else its goodput.
     pub(super) fn part(&self) -> f64 {

@@ -165,6 +165,13 @@ pub static METRICS: &[Metric] = metrics! {
     flow channel_losses: Count [Sum link interval]
         "packets of the flow that channels lost, both directions, or that the link's did"
         = |c| Some(c.channel_losses());
+    flow outage_losses: Count [Sum link interval]
+        "packets of the flow that were lost because a link was down or their route ended, both \
+         directions, or on the link"
+        = |c| Some(c.outage_losses());
+    flow no_route_losses: Count [Sum interval]
+        "packets of the flow that were sent while there was no route, both directions"
+        = |c| Some(c.counts().no_route_losses as f64);
     flow min_rtt: Seconds [Mean]
         "smallest RTT sample"
         = |c| or_none(c.flow().min_rtt);
@@ -210,6 +217,9 @@ pub static METRICS: &[Metric] = metrics! {
     link link_losses: Count [Sum]
         "packets that the channel lost"
         = |_, l| l.channel_losses as f64;
+    link link_outage_losses: Count [Sum]
+        "packets that were lost because the link was down or its route ended"
+        = |_, l| l.outage_losses as f64;
     link drop_share: Ratio []
         "share of the packets offered that the queue dropped"
         = |_, l| l.queue_drop_share().get();
