@@ -3,4 +3,7 @@
 //! The platform's libm may differ in the last bit between machines; these are
 //! pure Rust with pinned algorithms (the `libm` crate, a port of musl's).
 
-pub use libm::{cbrt, ceil, cos, exp, exp2, floor, log as ln, log2, log10, pow, sin, sqrt};
+pub use libm::{
+    acos, asin, atan2, cbrt, ceil, cos, exp, exp2, floor, log as ln, log2, log10, pow, sin, sqrt,
+    tan,
+};

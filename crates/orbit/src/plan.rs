@@ -1,0 +1,264 @@
+//! What a constellation does for given pairs of terminals over a run: paths,
+//! delays, handovers, all worked out beforehand.
+
+use bentpipe_units::{Duration, Time};
+
+use crate::isl::{Isl, IslKind};
+use crate::position::Position;
+
+/// A node of a path.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Node {
+    /// A satellite, by its number in the constellation.
+    Satellite(u32),
+    /// A terminal, by its number in the request.
+    Terminal(u32),
+}
+
+/// What an edge joins.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum EdgeKind {
+    /// A terminal and a satellite.
+    Ground,
+    /// Two satellites.
+    Isl(IslKind),
+}
+
+/// A point of a delay's course.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Knot {
+    /// When.
+    pub at: Time,
+    /// The one-way propagation delay then.
+    pub delay: Duration,
+}
+
+/// A stretch of time over which an edge is used, and its delay over it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Span {
+    /// The first and the last at its ends, in order; a straight line from each
+    /// to the next is within 10 us of the delay.
+    pub knots: Vec<Knot>,
+}
+
+impl Span {
+    /// Where it begins.
+    #[must_use]
+    pub fn from(&self) -> Time {
+        self.knots[0].at
+    }
+
+    /// Where it ends.
+    #[must_use]
+    pub fn to(&self) -> Time {
+        self.knots[self.knots.len() - 1].at
+    }
+
+    /// The one-way delay at `time`, between the knots; before the first and
+    /// after the last theirs.
+    #[must_use]
+    pub fn delay_at(&self, time: Time) -> Duration {
+        let next = self.knots.partition_point(|knot| knot.at <= time);
+        if next == 0 {
+            return self.knots[0].delay;
+        }
+        let a = self.knots[next - 1];
+        let Some(b) = self.knots.get(next) else {
+            return a.delay;
+        };
+        let share = time.since(a.at).as_nanos() as f64 / b.at.since(a.at).as_nanos() as f64;
+        let (from, to) = (a.delay.as_nanos() as f64, b.delay.as_nanos() as f64);
+        Duration::from_nanos((from + (to - from) * share + 0.5) as u64)
+    }
+}
+
+/// Two nodes that some path joins directly, for both directions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edge {
+    /// The smaller end in the order of [`Node`]: of a ground edge the
+    /// satellite.
+    pub a: Node,
+    /// The other end.
+    pub b: Node,
+    /// What it joins.
+    pub kind: EdgeKind,
+    /// When it is used, in order; gaps are longer than a minute.
+    pub spans: Vec<Span>,
+}
+
+impl Edge {
+    /// The one-way delay at `time`; none when no span holds it.
+    #[must_use]
+    pub fn delay_at(&self, time: Time) -> Option<Duration> {
+        let next = self.spans.partition_point(|span| span.from() <= time);
+        let span = self.spans.get(next.checked_sub(1)?)?;
+        (time <= span.to()).then(|| span.delay_at(time))
+    }
+}
+
+/// From when on a pair has which path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// Until the next one begins, or the plan ends.
+    pub from: Time,
+    /// Into [`Plan::path`]; none while there is no way.
+    pub path: Option<u32>,
+}
+
+/// Two terminals and their paths over time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pair {
+    /// The terminal where paths begin.
+    pub from: u32,
+    /// The terminal where they end.
+    pub to: u32,
+    /// In order, the first at time 0, neighbours different.
+    pub stretches: Vec<Stretch>,
+}
+
+/// A change of satellite.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Handover {
+    /// When.
+    pub at: Time,
+    /// From then on; none while nobody is above the mask.
+    pub satellite: Option<u32>,
+}
+
+/// The satellites that one terminal, or one pair over a bent pipe, uses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Track {
+    /// The terminals that use them together: one, or two.
+    pub terminals: Vec<u32>,
+    /// In order, the first at time 0: what it starts with, no change.
+    pub handovers: Vec<Handover>,
+}
+
+/// A link between satellites that went up, down or to another satellite.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct IslChange {
+    pub(crate) at: Time,
+    pub(crate) index: u32,
+    pub(crate) isl: Isl,
+}
+
+/// Paths, delays and handovers over a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plan {
+    pub(crate) duration: Duration,
+    pub(crate) paths: Vec<Box<[Node]>>,
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) pairs: Vec<Pair>,
+    pub(crate) tracks: Vec<Track>,
+    pub(crate) isls: Vec<Isl>,
+    pub(crate) isl_changes: Vec<IslChange>,
+    pub(crate) ground: Vec<Position>,
+}
+
+impl Plan {
+    /// How much time it covers, from 0 on.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        self.duration
+    }
+
+    /// The pairs, as requested.
+    #[must_use]
+    pub fn pairs(&self) -> &[Pair] {
+        &self.pairs
+    }
+
+    /// The nodes of a path, from terminal to terminal.
+    #[must_use]
+    pub fn path(&self, id: u32) -> &[Node] {
+        &self.paths[id as usize]
+    }
+
+    /// How many different paths there are.
+    #[must_use]
+    pub fn paths(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// Every edge that lies on a path, in the order of its ends.
+    #[must_use]
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// The edge between two nodes, in either order.
+    #[must_use]
+    pub fn edge(&self, a: Node, b: Node) -> Option<&Edge> {
+        let key = (a.min(b), a.max(b));
+        let found = self
+            .edges
+            .binary_search_by_key(&key, |edge| (edge.a, edge.b));
+        found.ok().map(|index| &self.edges[index])
+    }
+
+    /// Who used which satellite when.
+    #[must_use]
+    pub fn tracks(&self) -> &[Track] {
+        &self.tracks
+    }
+
+    /// Where the terminals are.
+    #[must_use]
+    pub fn ground(&self) -> &[Position] {
+        &self.ground
+    }
+
+    /// The path of pair `pair` at `time`.
+    #[must_use]
+    pub fn path_at(&self, pair: usize, time: Time) -> Option<&[Node]> {
+        let stretches = &self.pairs[pair].stretches;
+        let next = stretches.partition_point(|stretch| stretch.from <= time);
+        let stretch = stretches.get(next.checked_sub(1)?)?;
+        stretch.path.map(|id| self.path(id))
+    }
+
+    /// The one-way propagation delay of pair `pair` at `time`, from the knots;
+    /// none while there is no path.
+    #[must_use]
+    pub fn delay_at(&self, pair: usize, time: Time) -> Option<Duration> {
+        let path = self.path_at(pair, time)?;
+        path.windows(2).try_fold(Duration::ZERO, |sum, ends| {
+            let edge = self.edge(ends[0], ends[1])?;
+            Some(sum + edge.delay_at(time)?)
+        })
+    }
+
+    /// The stretches of pair `pair` with their ends and paths.
+    pub fn stretches(
+        &self,
+        pair: usize,
+    ) -> impl Iterator<Item = (Time, Time, Option<&[Node]>)> + '_ {
+        let stretches = &self.pairs[pair].stretches;
+        let end = Time::ZERO + self.duration;
+        stretches.iter().enumerate().map(move |(i, stretch)| {
+            let to = stretches.get(i + 1).map_or(end, |next| next.from);
+            (stretch.from, to, stretch.path.map(|id| self.path(id)))
+        })
+    }
+
+    /// The share of the time in which pair `pair` has a path.
+    #[must_use]
+    pub fn availability(&self, pair: usize) -> f64 {
+        let joined: f64 = self
+            .stretches(pair)
+            .filter(|(.., path)| path.is_some())
+            .map(|(from, to, _)| to.since(from).as_secs())
+            .sum();
+        joined / self.duration.as_secs()
+    }
+
+    /// The links between satellites at `time`, up or not.
+    #[must_use]
+    pub fn isls_at(&self, time: Time) -> Vec<Isl> {
+        let mut isls = self.isls.clone();
+        for change in self.isl_changes.iter().take_while(|c| c.at <= time) {
+            isls[change.index as usize] = change.isl;
+        }
+        isls
+    }
+}
