@@ -1,0 +1,224 @@
+//! Snoop: a cache at the base station that repairs losses of the wireless leg
+//! before the sender hears of them.
+//!
+//! H. Balakrishnan, S. Seshan, E. Amir, R. Katz, *Improving TCP/IP Performance
+//! over Wireless Networks*, MobiCom 1995. The rules are those of the agent in
+//! ns-2.35 (`tcp/snoop.cc`), which its authors wrote.
+//!
+//! Data on its way to the leg is copied into a cache, if the queue in front of
+//! the leg takes it (what that queue drops is congestion, and the sender is to
+//! hear of it). An acknowledgement that advances empties the cache up to it and
+//! passes. Of the duplicates, the first [`threshold`](SnoopSettings::threshold)
+//! pass, the next makes the box send the missing packet again, and it and those
+//! that must still follow, one for each packet behind the hole, end here. What
+//! the sender has sent again itself it is left to care for: those duplicates
+//! pass. A timer sends the oldest packet again when nothing comes back.
+//!
+//! The box never acknowledges anything itself: the end-to-end meaning of an ACK
+//! stays. (That some texts call Snoop a spoofing proxy, and describe one, is a
+//! box of its own: `crate::spoof`.)
+//!
+//! | parameter | default | |
+//! |---|---|---|
+//! | `cache` | 100 packets | a connection |
+//! | `threshold` | 1 | duplicates that pass before a local retransmission |
+//! | `tick` | 100 ms | the shortest timer |
+//! | `srtt`, `rttvar` | 100 ms, 250 ms | before the first sample; the timer is srtt + 4 rttvar |
+//! | `gain` | 0.125 | of the averages |
+//! | `retransmissions` | 10 | of one packet, by the box |
+//! | `variant` | `standard` | `ns-2` has the quirks of ns-2.35 |
+//!
+//! Readings, where ns-2's agent does what nobody can have meant; the variant
+//! `ns-2` does it too:
+//!
+//! - The counter of duplicates that pass is one for all connections, and an ACK
+//!   that advances does not reset it. Here every connection has its own, and it
+//!   is reset. (ns-2's is even shared by all agents of a simulation; here by
+//!   those of one box.)
+//! - The averages take 7/8 of the new sample and 1/8 of the old value. Here it
+//!   is the other way round, and the first sample sets them.
+//! - With a full cache the number of duplicates to expect is -2: none is
+//!   suppressed. Here it is the number of cached packets, as always.
+//!
+//! What a simulator of packets numbered 0, 1, 2... need not know: a changed
+//! window makes an ACK no duplicate, and it passes; SYNs, probes, datagrams and
+//! packets without payload are not cached. Connections are told apart by their
+//! endpoints; data may flow either way in one, and only that toward the leg is
+//! cached. ns-2's options `integrate_` and `lru_`, off by default, and the
+//! explicit loss notification for data that comes *from* the leg are left out:
+//! no sender here listens to it.
+
+mod connection;
+
+use crate::{Counters, Pass, Side, Surroundings};
+use bentpipe_tcp::packet::flags;
+use bentpipe_tcp::{Packet, Transmit};
+use bentpipe_units::{Duration, Time};
+use connection::Connection;
+
+/// Whose Snoop it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SnoopVariant {
+    /// As its authors must have meant it.
+    #[default]
+    Standard,
+    /// As ns-2.35 does it.
+    Ns2,
+}
+
+impl SnoopVariant {
+    /// All variants by name.
+    pub const ALL: [(&'static str, SnoopVariant); 2] = [
+        ("standard", SnoopVariant::Standard),
+        ("ns-2", SnoopVariant::Ns2),
+    ];
+}
+
+/// Parameters of Snoop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SnoopSettings {
+    /// Packets in the cache of a connection, at most.
+    pub cache: u32,
+    /// Duplicate ACKs that pass before one makes the box retransmit.
+    pub threshold: u32,
+    /// The shortest timer.
+    pub tick: Duration,
+    /// Smoothed round trip of the leg before the first sample.
+    pub srtt: Duration,
+    /// Its mean deviation before the first sample.
+    pub rttvar: Duration,
+    /// Gain of both averages, 0 to 1.
+    pub gain: f64,
+    /// Local retransmissions of one packet, at most.
+    pub retransmissions: u32,
+    /// Whose rules.
+    pub variant: SnoopVariant,
+}
+
+impl Default for SnoopSettings {
+    fn default() -> SnoopSettings {
+        SnoopSettings {
+            cache: 100,
+            threshold: 1,
+            tick: Duration::from_millis(100),
+            srtt: Duration::from_millis(100),
+            rttvar: Duration::from_millis(250),
+            gain: 0.125,
+            retransmissions: 10,
+            variant: SnoopVariant::Standard,
+        }
+    }
+}
+
+/// What all connections of a box share.
+#[derive(Clone, Debug)]
+struct Shared {
+    settings: SnoopSettings,
+    counters: Counters,
+    /// Duplicates that have passed, in the variant of ns-2.
+    passed: u32,
+}
+
+/// Snoop at one node.
+#[derive(Clone, Debug)]
+pub struct Snoop {
+    shared: Shared,
+    /// By the endpoint that the data goes to.
+    connections: Vec<Option<Box<Connection>>>,
+    /// No timer runs out before.
+    deadline: Time,
+}
+
+impl Snoop {
+    /// A box that has seen nothing.
+    #[must_use]
+    pub fn new(settings: SnoopSettings) -> Snoop {
+        Snoop {
+            shared: Shared {
+                settings,
+                counters: Counters::default(),
+                passed: 0,
+            },
+            connections: Vec::new(),
+            deadline: Time::MAX,
+        }
+    }
+
+    /// A packet passes.
+    pub fn on_packet<T: Transmit>(
+        &mut self,
+        around: Surroundings,
+        side: Side,
+        packet: &mut Packet,
+        out: &mut T,
+    ) -> Pass {
+        self.shared.counters.seen += 1;
+        let is_tcp = packet.flags & (flags::ACK | flags::SYN) != 0;
+        if !is_tcp || packet.has(flags::PROBE) || packet.has(flags::DUMMY) {
+            return Pass::Forward;
+        }
+        let data_goes_to = match side {
+            Side::Toward => packet.destination,
+            Side::Back => packet.destination ^ 1,
+        } as usize;
+        if data_goes_to >= self.connections.len() {
+            if side == Side::Back {
+                return Pass::Forward;
+            }
+            self.connections.resize_with(data_goes_to + 1, || None);
+        }
+        let slot = &mut self.connections[data_goes_to];
+        let shared = &mut self.shared;
+        let (pass, deadline) = match (side, slot) {
+            (Side::Toward, slot) => {
+                if packet.has(flags::SYN) {
+                    // A new connection between the same endpoints.
+                    *slot = None;
+                    return Pass::Forward;
+                }
+                if packet.payload == 0 {
+                    return Pass::Forward;
+                }
+                let connection =
+                    slot.get_or_insert_with(|| Box::new(Connection::new(&shared.settings)));
+                connection.on_data(around, packet, shared);
+                (Pass::Forward, connection.deadline())
+            }
+            (Side::Back, Some(connection)) if !packet.has(flags::SYN) => (
+                connection.on_ack(around.now, packet, shared, out),
+                connection.deadline(),
+            ),
+            _ => return Pass::Forward,
+        };
+        self.deadline = self.deadline.min(deadline);
+        shared.counters.suppressed += u64::from(pass == Pass::Suppress);
+        pass
+    }
+
+    /// Does what has become due at `now`.
+    pub fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        let mut next = Time::MAX;
+        for connection in self.connections.iter_mut().flatten() {
+            if connection.deadline() <= now {
+                connection.on_deadline(now, &mut self.shared, out);
+            }
+            next = next.min(connection.deadline());
+        }
+        self.deadline = next;
+    }
+
+    /// When [`Snoop::on_deadline`] is to be called.
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// What it has done so far.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.shared.counters
+    }
+}
+
+#[cfg(test)]
+mod tests;
