@@ -48,7 +48,36 @@ fn describe(scenario: &Scenario, out: &mut Output) -> Result<(), Failure> {
     more(scenario.links.len(), "links", out)?;
     out.line("")?;
     out.table(&flows(scenario))?;
-    more(scenario.flows.len(), "flows", out)
+    more(scenario.flows.len(), "flows", out)?;
+    if !scenario.middleboxes.is_empty() {
+        out.line("")?;
+        out.table(&middleboxes(scenario))?;
+    }
+    Ok(())
+}
+
+fn middleboxes(scenario: &Scenario) -> Table {
+    let mut table = Table::new([
+        Column::text("middlebox"),
+        Column::text("kind"),
+        Column::text("node"),
+        Column::text("toward"),
+    ]);
+    for middlebox in &scenario.middleboxes {
+        let toward = middlebox.toward.iter().take(ROWS);
+        let toward = toward.filter_map(|id| scenario.links.get(id.0 as usize));
+        let node = scenario.nodes.get(middlebox.node.0 as usize);
+        table.row([
+            middlebox.name.clone(),
+            middlebox.settings.kind().to_owned(),
+            node.map_or("", |n| n.name.as_str()).to_owned(),
+            toward
+                .map(|l| l.name.as_str())
+                .collect::<Vec<_>>()
+                .join(" "),
+        ]);
+    }
+    table
 }
 
 fn more(count: usize, what: &str, out: &mut Output) -> Result<(), Failure> {
@@ -254,6 +283,18 @@ fn document(scenario: &Scenario) -> Value {
             })
         })
         .collect();
+    let middleboxes: Vec<Value> = scenario
+        .middleboxes
+        .iter()
+        .map(|m| {
+            json!({
+                "name": m.name,
+                "kind": m.settings.kind(),
+                "node": scenario.nodes.get(m.node.0 as usize).map(|n| n.name.as_str()),
+                "toward": link_names(&m.toward),
+            })
+        })
+        .collect();
     json!({
         "kind": "scenario",
         "name": scenario.name,
@@ -264,5 +305,6 @@ fn document(scenario: &Scenario) -> Value {
         "nodes": scenario.nodes.iter().map(|n| n.name.as_str()).collect::<Vec<_>>(),
         "links": links,
         "flows": flows,
+        "middleboxes": middleboxes,
     })
 }

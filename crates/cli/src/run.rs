@@ -142,6 +142,9 @@ fn write(whole: &WithShares<'_>, hash: &str, folder: &Path) -> Result<(), Failur
         (TableKind::Links, "links"),
         (TableKind::Crossings, "crossings"),
     ];
+    if !outcome.middleboxes.is_empty() {
+        tables.push((TableKind::Middleboxes, "middleboxes"));
+    }
     if !outcome.series.is_empty() {
         tables.push((TableKind::Series, "series"));
     }
@@ -181,6 +184,10 @@ fn print(whole: &WithShares<'_>, scenario: &Scenario, out: &mut Output) -> Resul
     shares::print(&whole.bottlenecks, out)?;
     out.line("")?;
     out.table(&links(outcome))?;
+    if !outcome.middleboxes.is_empty() {
+        out.line("")?;
+        out.table(&middleboxes(outcome))?;
+    }
     let unfinished = outcome
         .flows
         .iter()
@@ -290,6 +297,34 @@ fn links(outcome: &Outcome) -> Table {
     table.note(
         "early: of the drops. queue: packets. wait: mean of them; p95: what one at any instant would wait.",
     )
+}
+
+fn middleboxes(outcome: &Outcome) -> Table {
+    let mut table = Table::new([
+        Column::text("middlebox"),
+        Column::text("kind"),
+        Column::number("seen"),
+        Column::number("cached"),
+        Column::number("overflow"),
+        Column::number("resent"),
+        Column::number("timeouts"),
+        Column::number("ACKs kept"),
+        Column::number("own ACKs"),
+    ]);
+    for m in &outcome.middleboxes {
+        table.row([
+            m.name.clone(),
+            m.kind.clone(),
+            m.seen_packets.to_string(),
+            m.cached_packets.to_string(),
+            m.overflow_packets.to_string(),
+            m.local_retransmissions.to_string(),
+            m.local_timeouts.to_string(),
+            m.suppressed_acks.to_string(),
+            m.own_acks.to_string(),
+        ]);
+    }
+    table.note("overflow: data not cached. timeouts: of the resent. ACKs kept: from the sender.")
 }
 
 /// `12.3 MB`.

@@ -279,6 +279,20 @@ impl<P: Copy> Link<P> {
             .map_or(self.queue.packets(), |room| room.packets() as usize)
     }
 
+    /// True if the queue has room for a packet of `bytes` at `now`. Whether
+    /// the discipline takes it all the same is another question.
+    pub fn has_room(&mut self, now: Time, bytes: u32) -> bool {
+        self.advance(now);
+        self.queue.advance(now);
+        let Some(room) = self.room() else {
+            return self.transmitter.next_free <= now || self.queue.admits(bytes);
+        };
+        match self.queue.limit() {
+            Limit::Packets(n) => room.packets() < u64::from(n),
+            Limit::Bytes(n) => room.bytes() + u64::from(bytes) <= n.get(),
+        }
+    }
+
     /// What the link has done so far.
     #[must_use]
     pub fn counters(&self) -> &Counters {

@@ -68,6 +68,10 @@ impl Queue {
         self.waiting_bytes += u64::from(bytes);
     }
 
+    pub(crate) fn limit(&self) -> Limit {
+        self.limit
+    }
+
     pub(crate) fn packets(&self) -> usize {
         self.waiting.len()
     }

@@ -3,6 +3,7 @@
 
 use crate::crossing_columns::CROSSING;
 use crate::metrics::share_of_total;
+use crate::middlebox_columns::MIDDLEBOX;
 use crate::value::{Kind, Value, seconds};
 use crate::{FlowOutcome, LinkOutcome, Outcome, SenderSample};
 use bentpipe_units::{Bytes, Rate, Time};
@@ -17,6 +18,8 @@ pub enum TableKind {
     Links,
     /// One row per run, flow and link on the flow's way.
     Crossings,
+    /// One row per run and middlebox.
+    Middleboxes,
     /// One row per sample of a time series.
     Series,
 }
@@ -39,6 +42,7 @@ pub fn columns(table: TableKind) -> Vec<Column> {
         TableKind::Runs => described(&RUN).chain(described(&FLOW)).collect(),
         TableKind::Links => described(&RUN).chain(described(&LINK)).collect(),
         TableKind::Crossings => described(&RUN).chain(described(&CROSSING)).collect(),
+        TableKind::Middleboxes => described(&RUN).chain(described(&MIDDLEBOX)).collect(),
         TableKind::Series => described(&RUN[..2])
             .chain([FLOW_NAME.column()])
             .chain(described(&SAMPLE))
@@ -513,6 +517,7 @@ pub(crate) fn kind_of(name: &str) -> Option<Kind> {
         .or_else(|| find(&FLOW, name))
         .or_else(|| find(&LINK, name))
         .or_else(|| find(&CROSSING, name))
+        .or_else(|| find(&MIDDLEBOX, name))
         .or_else(|| find(&SAMPLE, name))
 }
 
@@ -522,8 +527,8 @@ mod tests {
 
     #[test]
     fn a_name_means_one_kind_in_every_table_and_occurs_once_in_each() {
-        use TableKind::{Crossings, Links, Runs, Series};
-        for table in [Runs, Links, Crossings, Series] {
+        use TableKind::{Crossings, Links, Middleboxes, Runs, Series};
+        for table in [Runs, Links, Crossings, Middleboxes, Series] {
             let columns = columns(table);
             for (i, c) in columns.iter().enumerate() {
                 assert_eq!(kind_of(&c.name), Some(c.kind), "{}", c.name);

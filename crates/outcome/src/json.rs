@@ -3,6 +3,7 @@
 
 use crate::columns::{FLOW, Field, LINK, RUN, Run, SAMPLE, Sample, SampleRow};
 use crate::crossing_columns::{CROSSING, CROSSING_MARK, FLOW_MARK};
+use crate::middlebox_columns::MIDDLEBOX;
 use crate::rows::Fields;
 use crate::{Crossing, FlowOutcome, FlowSeries, LinkOutcome, Mark, Outcome, Value};
 use bentpipe_units::Bytes;
@@ -26,7 +27,7 @@ impl Serialize for Value {
 
 impl Serialize for Outcome {
     /// Writes the run, then `flows`, `links` and, where there are any,
-    /// `crossings`, `marks` and `series`.
+    /// `middleboxes`, `crossings`, `marks` and `series`.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let run = &Run::of(self);
         let mut map = to.serialize_map(None)?;
@@ -50,6 +51,10 @@ impl Serialize for Outcome {
                 fields: &LINK,
             },
         )?;
+        if !self.middleboxes.is_empty() {
+            let (parts, fields) = (&self.middleboxes, &MIDDLEBOX);
+            map.serialize_entry("middleboxes", &Parts { run, parts, fields })?;
+        }
         if !self.crossings.is_empty() {
             map.serialize_entry(
                 "crossings",
@@ -211,6 +216,7 @@ impl<'de> Deserialize<'de> for Outcome {
                 ended_at: run.time("ended_at_ns")?,
                 events: run.count("events")?,
                 packet_hops: run.count("packet_hops")?,
+                middleboxes: some_parts(&map, "middleboxes", |f| f.middlebox())?,
                 crossings: some_parts(&map, "crossings", |f| names.crossing(f))?,
                 marks: marks(&map)?,
                 flows,

@@ -7,8 +7,8 @@
 //!   ([`Outcome::goodput`], [`jain_index`], ...);
 //! - [`Span`] is an interval of a run: what flows got in it and how they
 //!   shared links;
-//! - [`TableWriter`] writes the tables `runs`, `links`, `crossings` and
-//!   `series` as CSV or Parquet, [`Table`] reads them back, [`columns()`] lists their columns;
+//! - [`TableWriter`] writes the tables `runs`, `links`, `crossings`,
+//!   `middleboxes` and `series` as CSV or Parquet, [`Table`] reads them back, [`columns()`] lists their columns;
 //! - [`Outcome`] is `Serialize` and `Deserialize` under the column names of
 //!   the tables, which is what `--json` prints and a [`Journal`] keeps;
 //! - [`Capture`] writes packets as pcapng, [`write_qlog`] a sender's state as
@@ -24,6 +24,7 @@ mod error;
 mod journal;
 mod json;
 mod metrics;
+mod middlebox_columns;
 mod model;
 mod packet;
 mod parquet_file;
@@ -47,7 +48,7 @@ pub use packet::{
 pub use pcapng::{Capture, CaptureError, Interface};
 pub use provenance::Provenance;
 pub use qlog::{QlogSettings, write_qlog};
-pub use rows::{CrossingRow, LinkRow, RunRow};
+pub use rows::{CrossingRow, LinkRow, MiddleboxRow, RunRow};
 pub use span::{NoMark, Span};
 pub use table::{Format, Table, TableWriter, write_table};
 pub use value::{Kind, Value};

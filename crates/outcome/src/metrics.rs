@@ -203,6 +203,7 @@ impl Outcome {
             packet_hops: self.packet_hops,
             flows: self.flows.clone(),
             links: self.links.clone(),
+            middleboxes: self.middleboxes.clone(),
             crossings: self.crossings.clone(),
             marks: self.marks.clone(),
             series: Vec::new(),

@@ -20,6 +20,8 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// One entry per link, in the scenario's order.
     pub links: Vec<LinkOutcome>,
+    /// One entry per middlebox, in the scenario's order.
+    pub middleboxes: Vec<MiddleboxOutcome>,
     /// What each flow did to each link on its way: by flow, then along its way
     /// forth and back. Flows that are computed, not simulated, have none.
     pub crossings: Vec<Crossing>,
@@ -125,6 +127,29 @@ pub struct LinkOutcome {
     /// 95th percentile of the waiting time that a packet arriving at a random
     /// instant of the run would have met: what others feel.
     pub p95_queueing_delay: Duration,
+}
+
+/// What one middlebox did.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct MiddleboxOutcome {
+    /// Name of the box.
+    pub name: String,
+    /// What it is, by the name of a scenario.
+    pub kind: String,
+    /// Packets that came to it.
+    pub seen_packets: u64,
+    /// Data packets that it put into its cache.
+    pub cached_packets: u64,
+    /// Data packets that it did not: the cache was full, or the queue behind.
+    pub overflow_packets: u64,
+    /// Packets that it sent again.
+    pub local_retransmissions: u64,
+    /// Times that its own timer made it send a packet again.
+    pub local_timeouts: u64,
+    /// Acknowledgements that ended at it.
+    pub suppressed_acks: u64,
+    /// Acknowledgements that it sent itself.
+    pub own_acks: u64,
 }
 
 /// What one flow did to one link on its way, data and acknowledgements alike.

@@ -1,7 +1,7 @@
 //! Rows read back as the model.
 
 use crate::value::Value;
-use crate::{CrossingCounts, FlowCounts, FlowOutcome, LinkOutcome};
+use crate::{CrossingCounts, FlowCounts, FlowOutcome, LinkOutcome, MiddleboxOutcome};
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 
 /// A row of the table `runs`: one flow of one run.
@@ -55,6 +55,21 @@ pub struct CrossingRow {
     pub link: String,
     /// What was counted.
     pub counts: CrossingCounts,
+}
+
+/// A row of the table `middleboxes`: one box of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MiddleboxRow {
+    /// The study's axes, (name, value).
+    pub axes: Vec<(String, String)>,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// When the run ended.
+    pub ended_at: Time,
+    /// What the box did.
+    pub middlebox: MiddleboxOutcome,
 }
 
 /// Takes the fields of a row or a JSON object by their names. The error says
@@ -173,6 +188,20 @@ impl Fields<'_> {
             max_queue_bytes: self.bytes("max_queue_bytes")?,
             mean_queueing_delay: self.duration("mean_queueing_delay_ns")?,
             p95_queueing_delay: self.duration("p95_queueing_delay_ns")?,
+        })
+    }
+
+    pub(crate) fn middlebox(&self) -> Result<MiddleboxOutcome, String> {
+        Ok(MiddleboxOutcome {
+            name: self.text("middlebox")?,
+            kind: self.text("middlebox_kind")?,
+            seen_packets: self.count("seen_packets")?,
+            cached_packets: self.count("cached_packets")?,
+            overflow_packets: self.count("overflow_packets")?,
+            local_retransmissions: self.count("local_retransmissions")?,
+            local_timeouts: self.count("local_timeouts")?,
+            suppressed_acks: self.count("suppressed_acks")?,
+            own_acks: self.count("own_acks")?,
         })
     }
 

@@ -82,6 +82,15 @@ pub(crate) fn outcome() -> Outcome {
         packet_hops: 6000,
         flows: vec![flow("a"), second],
         links: vec![link("forward"), link("return")],
+        middleboxes: vec![crate::MiddleboxOutcome {
+            name: "cache".to_owned(),
+            kind: "snoop".to_owned(),
+            seen_packets: 900,
+            cached_packets: 600,
+            local_retransmissions: 7,
+            suppressed_acks: 21,
+            ..Default::default()
+        }],
         crossings: vec![Crossing {
             flow: 0,
             link: 1,
@@ -143,6 +152,7 @@ pub(crate) fn shared() -> Outcome {
             rate: Rate::from_mbps(1),
             ..link("shared")
         }],
+        middleboxes: Vec::new(),
         crossings: vec![crossing(0, 600), crossing(1, 150)],
         marks: vec![Mark {
             at: Time::from_nanos(4_000_000_000),
@@ -277,7 +287,7 @@ prop_compose! {
             outage_losses: counts[10],
             ..link("forward")
         };
-        Outcome { scenario, seed, events, packet_hops, ended_at, flows, links: vec![link],
+        Outcome { scenario, seed, events, packet_hops, ended_at, flows, links: vec![link], middleboxes: Vec::new(),
             crossings: crossings.into_iter().collect(), marks, series: Vec::new() }
     }
 }

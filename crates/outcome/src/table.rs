@@ -3,10 +3,13 @@
 use crate::columns::{Column, FLOW, LINK, RUN, Run, SAMPLE, Sample, SampleRow, columns, kind_of};
 use crate::crossing_columns::CROSSING;
 use crate::csv_file::{self, CsvWriter};
+use crate::middlebox_columns::MIDDLEBOX;
 use crate::parquet_file::{self, ParquetWriter};
 use crate::rows::Fields;
 use crate::value::{Kind, Value};
-use crate::{CrossingRow, Error, FlowSeries, LinkRow, Outcome, Provenance, RunRow, TableKind};
+use crate::{
+    CrossingRow, Error, FlowSeries, LinkRow, MiddleboxRow, Outcome, Provenance, RunRow, TableKind,
+};
 use bentpipe_units::Time;
 use std::path::{Path, PathBuf};
 
@@ -132,6 +135,12 @@ impl TableWriter {
             TableKind::Crossings => {
                 for crossing in &outcome.crossings {
                     let values = CROSSING.iter().map(|f| f.get(&context, crossing));
+                    self.row(head.iter().cloned().chain(run()).chain(values).collect())?;
+                }
+            }
+            TableKind::Middleboxes => {
+                for middlebox in &outcome.middleboxes {
+                    let values = MIDDLEBOX.iter().map(|f| f.get(&context, middlebox));
                     self.row(head.iter().cloned().chain(run()).chain(values).collect())?;
                 }
             }
@@ -322,6 +331,22 @@ impl Table {
                 flow: fields.text("flow")?,
                 link: fields.text("link")?,
                 counts: fields.crossing()?,
+            })
+        })
+    }
+
+    /// The rows of a table `middleboxes`.
+    ///
+    /// # Errors
+    /// If a column is missing or a cell is not of its kind.
+    pub fn middlebox_rows(&self) -> Result<Vec<MiddleboxRow>, Error> {
+        self.read_rows(|axes, fields| {
+            Ok(MiddleboxRow {
+                axes,
+                scenario: fields.text("scenario")?,
+                seed: fields.count("seed")?,
+                ended_at: fields.time("ended_at_ns")?,
+                middlebox: fields.middlebox()?,
             })
         })
     }

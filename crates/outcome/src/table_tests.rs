@@ -11,10 +11,11 @@ fn provenance() -> Provenance {
     Provenance::new("geo", "9f3c0a", &[1, 2])
 }
 
-const KINDS: [TableKind; 4] = [
+const KINDS: [TableKind; 5] = [
     TableKind::Runs,
     TableKind::Links,
     TableKind::Crossings,
+    TableKind::Middleboxes,
     TableKind::Series,
 ];
 

@@ -1,7 +1,8 @@
 //! Scenarios from programs, without a file.
 
+use crate::attach::attach;
 use crate::model::{
-    Flow, Handshake, Limits, Link, LinkId, Node, NodeId, RouteChange, Scenario, Stranded,
+    Flow, Handshake, Limits, Link, LinkId, Middlebox, Node, NodeId, RouteChange, Scenario, Stranded,
 };
 use crate::route::{self, NoRoute};
 use bentpipe_link::{LinkSettings, QueueSettings, Timeline};
@@ -41,6 +42,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct ScenarioBuilder {
     scenario: Scenario,
+    /// The links that the boxes stand at, by name.
+    toward: Vec<String>,
 }
 
 /// Why a scenario cannot be built.
@@ -52,10 +55,10 @@ pub enum BuildError {
     /// Nothing to run.
     #[error("the scenario has no flows")]
     NoFlows,
-    /// Two nodes, links or flows share a name.
+    /// Two nodes, links, flows or middleboxes share a name.
     #[error("there are two {what}s named `{name}`")]
     Duplicate {
-        /// `node`, `link` or `flow`.
+        /// `node`, `link`, `flow` or `middlebox`.
         what: &'static str,
         /// The name.
         name: String,
@@ -105,6 +108,14 @@ pub enum BuildError {
         /// What is wrong.
         why: &'static str,
     },
+    /// A middlebox whose node has no link of that name.
+    #[error("middlebox `{name}` is not at link `{link}`")]
+    NotAtLink {
+        /// Name of the box.
+        name: String,
+        /// Name of the link.
+        link: String,
+    },
     /// No path between the nodes of a flow.
     #[error("no path leads from `{from}` to `{to}` and back, or it is too long")]
     Unconnected {
@@ -129,8 +140,10 @@ impl Scenario {
                 links: Vec::new(),
                 flows: Vec::new(),
                 stranded: Stranded::default(),
+                middleboxes: Vec::new(),
                 limits: Limits::default(),
             },
+            toward: Vec::new(),
         }
     }
 }
@@ -258,6 +271,25 @@ impl ScenarioBuilder {
         }
     }
 
+    /// Adds a box at `node`, at the near end of the link called `toward`;
+    /// where links are counted, of all that leave the node.
+    pub fn middlebox(
+        &mut self,
+        name: impl Into<String>,
+        node: NodeId,
+        toward: impl Into<String>,
+        settings: bentpipe_middlebox::Settings,
+    ) {
+        self.toward.push(toward.into());
+        self.scenario.middleboxes.push(Middlebox {
+            name: name.into(),
+            node,
+            toward: Vec::new(),
+            back: Vec::new(),
+            settings,
+        });
+    }
+
     /// Checks the scenario and computes the routes.
     ///
     /// # Errors
@@ -302,6 +334,14 @@ impl ScenarioBuilder {
                     why,
                 });
             }
+        }
+        unique("middlebox", scenario.middleboxes.iter().map(|m| &m.name))?;
+        for (middlebox, toward) in scenario.middleboxes.iter_mut().zip(&self.toward) {
+            let found = attach(&scenario.links, middlebox.node, toward);
+            (middlebox.toward, middlebox.back) = found.map_err(|_| BuildError::NotAtLink {
+                name: middlebox.name.clone(),
+                link: toward.clone(),
+            })?;
         }
         match route::route(scenario.nodes.len(), &scenario.links, &mut scenario.flows) {
             Ok(()) => Ok(scenario),

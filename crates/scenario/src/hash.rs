@@ -1,10 +1,13 @@
 //! What makes two runs the same scenario.
 
-use crate::model::{Flow, Handshake, Limits, Link, LinkId, Node, RouteChange, Scenario, Stranded};
+use crate::model::{
+    Flow, Handshake, Limits, Link, LinkId, Middlebox, Node, RouteChange, Scenario, Stranded,
+};
 use bentpipe_link::{
     AdaptiveSettings, ChannelSettings, CoDelSettings, InFlight, Limit, LinkSettings, Loss, Piece,
     QueueSettings, RedMode, RedSettings, Timeline, WhenDown,
 };
+use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant};
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, Pacing, Transport};
 use bentpipe_traffic::{Application, Period};
 use std::fmt::{self, Write};
@@ -77,6 +80,7 @@ fn write_scenario(w: &mut impl Write, scenario: &Scenario) -> fmt::Result {
         links,
         flows,
         stranded,
+        middleboxes,
         limits,
     } = scenario;
     let Limits { events, packets } = limits;
@@ -105,7 +109,47 @@ fn write_scenario(w: &mut impl Write, scenario: &Scenario) -> fmt::Result {
         }
         last = flow.transport.as_ref();
     }
-    Ok(())
+    middleboxes.iter().try_for_each(|b| write_middlebox(w, b))
+}
+
+fn write_middlebox(w: &mut impl Write, middlebox: &Middlebox) -> fmt::Result {
+    let Middlebox {
+        name,
+        node,
+        toward,
+        back: _, // what the links say
+        settings,
+    } = middlebox;
+    write!(w, "middlebox {name:?} at {} toward=", node.0)?;
+    toward
+        .iter()
+        .try_for_each(|link| write!(w, "{},", link.0))?;
+    match settings {
+        Settings::Snoop(snoop) => write_snoop(w, snoop),
+    }
+}
+
+fn write_snoop(w: &mut impl Write, snoop: &SnoopSettings) -> fmt::Result {
+    let SnoopSettings {
+        cache,
+        threshold,
+        tick,
+        srtt,
+        rttvar,
+        gain,
+        retransmissions,
+        variant,
+    } = snoop;
+    let (tick, srtt, rttvar) = (tick.as_nanos(), srtt.as_nanos(), rttvar.as_nanos());
+    let gain = Bits(*gain);
+    write!(
+        w,
+        " snoop {cache} {threshold} {tick} {srtt} {rttvar} {gain} {retransmissions}"
+    )?;
+    w.write_str(match variant {
+        SnoopVariant::Standard => " standard\n",
+        SnoopVariant::Ns2 => " ns-2\n",
+    })
 }
 
 fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {

@@ -17,6 +17,7 @@
 //! # Ok::<(), bentpipe_scenario::Diagnostics>(())
 //! ```
 
+mod attach;
 mod builder;
 mod diagnostic;
 mod document;
@@ -37,7 +38,7 @@ pub use diagnostic::{Diagnostic, Diagnostics};
 pub use document::Document;
 pub use hash::ScenarioHash;
 pub use model::{
-    Flow, Handshake, Limits, Link, LinkId, Node, NodeId, RouteChange, Scenario, Stranded,
+    Flow, Handshake, Limits, Link, LinkId, Middlebox, Node, NodeId, RouteChange, Scenario, Stranded,
 };
 pub use overriding::Override;
 pub use schema::{Key, Kind, LARGEST_COUNT, Presence, Section, schema};

@@ -34,6 +34,8 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// What a packet does whose way leads over a link that is down.
     pub stranded: Stranded,
+    /// What sits on nodes and touches packets that pass.
+    pub middleboxes: Vec<Middlebox>,
     /// What a run may use at most.
     pub limits: Limits,
 }
@@ -113,6 +115,23 @@ pub struct Flow {
     pub reverse: Vec<LinkId>,
     /// Other ways later on, in order of time.
     pub changes: Vec<RouteChange>,
+}
+
+/// A box on a node, at the near end of a link or of several. It sees the
+/// packets that pass the node into such a link, or out of its way back.
+/// Packets of flows that begin or end at the node do not pass it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Middlebox {
+    /// Its name in the file.
+    pub name: String,
+    /// Where it stands.
+    pub node: NodeId,
+    /// The links that leave the node and whose far side it helps.
+    pub toward: Vec<LinkId>,
+    /// The ways back of those, in the same order.
+    pub back: Vec<LinkId>,
+    /// What it is.
+    pub settings: bentpipe_middlebox::Settings,
 }
 
 /// What happens before the first data segment.

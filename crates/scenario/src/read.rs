@@ -7,6 +7,7 @@
 mod applications;
 mod flows;
 mod links;
+mod middleboxes;
 mod nodes;
 mod queues;
 mod transports;
@@ -342,6 +343,7 @@ pub(crate) fn scenario(
     let transports = transports::read(&top);
     let flows = flows::read(&top, &nodes, &transports, duration.ok());
     let flows = flows::route(&top, flows?, &nodes, &links.links, links.complete);
+    let middleboxes = middleboxes::read(&top, &nodes, &links);
     Ok(Scenario {
         name: name?.unwrap_or_else(|| default_name.to_string()),
         description: description?.unwrap_or_default(),
@@ -351,6 +353,7 @@ pub(crate) fn scenario(
         links: links.links,
         flows: flows?,
         stranded: crate::model::Stranded::default(),
+        middleboxes: middleboxes?,
         limits: limits?,
     })
 }

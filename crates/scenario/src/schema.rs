@@ -7,6 +7,7 @@
 
 mod flow;
 mod link;
+mod middlebox;
 mod network;
 mod queue;
 mod transport;
@@ -15,6 +16,7 @@ use std::fmt;
 
 pub(crate) use flow::{APPLICATIONS, FLOW, PERIODS};
 pub(crate) use link::{CHANNELS, LINK, REVERSE};
+pub(crate) use middlebox::MIDDLEBOXES;
 pub(crate) use network::{LIMITS, NODE, TOP};
 pub(crate) use queue::QUEUES;
 pub(crate) use transport::{DELAYED_ACK, PACINGS, TRANSPORT};
@@ -127,7 +129,7 @@ pub fn schema() -> impl Iterator<Item = &'static Section> {
     let network = network.into_iter().chain(&QUEUES).chain(&CHANNELS);
     let transport = [&TRANSPORT, &DELAYED_ACK].into_iter().chain(&PACINGS);
     let flow = [&FLOW].into_iter().chain(&APPLICATIONS).chain(&PERIODS);
-    network.chain(transport).chain(flow)
+    network.chain(transport).chain(flow).chain(&MIDDLEBOXES)
 }
 
 const fn key(name: &'static str, kind: Kind, presence: Presence, meaning: &'static str) -> Key {

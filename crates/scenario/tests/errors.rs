@@ -193,6 +193,39 @@ fn overridden(path: &str, value: impl Into<Override>) -> String {
     result.unwrap_err().render(false)
 }
 
+/// The good scenario and this in the table of a middlebox.
+fn boxed(keys: &str) -> String {
+    rendered(&format!("{GOOD}\n[middlebox.cache]\n{keys}\n"))
+}
+
+#[test]
+fn middleboxes() {
+    insta::assert_snapshot!(
+        "middlebox_of_no_kind",
+        boxed("node = \"gateway\"\ntoward = \"satellite\"")
+    );
+    insta::assert_snapshot!(
+        "middlebox_of_an_unknown_kind",
+        boxed("kind = \"snop\"\nnode = \"gateway\"\ntoward = \"satellite\"")
+    );
+    insta::assert_snapshot!(
+        "middlebox_at_an_unknown_link",
+        boxed("kind = \"snoop\"\nnode = \"gateway\"\ntoward = \"satelite\"")
+    );
+    insta::assert_snapshot!(
+        "middlebox_at_a_link_elsewhere",
+        boxed("kind = \"snoop\"\nnode = \"server\"\ntoward = \"satellite\"")
+    );
+    insta::assert_snapshot!(
+        "middlebox_without_its_place",
+        boxed("kind = \"snoop\"\ntick = \"0 s\"")
+    );
+    insta::assert_snapshot!(
+        "middlebox_with_an_unknown_variant",
+        boxed("kind = \"snoop\"\nnode = \"gatway\"\ntoward = \"lan\"\nvariant = \"ns2\"")
+    );
+}
+
 #[test]
 fn axis_values() {
     insta::assert_snapshot!("axis_unit", overridden("link.satellite.rate", "2 Mbits"));

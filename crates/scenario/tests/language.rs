@@ -5,7 +5,8 @@ use bentpipe_link::{
     AdaptiveSettings, ChannelSettings, CoDelSettings, Limit, QueueSettings, RedMode, RedPreset,
     RedSettings,
 };
-use bentpipe_scenario::{Document, Handshake, Limits, Scenario, schema};
+use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant};
+use bentpipe_scenario::{Document, Handshake, Limits, LinkId, Scenario, schema};
 use bentpipe_tcp::{CongestionControlChoice, HostProfile, Pacing, Recovery, Transport};
 use bentpipe_traffic::{Application, Period};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
@@ -568,6 +569,66 @@ fn a_transport_may_refine_another_of_the_file_or_its_namesake() {
 }
 
 #[test]
+fn a_middlebox_stands_at_the_near_end_of_links() {
+    let star = |boxes: &str| {
+        read(&format!(
+            "duration = \"10 s\"\n[node.hub]\n[node.host]\n[node.a]\ncount = 2\n\
+             [link.leg]\nbetween = [\"a\", \"hub\"]\nrate = \"8 Mbit/s\"\n{DELAY}\n\
+             [link.lan]\nbetween = [\"hub\", \"host\"]\nrate = \"8 Mbit/s\"\n{DELAY}\n\
+             [flow.f]\nfrom = \"host\"\nto = \"a\"\n{FILE}\n{boxes}\n"
+        ))
+    };
+    let snoop = "[middlebox.cache]\nkind = \"snoop\"\nnode = \"hub\"\ntoward = ";
+    let ids = |ids: &[LinkId]| ids.iter().map(|id| id.0).collect::<Vec<_>>();
+    let all = star(&format!("{snoop}\"leg\""));
+    assert_eq!(all.middleboxes[0].name, "cache");
+    assert_eq!(ids(&all.middleboxes[0].toward), [1, 3]);
+    assert_eq!(ids(&all.middleboxes[0].back), [0, 2]);
+    let one = star(&format!("{snoop}\"leg[2]\""));
+    assert_eq!(ids(&one.middleboxes[0].toward), [3]);
+    let lan = star(&format!("{snoop}\"lan\"\ncache = 7\nvariant = \"ns-2\""));
+    assert_eq!(ids(&lan.middleboxes[0].toward), [4]);
+    assert_eq!(
+        lan.middleboxes[0].settings,
+        Settings::Snoop(SnoopSettings {
+            cache: 7,
+            variant: SnoopVariant::Ns2,
+            ..SnoopSettings::default()
+        })
+    );
+    // What a box is and where it stands makes another scenario; none is as
+    // before there were any.
+    let none = star("");
+    assert!(!none.canonical_text().contains("middlebox"));
+    let hashes = [&none, &all, &one, &lan].map(Scenario::hash);
+    for (i, hash) in hashes.iter().enumerate() {
+        assert!(!hashes[i + 1..].contains(hash));
+    }
+}
+
+#[test]
+fn a_program_adds_middleboxes() {
+    let link = two_nodes(DELAY, FILE).links[0].settings.clone();
+    let mut builder = Scenario::builder("program");
+    let [a, b, c] = ["a", "b", "c"].map(|n| builder.node(n));
+    builder.link("lan", a, b, link.clone());
+    builder.link("leg", b, c, link);
+    let udp = Application::ConstantRate {
+        rate: Rate::from_mbps(1),
+        packet_size: Bytes::new(1000),
+    };
+    builder.flow("f", a, c, udp);
+    let snoop = Settings::Snoop(SnoopSettings::default());
+    builder.middlebox("cache", b, "leg", snoop.clone());
+    let built = builder.build().unwrap();
+    assert_eq!(built.middleboxes[0].toward, [LinkId(2)]);
+    assert_eq!(built.middleboxes[0].back, [LinkId(3)]);
+    builder.middlebox("other", a, "leg", snoop);
+    let error = builder.build().unwrap_err();
+    assert_eq!(error.to_string(), "middlebox `other` is not at link `leg`");
+}
+
+#[test]
 fn no_parameter_is_named_like_a_key_of_a_transport() {
     let section = schema().find(|s| s.path == "transport.NAME").unwrap();
     for described in bentpipe_cc::list() {
@@ -618,4 +679,14 @@ fn the_defaults_of_the_schema_are_those_of_the_code() {
         flow("handshake")
     );
     assert_eq!(two_nodes(&written, &rest), two_nodes(DELAY, FILE));
+
+    let snoop = |name: &str| default("middlebox.NAME", Some("snoop"), name);
+    let usual = SnoopSettings::default();
+    assert_eq!(snoop("cache").parse(), Ok(usual.cache));
+    assert_eq!(snoop("threshold").parse(), Ok(usual.threshold));
+    assert_eq!(snoop("tick").parse(), Ok(usual.tick));
+    assert_eq!(snoop("srtt").parse(), Ok(usual.srtt));
+    assert_eq!(snoop("rttvar").parse(), Ok(usual.rttvar));
+    assert_eq!(snoop("gain").parse(), Ok(usual.gain));
+    assert_eq!(snoop("retransmissions").parse(), Ok(usual.retransmissions));
 }

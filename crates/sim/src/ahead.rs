@@ -10,7 +10,8 @@
 //! arrival when it is offered one, and what is offered to it later may push out
 //! what waits. Links with a timeline are stepped. Where routes change with time
 //! a link is fed by whoever feeds it on any way; where packets may be rerouted
-//! anywhere, nobody follows.
+//! anywhere, nobody follows. Nor does a link that begins at a node with a
+//! middlebox.
 
 use bentpipe_scenario::{LinkId, Scenario, Stranded};
 
@@ -63,11 +64,17 @@ impl Ahead {
             let link = &scenario.links[link];
             link.timeline.is_some() || link.settings.queue.is_stepped()
         };
+        // A middlebox sees a packet when it comes.
+        let boxed = |link: usize| {
+            let node = scenario.links[link].from;
+            scenario.middleboxes.iter().any(|m| m.node == node)
+        };
         for (link, &feeder) in feeders.iter().enumerate() {
             // No longer chains: a leader does not follow itself.
             if let Some(first) = only(feeder)
                 && only(feeders[first as usize]).is_none()
                 && !stepped(link)
+                && !boxed(link)
                 && !stepped(first as usize)
             {
                 leader[link] = Some(first);

@@ -4,7 +4,9 @@ use crate::flow::{Ends, Running};
 use crate::network::Network;
 use crate::observer::Observer;
 use crate::{Options, ideal};
-use bentpipe_outcome::{FlowCounts, FlowOutcome, FlowSeries, LinkOutcome, Mark, Outcome};
+use bentpipe_outcome::{
+    FlowCounts, FlowOutcome, FlowSeries, LinkOutcome, Mark, MiddleboxOutcome, Outcome,
+};
 use bentpipe_scenario::{Flow, Scenario};
 use bentpipe_units::{Bytes, Duration, Time};
 
@@ -75,6 +77,20 @@ pub(crate) fn outcome<O: Observer>(
             }
         })
         .collect::<Vec<_>>();
+    let middleboxes = scenario.middleboxes.iter().zip(net.boxes.counters());
+    let middleboxes = middleboxes
+        .map(|(m, c)| MiddleboxOutcome {
+            name: m.name.clone(),
+            kind: m.settings.kind().to_owned(),
+            seen_packets: c.seen,
+            cached_packets: c.cached,
+            overflow_packets: c.overflow,
+            local_retransmissions: c.local_retransmissions,
+            local_timeouts: c.timeouts,
+            suppressed_acks: c.suppressed,
+            own_acks: c.acknowledged,
+        })
+        .collect();
     Outcome {
         scenario: scenario.name.clone(),
         seed: options.seed,
@@ -83,6 +99,7 @@ pub(crate) fn outcome<O: Observer>(
         packet_hops: links.iter().map(|l| l.delivered_packets).sum(),
         flows: outcomes,
         links,
+        middleboxes,
         crossings,
         marks,
         series,

@@ -1,5 +1,6 @@
 //! Links, packets and the event queue: everything between the endpoints.
 
+mod middlebox;
 mod stepped;
 mod ways;
 
@@ -10,9 +11,10 @@ use crate::observer::Observer;
 use crate::queue::{Class, Event, EventQueue};
 use bentpipe_link::{Admission, Link, Offered, Verdict};
 use bentpipe_scenario::{Scenario, Stranded};
-use bentpipe_tcp::packet::{ecn, priority};
+use bentpipe_tcp::packet::ecn;
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::{Duration, Time};
+use middlebox::Boxes;
 use ways::{NOWHERE, Ways};
 
 pub(crate) use ways::Way;
@@ -37,10 +39,26 @@ pub(crate) struct Carried {
 
 /// What queues may do with a packet.
 mod class {
+    use bentpipe_tcp::Packet;
+    use bentpipe_tcp::packet::{ecn, priority};
+
     /// It may be marked.
     pub(super) const ECN_CAPABLE: u8 = 1;
     /// It may be dropped first.
     pub(super) const LOW_PRIORITY: u8 = 2;
+
+    /// What queues may do with `packet`.
+    #[inline]
+    pub(super) fn of(packet: &Packet) -> u8 {
+        let mut class = 0;
+        if packet.ecn != ecn::NOT_CAPABLE {
+            class |= ECN_CAPABLE;
+        }
+        if packet.priority == priority::LOW {
+            class |= LOW_PRIORITY;
+        }
+        class
+    }
 }
 
 const _: () = assert!(size_of::<Carried>() == 16);
@@ -75,6 +93,7 @@ pub(crate) struct Network<'a, O> {
     /// Most packets that may be alive at once.
     limit: usize,
     pub(crate) ways: Ways,
+    pub(crate) boxes: Boxes,
     pub(crate) ahead: Ahead,
     /// The next event of each stepped link that is in the queue.
     queued: Vec<Time>,
@@ -105,7 +124,8 @@ impl<'a, O: Observer> Network<'a, O> {
                 link
             })
             .collect();
-        let ways = Ways::new(scenario);
+        let boxes = Boxes::new(scenario);
+        let ways = Ways::new(scenario, &boxes);
         let mut events = EventQueue::default();
         events.extend(ways.next_change());
         let reroutes = (scenario.stranded == Stranded::Rerouted)
@@ -120,6 +140,7 @@ impl<'a, O: Observer> Network<'a, O> {
             observer,
             packets: Arena::default(),
             limit: scenario.limits.packets as usize,
+            boxes,
             ways,
             ahead,
             reroutes,
@@ -155,7 +176,12 @@ impl<'a, O: Observer> Network<'a, O> {
         if at == way.end {
             return Some(carried.handle);
         }
-        self.offer(self.ways.hops[at as usize], carried);
+        let next = self.ways.hops[at as usize];
+        if next & middlebox::FLAG != 0 {
+            self.pass_boxes(index, next & !middlebox::FLAG, carried);
+        } else {
+            self.offer(next, carried);
+        }
         None
     }
 
@@ -246,8 +272,9 @@ impl<'a, O: Observer> Network<'a, O> {
         if at == way.end {
             return None;
         }
+        // A flagged one never follows.
         let next = self.ways.hops[at as usize];
-        self.ahead.follows(next).then_some(next)
+        (next & middlebox::FLAG == 0 && self.ahead.follows(next)).then_some(next)
     }
 }
 
@@ -258,13 +285,7 @@ impl<O: Observer> Transmit for Network<'_, O> {
                 .sent(self.now, packet.destination ^ 1, &packet);
         }
         let (destination, bytes) = (packet.destination, packet.bytes);
-        let mut class = 0;
-        if packet.ecn != ecn::NOT_CAPABLE {
-            class |= class::ECN_CAPABLE;
-        }
-        if packet.priority == priority::LOW {
-            class |= class::LOW_PRIORITY;
-        }
+        let class = class::of(&packet);
         let (way, first) = self.ways.send(destination, bytes);
         if first == NOWHERE {
             return;

@@ -9,8 +9,8 @@
 use bentpipe_units::Time;
 
 /// What an event concerns. At the same instant, routes change first, so that
-/// what arrives or is sent then goes the new way; arrivals come before timers
-/// and timers before applications.
+/// what arrives or is sent then goes the new way; arrivals come before timers,
+/// timers before applications, and those before middleboxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// Flows take other routes.
@@ -21,6 +21,8 @@ pub enum Class {
     Timer,
     /// An application starts, stops or sends.
     Application,
+    /// A timer of a middlebox may be due.
+    Middlebox,
 }
 
 /// An event: at `at`, something of `class` happens to component number
@@ -45,7 +47,8 @@ fn event(at: u64, tag: u64) -> Event {
         0 => Class::Route,
         1 => Class::Arrival,
         2 => Class::Timer,
-        _ => Class::Application,
+        3 => Class::Application,
+        _ => Class::Middlebox,
     };
     // Truncation takes the tag's fields apart.
     Event {

@@ -138,6 +138,10 @@ impl<'a> Simulation<'a> {
                 check(&limits, events, net)?;
             }
             let (index, sides) = match event.class {
+                Class::Middlebox => {
+                    net.wake_box(event.component);
+                    continue;
+                }
                 Class::Arrival => match net.arrive(event.component) {
                     None => continue,
                     Some(handle) => {

@@ -83,10 +83,8 @@ impl<O: Observer> Network<'_, O> {
             }
         }
         for loss in &self.ledger.pending {
-            let (hop, index) = (
-                loss.hop as usize,
-                self.ways.hops[loss.hop as usize] as usize,
-            );
+            let hop = loss.hop as usize;
+            let index = self.ways.link_of(hop);
             let early = &mut tally.links[index];
             match loss.verdict {
                 Verdict::ChannelLoss => early.channel_losses += 1,
@@ -115,7 +113,9 @@ impl<O: Observer> Network<'_, O> {
             for way in ways.into_iter().flatten() {
                 let mut entered = way.sent;
                 for hop in way.range() {
-                    let link = self.ways.hops[hop] as usize;
+                    let link = self.ways.link_of(hop);
+                    // What boxes there put in and took out.
+                    entered = self.boxes.after(hop, entered);
                     let Losses {
                         queue,
                         channel,

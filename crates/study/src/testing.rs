@@ -64,6 +64,7 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
             mean_queueing_delay: Duration::from_millis(12),
             p95_queueing_delay: Duration::from_millis(90),
         }],
+        middleboxes: Vec::new(),
         crossings: vec![Crossing {
             flow: 0,
             link: 0,

@@ -159,6 +159,7 @@ impl Path {
             ],
             flows: flows.collect(),
             stranded: bentpipe_scenario::Stranded::default(),
+            middleboxes: Vec::new(),
             limits: Limits::default(),
         }
     }

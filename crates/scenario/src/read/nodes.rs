@@ -168,6 +168,11 @@ impl Nodes<'_> {
 }
 
 impl End {
+    /// The node, if it stands for one only.
+    pub(super) fn single(&self) -> Option<NodeId> {
+        self.count.is_none().then_some(NodeId(self.first))
+    }
+
     /// The nodes that face each other: one to one where both are counted, all
     /// to one where one is.
     pub(super) fn pairs(

@@ -60,6 +60,12 @@ const TOP_KEYS: &[Key] = &[
         Presence::Required,
         "the flows, one table each",
     ),
+    key(
+        "middlebox",
+        Kind::Table("middlebox.NAME"),
+        Presence::Default("none"),
+        "boxes on nodes that touch packets, one table each",
+    ),
 ];
 
 pub(crate) static TOP: Section = Section {

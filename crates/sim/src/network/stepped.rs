@@ -74,7 +74,7 @@ impl<O: Observer> Network<'_, O> {
         let number = self.ways.current_of(carried.way);
         let way = self.ways.get(number);
         let hop = way.range().find(|hop| {
-            let link = self.ways.hops[*hop];
+            let link = self.ways.link_of(*hop) as u32;
             nodes[link as usize] == here
                 && link != index
                 && !self.links[link as usize].is_down(self.now)
@@ -84,7 +84,7 @@ impl<O: Observer> Network<'_, O> {
         carried.hop = (hop - way.begin as usize) as u8;
         carried.way = number;
         self.ledger.divert(left, hop as u32, carried.bytes);
-        Some((self.ways.hops[hop], carried))
+        Some((self.ways.link_of(hop) as u32, carried))
     }
 
     fn tell(&mut self, index: u32) {

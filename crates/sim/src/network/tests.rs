@@ -3,6 +3,7 @@
 use super::*;
 use crate::observer::Unobserved;
 use bentpipe_link::{ChannelSettings, CoDelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_tcp::packet::priority;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Rate};
 

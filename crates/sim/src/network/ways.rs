@@ -5,6 +5,7 @@
 //! the scenario lets stranded packets be rerouted). A way without links stands
 //! for having no route: what is sent on it is lost.
 
+use super::middlebox::{Boxes, FLAG};
 use crate::ledger::Count;
 use crate::queue::{Class, Event};
 use bentpipe_scenario::{Flow, LinkId, Scenario};
@@ -33,7 +34,8 @@ pub(crate) struct Way {
 /// All ways of a run. The first way of endpoint `e` has the number `e`.
 #[derive(Debug)]
 pub(crate) struct Ways {
-    /// Links of each way, flattened.
+    /// Links of each way, flattened; with [`FLAG`] where a box looks at what
+    /// enters.
     pub(crate) hops: Vec<u32>,
     ways: Vec<Way>,
     /// The way that each endpoint has now.
@@ -45,7 +47,7 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    pub(crate) fn new(scenario: &Scenario) -> Ways {
+    pub(crate) fn new(scenario: &Scenario, boxes: &Boxes) -> Ways {
         let endpoints = 2 * scenario.flows.len();
         let mut ways = Ways {
             hops: Vec::new(),
@@ -62,6 +64,9 @@ impl Ways {
         for (f, flow) in scenario.flows.iter().enumerate() {
             ways.add_later(2 * f, flow, &flow.reverse, |c| &c.reverse);
             ways.add_later(2 * f + 1, flow, &flow.forward, |c| &c.forward);
+        }
+        for way in &ways.ways {
+            boxes.flag(&mut ways.hops[way.range()]);
         }
         ways.changes.sort_unstable_by(|a, b| b.cmp(a));
         ways
@@ -122,6 +127,16 @@ impl Ways {
         let way = &mut self.ways[number as usize];
         way.sent.add(bytes);
         (number, way.first)
+    }
+
+    /// The way that an endpoint has now.
+    pub(crate) fn now(&self, endpoint: u32) -> u32 {
+        self.current[endpoint as usize]
+    }
+
+    /// The link of a hop.
+    pub(crate) fn link_of(&self, hop: usize) -> usize {
+        (self.hops[hop] & !FLAG) as usize
     }
 
     /// The event of the next change of routes.

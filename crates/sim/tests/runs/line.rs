@@ -103,6 +103,7 @@ impl Line {
             ],
             flows: self.flows,
             stranded: bentpipe_scenario::Stranded::default(),
+            middleboxes: Vec::new(),
             limits: Limits::default(),
         }
     }

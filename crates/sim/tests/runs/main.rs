@@ -9,6 +9,7 @@ mod determinism;
 mod ideal;
 mod line;
 mod losses;
+mod middleboxes;
 mod own_controller;
 mod proactive;
 mod queues;

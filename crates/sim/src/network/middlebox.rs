@@ -1,0 +1,202 @@
+//! Middleboxes on nodes: who sees which packet, and what they send.
+//!
+//! A hop into a link that a box stands at, or out of the way back of one, has a
+//! flag in [`super::ways::Ways::hops`]: paths without a box pay nothing. The boxes of a
+//! node look at a packet in the scenario's order; what one sends itself enters
+//! the network there, behind the others, on the way of its flow.
+
+use super::{Carried, Network, class};
+use crate::ledger::Count;
+use crate::observer::Observer;
+use crate::queue::{Class, Event};
+use bentpipe_middlebox::{Counters, Middlebox, Pass, Side, Surroundings};
+use bentpipe_scenario::Scenario;
+use bentpipe_tcp::Packet;
+use bentpipe_units::Time;
+
+/// The bit of a hop that says that a box looks at what enters.
+pub(super) const FLAG: u32 = 1 << 31;
+
+/// A box where it stands.
+#[derive(Debug)]
+struct Placed {
+    node: u32,
+    /// Links, ascending.
+    toward: Vec<u32>,
+    back: Vec<u32>,
+    middlebox: Middlebox,
+    /// When its next event in the queue is due.
+    wakes_at: Time,
+}
+
+impl Placed {
+    /// How a packet passes that comes from one link and goes to another.
+    fn side(&self, from: u32, to: u32) -> Option<Side> {
+        if self.toward.binary_search(&to).is_ok() {
+            Some(Side::Toward)
+        } else if self.back.binary_search(&from).is_ok() {
+            Some(Side::Back)
+        } else {
+            None
+        }
+    }
+}
+
+/// All boxes of a network.
+#[derive(Debug, Default)]
+pub(crate) struct Boxes {
+    placed: Vec<Placed>,
+    /// The node where each link begins; empty without boxes.
+    begins: Vec<u32>,
+    /// What boxes put into each hop and took out before it, where there are
+    /// any.
+    added: Vec<Count>,
+    taken: Vec<Count>,
+    /// What a box sends while it is called.
+    out: Vec<Packet>,
+}
+
+impl Boxes {
+    pub(super) fn new(scenario: &Scenario) -> Boxes {
+        if scenario.middleboxes.is_empty() {
+            return Boxes::default();
+        }
+        let sorted = |links: &[bentpipe_scenario::LinkId]| {
+            let mut links: Vec<u32> = links.iter().map(|l| l.0).collect();
+            links.sort_unstable();
+            links
+        };
+        let placed = scenario.middleboxes.iter().map(|m| Placed {
+            node: m.node.0,
+            toward: sorted(&m.toward),
+            back: sorted(&m.back),
+            middlebox: Middlebox::new(&m.settings),
+            wakes_at: Time::MAX,
+        });
+        Boxes {
+            placed: placed.collect(),
+            begins: scenario.links.iter().map(|l| l.from.0).collect(),
+            ..Boxes::default()
+        }
+    }
+
+    /// Flags the hops of one way where a box looks.
+    pub(super) fn flag(&self, way: &mut [u32]) {
+        for at in 1..way.len() {
+            let (from, to) = (way[at - 1] & !FLAG, way[at]);
+            if self.placed.iter().any(|p| p.side(from, to).is_some()) {
+                way[at] |= FLAG;
+            }
+        }
+    }
+
+    /// What entered a hop of what came to its node.
+    pub(crate) fn after(&self, hop: usize, came: Count) -> Count {
+        let of = |counts: &[Count]| counts.get(hop).copied().unwrap_or_default();
+        came.plus(of(&self.added)).less(of(&self.taken))
+    }
+
+    /// What each box has done.
+    pub(crate) fn counters(&self) -> impl Iterator<Item = &Counters> {
+        self.placed.iter().map(|p| p.middlebox.counters())
+    }
+}
+
+impl<O: Observer> Network<'_, O> {
+    /// A packet comes from link `from` to the boxes before link `to`, which is
+    /// the one that it is counted on already.
+    #[inline(never)]
+    pub(super) fn pass_boxes(&mut self, from: u32, to: u32, mut carried: Carried) {
+        let room = self.links[to as usize].has_room(self.now, u32::from(carried.bytes));
+        let around = Surroundings {
+            now: self.now,
+            room,
+        };
+        let node = self.boxes.begins[to as usize];
+        for index in 0..self.boxes.placed.len() {
+            let Boxes { placed, out, .. } = &mut self.boxes;
+            let placed = &mut placed[index];
+            let Some(side) = placed.side(from, to).filter(|_| placed.node == node) else {
+                continue;
+            };
+            let packet = self.packets.get_mut(carried.handle);
+            let pass = placed.middlebox.on_packet(around, side, packet, out);
+            carried.bytes = packet.bytes;
+            self.send_of_box(index);
+            self.rearm_box(index);
+            if pass == Pass::Suppress {
+                let hop = self.hop_of(&carried) as usize;
+                count(&mut self.boxes.taken, hop, carried.bytes);
+                self.packets.discard(carried.handle);
+                return;
+            }
+        }
+        self.offer(to, carried);
+    }
+
+    /// A timer of a box may be due.
+    pub(crate) fn wake_box(&mut self, index: u32) {
+        let index = index as usize;
+        let placed = &mut self.boxes.placed[index];
+        if placed.wakes_at != self.now {
+            return; // An earlier one has taken its place.
+        }
+        placed.wakes_at = Time::MAX;
+        if placed.middlebox.deadline() <= self.now {
+            let out = &mut self.boxes.out;
+            placed.middlebox.on_deadline(self.now, out);
+            self.send_of_box(index);
+        }
+        self.rearm_box(index);
+    }
+
+    fn rearm_box(&mut self, index: usize) {
+        let placed = &mut self.boxes.placed[index];
+        let at = placed.middlebox.deadline().max(self.now);
+        if at < placed.wakes_at {
+            placed.wakes_at = at;
+            self.events.push(Event {
+                at,
+                class: Class::Middlebox,
+                component: index as u32,
+            });
+        }
+    }
+
+    /// Sends what a box has put out, each packet on the way to its
+    /// destination. One whose way does not leave the node goes nowhere.
+    fn send_of_box(&mut self, index: usize) {
+        if self.boxes.out.is_empty() {
+            return;
+        }
+        let node = self.boxes.placed[index].node;
+        let mut out = std::mem::take(&mut self.boxes.out);
+        for packet in out.drain(..) {
+            let way = self.ways.now(packet.destination);
+            let range = self.ways.get(way).range();
+            let begin = range.start;
+            let here = |hop: &usize| self.boxes.begins[self.ways.link_of(*hop)] == node;
+            let Some(hop) = range.into_iter().find(here) else {
+                continue;
+            };
+            count(&mut self.boxes.added, hop, packet.bytes);
+            let carried = Carried {
+                way,
+                bytes: packet.bytes,
+                hop: (hop - begin) as u8,
+                class: class::of(&packet),
+                crossing_us: 0,
+                handle: self.packets.insert(packet),
+            };
+            self.offer(self.ways.link_of(hop) as u32, carried);
+        }
+        self.boxes.out = out;
+    }
+}
+
+fn count(counts: &mut Vec<Count>, hop: usize, bytes: u16) {
+    if counts.len() <= hop {
+        counts.resize(hop + 1, Count::default());
+    }
+    counts[hop].add(bytes);
+}
