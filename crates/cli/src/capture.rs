@@ -153,7 +153,7 @@ impl Observer for Tap {
 impl Seen {
     /// Fills in what `packet` leaves out, and keeps what it says.
     fn complete(&mut self, packet: &mut Packet) {
-        if packet.payload > 0 && packet.acknowledgement == 0 {
+        if carries_none(packet) && packet.acknowledgement == 0 {
             packet.acknowledgement = self.acknowledgement;
             packet.timestamp_echo = self.echo;
         } else if packet.acknowledgement >= self.acknowledgement {
@@ -161,6 +161,19 @@ impl Seen {
             self.echo = packet.timestamp_echo;
         }
     }
+}
+
+/// True for packets that leave the acknowledgement to others: data, FINs and
+/// what asks for the window.
+fn carries_none(packet: &Packet) -> bool {
+    packet.payload > 0 || packet.has(flags::FIN | flags::DUMMY)
+}
+
+/// The flags as a TCP header has them. Those of probes are none of TCP.
+fn wire_flags(flags: u8) -> u8 {
+    let moved = |flag: u8, bit: u8| if flags & flag == 0 { 0 } else { bit };
+    let own = flags::PROBE | flags::DUMMY | flags::FIN | flags::RST;
+    (flags & !own) | moved(flags::FIN, 0x01) | moved(flags::RST, 0x04)
 }
 
 impl Facts {
@@ -231,8 +244,8 @@ impl Facts {
             sequence,
             acknowledgement: acknowledged,
             // The flags of probes are no flags of TCP.
-            flags: packet.flags & !(flags::PROBE | flags::DUMMY),
-            window_bytes: if packet.window == 0 {
+            flags: wire_flags(packet.flags),
+            window_bytes: if packet.window == 0 && (syn || carries_none(packet)) {
                 self.window
             } else {
                 packet.window
@@ -324,6 +337,17 @@ mod tests {
         seen.complete(&mut data);
         assert_eq!((data.acknowledgement, data.timestamp_echo), (500, 7));
         assert_eq!(facts().header(0, &data).window_bytes, 3_145_728);
+    }
+
+    #[test]
+    fn fins_resets_and_shut_windows_look_as_on_the_wire() {
+        let mut packet = Packet::new(1);
+        packet.flags = flags::FIN | flags::ACK;
+        assert_eq!(facts().header(0, &packet).flags, 0x11);
+        packet.flags = flags::RST | flags::ACK;
+        assert_eq!(facts().header(0, &packet).flags, 0x14);
+        packet.flags = flags::ACK;
+        assert_eq!(facts().header(0, &packet).window_bytes, 0);
     }
 
     #[test]

@@ -444,7 +444,7 @@ impl Sender {
             return;
         }
         if self.board.outstanding() == 0 {
-            self.retransmission_deadline = Time::MAX;
+            self.probe_window(now, out);
             return;
         }
         if self.state != State::Loss {

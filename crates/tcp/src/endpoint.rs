@@ -10,11 +10,15 @@ use bentpipe_units::{Bytes, Duration, Time};
 
 /// Where the connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Connection {
+pub(crate) enum Connection {
+    /// Not opened yet: listens.
     Closed,
     SynSent,
     SynReceived,
+    /// Open, or closing in whatever state of it.
     Established,
+    /// Gone by a RST, ours or the peer's.
+    Reset,
 }
 
 /// The sender's state, for time series.
@@ -36,18 +40,26 @@ pub struct Snapshot {
 /// deadline come out.
 #[derive(Debug)]
 pub struct Endpoint {
-    sender: Sender,
-    receiver: Receiver,
-    connection: Connection,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) connection: Connection,
     handshake_rtt: RttEstimator,
-    handshake_deadline: Time,
+    pub(crate) handshake_deadline: Time,
     handshake_sent_at: Time,
     handshake_sent: u32,
-    peer: u32,
-    header: u32,
+    pub(crate) peer: u32,
+    pub(crate) header: u32,
     timestamps: bool,
     /// Packets look as those of ns-2's one-way agents.
-    one_way: bool,
+    pub(crate) one_way: bool,
+    /// The peer's FIN had arrived when this side was closed.
+    pub(crate) closed_second: bool,
+}
+
+/// True for a packet without data or FIN.
+#[inline]
+fn is_empty(packet: &Packet) -> bool {
+    packet.payload == 0 && !packet.has(flags::FIN)
 }
 
 /// Bytes of a SYN at the IP layer: 40 and 20 of options (MSS, SACK permitted,
@@ -59,7 +71,7 @@ const SYN_BYTES_OF_NS2: u16 = 40;
 
 /// The largest window that can be advertised, about 2^30 (RFC 7323, section
 /// 2.3). It also keeps SACK blocks within 31 bits of the acknowledgement.
-const MAX_WINDOW: u32 = 65_535 << 14;
+pub(crate) const MAX_WINDOW: u32 = 65_535 << 14;
 
 impl Endpoint {
     /// An endpoint that runs `transport` with congestion control `cc`; packets
@@ -87,6 +99,7 @@ impl Endpoint {
             header: transport.header_bytes(),
             timestamps: transport.timestamps,
             one_way,
+            closed_second: false,
         }
     }
 
@@ -102,14 +115,23 @@ impl Endpoint {
         self.sender.established(None, None);
     }
 
+    /// The peer's receive window, where no handshake tells it.
+    pub fn assume_window(&mut self, window: Bytes) {
+        self.sender.receive_window = window.get().min(u64::from(MAX_WINDOW));
+    }
+
     /// True once data can flow.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.connection == Connection::Established
     }
 
-    /// Takes `bytes` more from the application and sends what can go.
+    /// Takes `bytes` more from the application and sends what can go; after
+    /// [`Endpoint::close`] nothing.
     pub fn write<T: Transmit>(&mut self, now: Time, bytes: Bytes, out: &mut T) {
+        if !self.takes_data() {
+            return;
+        }
         self.sender.offer(bytes.get());
         if self.is_open() {
             self.sender.send(now, out);
@@ -126,6 +148,12 @@ impl Endpoint {
 
     /// Takes a packet that arrived at `now`.
     pub fn on_packet<T: Transmit>(&mut self, now: Time, packet: &Packet, out: &mut T) {
+        const UNUSUAL: u8 = flags::SYN | flags::RST | flags::DUMMY;
+        if (self.connection != Connection::Established || packet.has(UNUSUAL))
+            && self.on_unusual(now, packet, out)
+        {
+            return;
+        }
         if self.connection != Connection::Established || packet.has(flags::SYN) {
             // TCP/Linux of ns-2 sends data with its SYN: the ACK of those also
             // tells that the SYN arrived.
@@ -137,17 +165,16 @@ impl Endpoint {
             } else {
                 self.on_handshake(now, packet, out);
             }
-            let is_bare = packet.payload == 0 && !implied;
+            let is_bare = is_empty(packet) && !implied;
             if is_bare || self.connection != Connection::Established {
                 return;
             }
         }
-        if packet.has(flags::ACK)
-            && (packet.payload == 0 || packet.acknowledgement > self.sender.una)
-        {
+        let is_bare = is_empty(packet);
+        if packet.has(flags::ACK) && (is_bare || packet.acknowledgement > self.sender.una) {
             self.sender.on_acknowledgement(now, packet, out);
         }
-        if packet.payload == 0 {
+        if is_bare {
             return;
         }
         if packet.has(flags::PROBE) {
@@ -189,6 +216,10 @@ impl Endpoint {
             _ => SYN_BYTES,
         };
         packet.timestamp = timestamp(now);
+        // Else both ends have buffers of the same size.
+        if let Some(window) = self.receiver.window_by_hand() {
+            packet.window = window;
+        }
         if self.connection == Connection::SynReceived {
             self.receiver.acknowledge(&mut packet);
         }
@@ -206,9 +237,11 @@ impl Endpoint {
         ) {
             (Connection::Closed | Connection::SynReceived, true, false) => {
                 self.connection = Connection::SynReceived;
+                self.learn_window(packet);
                 self.send_syn(now, out);
             }
             (Connection::SynSent, true, true) => {
+                self.learn_window(packet);
                 self.establish(now);
                 // ns-2 knows two steps; the first data is the third.
                 if !self.one_way || !self.sender.has_data() {
@@ -226,6 +259,12 @@ impl Endpoint {
         }
     }
 
+    fn learn_window(&mut self, packet: &Packet) {
+        if packet.window > 0 {
+            self.sender.receive_window = u64::from(packet.window);
+        }
+    }
+
     fn establish(&mut self, now: Time) {
         self.connection = Connection::Established;
         self.handshake_deadline = Time::MAX;
@@ -240,7 +279,7 @@ impl Endpoint {
         }
     }
 
-    fn send_ack<T: Transmit>(&mut self, now: Time, out: &mut T) {
+    pub(crate) fn send_ack<T: Transmit>(&mut self, now: Time, out: &mut T) {
         self.answer(now, 0, out);
     }
 
@@ -273,13 +312,13 @@ impl Endpoint {
     /// Payload bytes acknowledged by the peer.
     #[must_use]
     pub fn acknowledged(&self) -> Bytes {
-        Bytes::new(self.sender.una)
+        Bytes::new(self.sender.acknowledged())
     }
 
     /// Payload bytes that the application has offered.
     #[must_use]
     pub fn offered(&self) -> Bytes {
-        Bytes::new(self.sender.offered)
+        Bytes::new(self.sender.offered.min(self.sender.fin))
     }
 
     /// Payload bytes delivered in order to the application.

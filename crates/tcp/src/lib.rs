@@ -9,12 +9,15 @@
 mod acknowledgement;
 mod actions;
 mod catalogue;
+mod closing;
 mod endpoint;
 mod ns2;
 pub mod packet;
+mod persist;
 mod probes;
 mod profile;
 mod rate;
+mod receive_buffer;
 mod receiver;
 mod rtt;
 mod scoreboard;
@@ -25,6 +28,7 @@ pub use catalogue::{
     DEFAULT_BUFFER, DEFAULT_PACKET, NamedTransport, TransportSettings, find_transport,
     nearest_transport, transports,
 };
+pub use closing::ConnectionState;
 pub use endpoint::{Endpoint, Snapshot};
 pub use packet::{Packet, Transmit};
 pub use profile::{HostProfile, RtoRule, Rules, SenderRules};

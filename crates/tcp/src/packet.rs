@@ -5,14 +5,21 @@ use bentpipe_units::Time;
 /// Most SACK blocks in a packet; with timestamps no more fit the option space.
 pub const MAX_SACK_BLOCKS: usize = 3;
 
-/// Flag bits of [`Packet::flags`]: those of a TCP header, and two that
-/// TCP-Peach puts into reserved bits of it.
+/// Flag bits of [`Packet::flags`]: those of a TCP header, not all at their
+/// places, and two that TCP-Peach puts into reserved bits of it.
 pub mod flags {
     /// With payload, a probe ([`bentpipe_cc::Probes`]); without, the answer to
     /// one. It never is a duplicate ACK.
     pub const PROBE: u8 = 0x01;
-    /// What the probe carries is to be thrown away.
+    /// What the probe carries is to be thrown away. Without [`PROBE`]: an empty
+    /// segment that is to be answered at once, to learn the receive window (as
+    /// Linux does it, by a sequence number below the window).
     pub const DUMMY: u8 = 0x04;
+    /// The sender of the packet has no more data: its FIN takes the sequence
+    /// number after the payload.
+    pub const FIN: u8 = 0x08;
+    /// The connection does not exist, or no longer.
+    pub const RST: u8 = 0x20;
     /// Opens a connection.
     pub const SYN: u8 = 0x02;
     /// The acknowledgement field is valid.

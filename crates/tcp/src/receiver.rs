@@ -1,6 +1,7 @@
 //! The receiving half: reassembly, acknowledgements, SACK and D-SACK blocks.
 
 use crate::packet::{MAX_SACK_BLOCKS, Packet, SackBlock, ecn, flags};
+use crate::receive_buffer::ReceiveBuffer;
 use crate::transport::DelayedAck;
 use bentpipe_units::Time;
 use std::collections::VecDeque;
@@ -23,7 +24,11 @@ pub(crate) struct Receiver {
     reports_duplicates: bool,
     /// Advertised window, bytes.
     window: u32,
+    /// Kept where the application reads by itself.
+    pub(crate) buffer: Option<ReceiveBuffer>,
     next: u64,
+    /// The sequence number of the peer's FIN; [`u64::MAX`] before it.
+    fin: u64,
     /// Ranges above `next` that have arrived, ascending and apart.
     islands: VecDeque<(u64, u64)>,
     /// Starts of the islands that changed last, the most recent first.
@@ -52,7 +57,9 @@ impl Receiver {
             sack,
             reports_duplicates,
             window,
+            buffer: None,
             next: 0,
+            fin: u64::MAX,
             islands: VecDeque::new(),
             recent: [0; MAX_SACK_BLOCKS + 1],
             recent_len: 0,
@@ -69,12 +76,37 @@ impl Receiver {
 
     /// Bytes delivered in order.
     pub(crate) fn delivered(&self) -> u64 {
-        self.next
+        self.next.min(self.fin)
     }
 
-    /// Takes a packet with payload.
+    /// True once everything up to the peer's FIN has arrived.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.next > self.fin
+    }
+
+    /// The window of an application that reads by itself.
+    pub(crate) fn window_by_hand(&mut self) -> Option<u32> {
+        self.buffer.as_mut().map(|b| b.advertise(self.next))
+    }
+
+    /// True if the peer should hear at once that there is room.
+    pub(crate) fn wants_update(&self) -> bool {
+        self.buffer.is_some_and(|b| b.wants_update(self.next))
+    }
+
+    /// Takes a packet with payload or a FIN.
     pub(crate) fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
-        let (start, end) = (packet.sequence, packet.sequence + u64::from(packet.payload));
+        let (start, mut end) = (packet.sequence, packet.sequence + u64::from(packet.payload));
+        let last = packet.has(flags::FIN);
+        if last {
+            self.fin = end;
+            end += 1;
+        }
+        if let Some(buffer) = &self.buffer
+            && end > buffer.edge()
+        {
+            return Answer::Now; // There was no room for it.
+        }
         if packet.ecn == ecn::MARKED {
             self.congestion_experienced = true;
         }
@@ -109,7 +141,7 @@ impl Receiver {
             self.next = self.next.max(e);
             self.islands.pop_front();
         }
-        if had_gap {
+        if had_gap || last {
             return Answer::Now;
         }
         self.delay(now)
@@ -213,7 +245,10 @@ impl Receiver {
     pub(crate) fn acknowledge(&mut self, packet: &mut Packet) {
         packet.flags |= flags::ACK;
         packet.acknowledgement = self.next;
-        packet.window = self.window;
+        packet.window = match &mut self.buffer {
+            None => self.window,
+            Some(buffer) => buffer.advertise(self.next),
+        };
         packet.timestamp_echo = self.timestamp_recent;
         if self.congestion_experienced {
             packet.flags |= flags::ECE;

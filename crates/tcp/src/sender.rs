@@ -93,6 +93,12 @@ pub(crate) struct Sender {
     pub(crate) next: u64,
     /// One past the last byte that the application has offered.
     pub(crate) offered: u64,
+    /// The sequence number of the FIN, the last one offered; [`u64::MAX`] while
+    /// the connection is not closed.
+    pub(crate) fin: u64,
+    /// Window probes sent since the receive window shut; `None` while the
+    /// retransmission timer is one.
+    pub(crate) window_probes: Option<u32>,
     /// Recovery or loss state ends when this byte is acknowledged.
     pub(crate) recover: u64,
     /// What was sent below this byte has had its reduction of the window: an
@@ -184,6 +190,8 @@ impl Sender {
             una: 0,
             next: 0,
             offered: 0,
+            fin: u64::MAX,
+            window_probes: None,
             recover: 0,
             reduced_until: 0,
             echo_cut_until: 0,
@@ -271,6 +279,17 @@ impl Sender {
             return agent.flight();
         }
         self.board.flight()
+    }
+
+    /// Payload bytes acknowledged by the peer.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.una.min(self.fin)
+    }
+
+    /// Payload bytes that the send buffer has room for.
+    pub(crate) fn writable(&self) -> u64 {
+        let held = self.offered.min(self.fin) - self.acknowledged();
+        self.send_buffer.saturating_sub(held)
     }
 
     /// When the sender wants to be called without an acknowledgement.
@@ -366,6 +385,11 @@ impl Sender {
         }
     }
 
+    /// No packet waits for its time any more.
+    pub(crate) fn stop_pacing(&mut self) {
+        self.pacing_deadline = Time::MAX;
+    }
+
     /// Bytes that may be unacknowledged: the smaller of the two buffers.
     pub(crate) fn room(&self) -> u64 {
         self.send_buffer.min(self.receive_window)
@@ -418,6 +442,7 @@ impl Sender {
                 // Data, a buffer or the receive window ran out.
                 self.window_limited = false;
                 self.note_limited();
+                self.mind_shut_window(now);
                 break;
             };
             if paced {
@@ -498,6 +523,11 @@ impl Sender {
         packet.payload = len;
         packet.bytes = (u32::from(len) + self.header) as u16;
         packet.flags = flags::ACK;
+        if sequence + u64::from(len) > self.fin {
+            packet.flags |= flags::FIN;
+            packet.payload -= 1;
+            packet.bytes -= 1;
+        }
         if self.timestamps {
             packet.timestamp = timestamp(now);
         }
@@ -525,7 +555,7 @@ impl Sender {
         }
         self.board.push(self.next, len, now);
         self.next += u64::from(len);
-        self.sent(now, len);
+        self.sent(now, packet.payload);
         out.transmit(packet);
     }
 
@@ -565,7 +595,7 @@ impl Sender {
             undo.unreported += 1;
         }
         self.counters.retransmissions += 1;
-        self.sent(now, hole.len);
+        self.sent(now, packet.payload);
         out.transmit(packet);
     }
 
@@ -573,7 +603,8 @@ impl Sender {
         self.counters.packets += 1;
         self.counters.payload += u64::from(len);
         self.last_sent_at = now;
-        if self.retransmission_deadline == Time::MAX {
+        if self.retransmission_deadline == Time::MAX || self.window_probes.is_some() {
+            self.window_probes = None;
             self.restart_timer(now);
         }
     }

@@ -1,5 +1,6 @@
 //! The endpoint as a whole, over a scripted pipe.
 
+mod closing;
 mod extremes;
 mod ns2;
 mod owning;

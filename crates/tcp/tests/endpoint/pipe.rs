@@ -121,6 +121,17 @@ impl Pipe {
         self.carry(out);
     }
 
+    /// Lets somebody use end `end` now.
+    pub(crate) fn act(
+        &mut self,
+        end: usize,
+        act: impl FnOnce(&mut Endpoint, Time, &mut Vec<Packet>),
+    ) {
+        let mut out = Vec::new();
+        act(&mut self.ends[end], self.now, &mut out);
+        self.carry(out);
+    }
+
     /// End 0 sends `segments` full segments.
     pub(crate) fn write(&mut self, segments: u64) {
         let mut out = Vec::new();

@@ -1,0 +1,119 @@
+//! The receive buffer of an application that reads by itself: what it has not
+//! read takes room, and the window that is advertised is the room that is left.
+//!
+//! Source: RFC 9293, section 3.8.6 (flow control), 3.8.6.2.2 (the receiver
+//! avoids silly windows) and 3.7 (a window should not shrink).
+//!
+//! What the standard leaves open: when to tell the sender of new room without
+//! being asked. Here as in Linux (`tcp_cleanup_rbuf`), once the window can at
+//! least double and the one known to the sender is below half of the buffer.
+
+use crate::endpoint::MAX_WINDOW;
+
+/// A receive buffer that somebody reads from. All numbers are bytes of the
+/// stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReceiveBuffer {
+    size: u64,
+    /// How much is held at most; no more than `size`.
+    limit: u64,
+    read: u64,
+    /// The first byte that the sender may not send.
+    edge: u64,
+    /// The edge moves by at least this much.
+    least: u64,
+}
+
+impl ReceiveBuffer {
+    pub(crate) fn new(size: u64, mss: u32) -> ReceiveBuffer {
+        let size = size.clamp(1, u64::from(MAX_WINDOW));
+        ReceiveBuffer {
+            size,
+            limit: size,
+            read: 0,
+            edge: size,
+            least: u64::from(mss).min(size / 2).max(1),
+        }
+    }
+
+    /// The first byte that there is no room for.
+    pub(crate) fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.read
+    }
+
+    pub(crate) fn read(&mut self, bytes: u64) {
+        self.read += bytes;
+    }
+
+    /// From now on at most `bytes` are held.
+    pub(crate) fn limit(&mut self, bytes: u64) {
+        self.limit = bytes.min(self.size);
+    }
+
+    /// The edge that can be advertised now.
+    fn possible(&self) -> u64 {
+        let edge = self.read + self.limit;
+        if edge >= self.edge + self.least {
+            edge
+        } else {
+            self.edge
+        }
+    }
+
+    /// The window in an acknowledgement of everything below `next`.
+    pub(crate) fn advertise(&mut self, next: u64) -> u32 {
+        self.edge = self.possible();
+        self.edge.saturating_sub(next).min(u64::from(MAX_WINDOW)) as u32
+    }
+
+    /// True if the sender should hear of new room at once.
+    pub(crate) fn wants_update(&self, next: u64) -> bool {
+        let known = self.edge.saturating_sub(next);
+        let window = self.possible().saturating_sub(next);
+        2 * known <= self.size && window > known && window >= 2 * known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_read_takes_room() {
+        let mut buffer = ReceiveBuffer::new(10_000, 1_000);
+        assert_eq!(buffer.advertise(0), 10_000);
+        assert_eq!(buffer.advertise(4_000), 6_000);
+        assert_eq!(buffer.advertise(10_000), 0);
+        buffer.read(999);
+        // Below a segment the edge stays: no silly window.
+        assert!(!buffer.wants_update(10_000));
+        assert_eq!(buffer.advertise(10_000), 0);
+        buffer.read(1);
+        assert!(buffer.wants_update(10_000));
+        assert_eq!(buffer.advertise(10_000), 1_000);
+        buffer.read(9_000);
+        assert_eq!(buffer.advertise(10_000), 10_000);
+    }
+
+    #[test]
+    fn the_edge_never_moves_back() {
+        let mut buffer = ReceiveBuffer::new(10_000, 1_000);
+        buffer.limit(2_000);
+        assert_eq!(buffer.advertise(0), 10_000);
+        buffer.read(9_000);
+        assert_eq!(buffer.advertise(9_000), 2_000);
+    }
+
+    #[test]
+    fn a_buffer_below_a_segment_opens_by_halves() {
+        let mut buffer = ReceiveBuffer::new(600, 1_000);
+        assert_eq!(buffer.advertise(600), 0);
+        buffer.read(300);
+        assert!(buffer.wants_update(600));
+        assert_eq!(buffer.advertise(600), 300);
+    }
+}
