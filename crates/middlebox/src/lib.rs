@@ -6,6 +6,7 @@
 
 mod middlebox;
 pub mod snoop;
+pub mod split;
 
 pub use middlebox::{Counters, Middlebox, Pass, Settings, Side, Surroundings};
 pub use snoop::{SnoopSettings, SnoopVariant};

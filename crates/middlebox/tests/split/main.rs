@@ -1,0 +1,5 @@
+//! Chains of connections with PEPs between them.
+
+mod chain;
+mod closing;
+mod relaying;
