@@ -12,12 +12,16 @@
 //! ([`Timeline`]), a link is *stepped* ([`Link::is_stepped`]): packets wait in
 //! it, the transmitter takes them one by one, and what became of them is told
 //! by [`Link::fate`].
+//!
+//! A [`medium`] is shared by several terminals: each of them is a link, whose
+//! packets go when the rule of access lets them.
 
 mod channel;
 mod codel;
 mod counters;
 mod delays;
 mod link;
+pub mod medium;
 mod offered;
 mod queue;
 mod red;

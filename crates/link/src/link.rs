@@ -1,5 +1,6 @@
 //! One direction between two nodes.
 
+mod port;
 mod stepped;
 
 use crate::channel::Channel;
@@ -12,6 +13,7 @@ use crate::timed::Timed;
 use crate::transmitter::Transmitter;
 use crate::{Admission, Counters, Limit, LinkSettings, Offered, QueueSettings, Timeline, Verdict};
 use bentpipe_units::{Bytes, Duration, Time};
+use port::Port;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -30,6 +32,8 @@ enum Discipline<P> {
     Red(Box<Red>),
     /// The transmitter takes packets from here.
     Stepped(Box<Room<P>>),
+    /// A medium takes packets from here.
+    Port(Box<Port<P>>),
 }
 
 /// A link that carries packets of type `P` (a handle, or a whole packet).
@@ -101,6 +105,9 @@ impl<P: Copy> Link<P> {
 
     /// Keeps the distribution of the queueing delay over time from here on.
     pub fn record_delays(&mut self, settings: &LinkSettings) {
+        if self.port_records_waits() {
+            return;
+        }
         let bytes = match settings.queue.limit() {
             Limit::Packets(n) => Bytes::new((u64::from(n) + 1).saturating_mul(1500)),
             Limit::Bytes(n) => n + Bytes::new(3000),
@@ -261,7 +268,8 @@ impl<P: Copy> Link<P> {
     #[must_use]
     #[inline]
     pub fn in_flight(&self) -> usize {
-        self.carried.len() + self.room().map_or(0, Room::inside)
+        let held = usize::from(self.held().is_some());
+        self.carried.len() + held + self.room().map_or(0, Room::inside)
     }
 
     /// When all that has been accepted will be transmitted.
@@ -316,7 +324,9 @@ impl<P: Copy> Link<P> {
     }
 
     /// Closes the record of delays at `now`, the end of the run, and returns
-    /// the delay at `quantile` (0 to 1) of time; zero if none was recorded.
+    /// the delay at `quantile` (0 to 1) of time; zero if none was recorded. For
+    /// a [port](Link::port) it is of packets instead: how long a packet waits
+    /// there depends on others, too, and not on the backlog alone.
     pub fn queueing_delay_quantile(&mut self, now: Time, quantile: f64) -> Duration {
         self.record_pauses(now);
         let backlog = self.backlog(now);
@@ -325,7 +335,7 @@ impl<P: Copy> Link<P> {
                 delays.record(now, backlog);
                 delays.quantile(quantile)
             }
-            None => Duration::ZERO,
+            None => self.port_wait_quantile(quantile),
         }
     }
 
@@ -337,7 +347,7 @@ impl<P: Copy> Link<P> {
         self.queue.advance(now);
         // By Little's law: the waiting times of all packets over the time.
         let waited = match self.room() {
-            Some(room) => self.counters.queueing + room.waited(now),
+            Some(room) => self.counters.queueing + room.waited(now) + self.held_since(now),
             None => {
                 let still = self.queue.still_to_wait(now);
                 self.counters.queueing.saturating_sub(still)
@@ -365,7 +375,7 @@ impl<P: Copy> Link<P> {
             return share(timed.busy(now), now);
         }
         let c = &self.counters;
-        let sent = c.offered - c.queue_drops - self.room().map_or(0, Room::packets);
+        let sent = c.offered - c.queue_drops - self.unsent();
         let given = self.transmitter.wire(sent, c.accepted_bytes + c.lost_bytes);
         let busy = self
             .transmitter

@@ -214,6 +214,11 @@ impl<P: Copy> Room<P> {
         self.waiting.fates.pop_front()
     }
 
+    /// True if something is to be told.
+    pub(crate) fn has_fate(&self) -> bool {
+        !self.waiting.fates.is_empty()
+    }
+
     /// Waiting times up to `now` of packets that were not sent (yet).
     pub(crate) fn waited(&self, now: Time) -> Duration {
         let here = self.waiting.places.iter().filter(|w| !w.gone);

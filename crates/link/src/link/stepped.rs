@@ -19,7 +19,10 @@ impl<P: Copy> Link<P> {
     #[must_use]
     #[inline]
     pub fn is_stepped(&self) -> bool {
-        matches!(self.discipline, Discipline::Stepped(_))
+        matches!(
+            self.discipline,
+            Discipline::Stepped(_) | Discipline::Port(_)
+        )
     }
 
     /// The link's way through its timeline, if it has one.
@@ -37,6 +40,7 @@ impl<P: Copy> Link<P> {
     pub(super) fn room(&self) -> Option<&Room<P>> {
         match &self.discipline {
             Discipline::Stepped(room) => Some(room),
+            Discipline::Port(port) => Some(&port.room),
             _ => None,
         }
     }
@@ -44,8 +48,10 @@ impl<P: Copy> Link<P> {
     /// Lets a packet that arrives at `now` wait, or drops it.
     pub(super) fn let_in(&mut self, now: Time, packet: P, offered: Offered) -> Verdict {
         self.advance(now);
-        let Discipline::Stepped(room) = &mut self.discipline else {
-            return Verdict::QueueDrop;
+        let room = match &mut self.discipline {
+            Discipline::Stepped(room) => room,
+            Discipline::Port(_) => return self.let_wait(now, packet, offered),
+            _ => return Verdict::QueueDrop,
         };
         let counters = &mut self.counters;
         counters.offered += 1;
@@ -173,7 +179,9 @@ impl<P: Copy> Link<P> {
             // What is sent next arrives later.
             return arrival;
         }
-        let room = self.room()?;
+        let Discipline::Stepped(room) = &self.discipline else {
+            return arrival;
+        };
         let sends = (room.packets() > 0).then_some(self.transmitter.next_free);
         [arrival, sends].into_iter().flatten().min()
     }
@@ -203,7 +211,9 @@ impl<P: Copy> Link<P> {
 
     /// The packets that wait in a stepped link, the next first.
     pub fn waiting_packets(&self) -> impl Iterator<Item = &P> {
-        self.room().into_iter().flat_map(Room::waiting)
+        self.held()
+            .into_iter()
+            .chain(self.room().into_iter().flat_map(Room::waiting))
     }
 
     /// What became of a packet that waited, the first that is not told yet:
@@ -212,6 +222,7 @@ impl<P: Copy> Link<P> {
     pub fn fate(&mut self) -> Option<(P, Verdict)> {
         match &mut self.discipline {
             Discipline::Stepped(room) => room.fate(),
+            Discipline::Port(port) => port.room.fate(),
             _ => None,
         }
     }

@@ -1,0 +1,295 @@
+//! A link whose transmitter belongs to a medium that several share.
+//!
+//! Queue, channel and counters are the link's own. When its packets go is up
+//! to the medium: it takes a packet, sends it whole or in pieces, and says when
+//! it is done with it.
+
+use super::{Carried, Discipline, Link};
+use crate::offered::Decision;
+use crate::room::{Room, Waiter};
+use crate::{LinkSettings, Offered, Verdict};
+use bentpipe_units::{Bytes, Duration, Time};
+
+/// The terminal's side of a medium.
+#[derive(Clone, Debug)]
+pub(super) struct Port<P> {
+    pub(super) room: Room<P>,
+    held: Option<Held<P>>,
+    waits: Waits,
+    /// Since when nothing has waited here and nothing has been held.
+    idle_since: Option<Time>,
+}
+
+/// A packet that the medium has taken and not finished.
+#[derive(Clone, Copy, Debug)]
+struct Held<P> {
+    waiter: Waiter<P>,
+    /// Bytes on the wire that are still to go.
+    left: u64,
+}
+
+/// What became of a packet that a medium has finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Finished {
+    /// When it arrives; `None` where the channel destroyed it.
+    pub(crate) arrival: Option<Time>,
+    /// From its entry into the link to its end there.
+    pub(crate) delay: Duration,
+}
+
+/// How many packets waited how long, in sixteenths of a power of two.
+#[derive(Clone, Debug)]
+struct Waits {
+    bins: Vec<u64>,
+    total: u64,
+}
+
+/// Bins per factor of two, as a power of two.
+const FINE: u32 = 4;
+
+impl Waits {
+    fn new() -> Waits {
+        Waits {
+            bins: Vec::new(),
+            total: 0,
+        }
+    }
+
+    fn add(&mut self, wait: Duration) {
+        let ns = wait.as_nanos();
+        let octave = ns.max(1).ilog2().saturating_sub(FINE);
+        // Below 2^FINE a bin is a nanosecond.
+        let bin = (((octave as usize) << FINE) + (ns >> octave) as usize).min(1023);
+        if self.bins.is_empty() {
+            self.bins = vec![0; 1024];
+        }
+        self.bins[bin] += 1;
+        self.total += 1;
+    }
+
+    /// The upper end of the bin in which a share `quantile` of all is reached.
+    fn quantile(&self, quantile: f64) -> Duration {
+        let target = (self.total as f64 * quantile) as u64;
+        let mut so_far = 0;
+        for (bin, n) in self.bins.iter().enumerate() {
+            so_far += n;
+            if so_far > target || (so_far == self.total && so_far > 0) {
+                let octave = (bin >> FINE).saturating_sub(1) as u32;
+                let mantissa = (bin - ((octave as usize) << FINE)) as u64;
+                if mantissa == 0 {
+                    return Duration::ZERO;
+                }
+                return Duration::from_nanos((mantissa + 1) << octave);
+            }
+        }
+        Duration::ZERO
+    }
+}
+
+impl<P: Copy> Link<P> {
+    /// A link called `name` that is one terminal's way into a
+    /// [medium](crate::medium): its packets go when the medium lets them. Its
+    /// rate and delay are those of the medium.
+    #[must_use]
+    pub fn port(settings: &LinkSettings, seed: u64, name: &str) -> Link<P> {
+        let port = Port {
+            room: Room::new(settings, seed, name),
+            held: None,
+            waits: Waits::new(),
+            idle_since: Some(Time::ZERO),
+        };
+        Link {
+            discipline: Discipline::Port(Box::new(port)),
+            ..Link::new(settings, seed, name)
+        }
+    }
+
+    fn port_mut(&mut self) -> Option<&mut Port<P>> {
+        match &mut self.discipline {
+            Discipline::Port(port) => Some(port),
+            _ => None,
+        }
+    }
+
+    fn as_port(&self) -> Option<&Port<P>> {
+        match &self.discipline {
+            Discipline::Port(port) => Some(port),
+            _ => None,
+        }
+    }
+
+    /// Lets a packet wait for the medium, or drops it.
+    pub(super) fn let_wait(&mut self, now: Time, packet: P, offered: Offered) -> Verdict {
+        let counters = &mut self.counters;
+        counters.offered += 1;
+        let Discipline::Port(port) = &mut self.discipline else {
+            return Verdict::QueueDrop;
+        };
+        let idle = port.idle_since;
+        let decision = port.room.offer(now, (idle, false), packet, offered, counters);
+        if let Decision::DropEarly | Decision::DropForced = decision {
+            return Verdict::QueueDrop;
+        }
+        port.idle_since = None;
+        counters.max_packets = counters.max_packets.max(port.room.packets());
+        counters.max_bytes = counters.max_bytes.max(port.room.bytes());
+        Verdict::Waits
+    }
+
+    /// Takes the next packet at `at`, where none is held. True if one is held
+    /// then.
+    pub(crate) fn port_take(&mut self, at: Time) -> bool {
+        let framing = u64::from(self.transmitter.framing);
+        let Discipline::Port(port) = &mut self.discipline else {
+            return false;
+        };
+        if port.held.is_some() {
+            return true;
+        }
+        let Some(waiter) = port.room.next(at, &mut self.counters) else {
+            port.idle_since.get_or_insert(at);
+            return false;
+        };
+        let left = u64::from(waiter.offered.bytes) + framing;
+        port.held = Some(Held { waiter, left });
+        true
+    }
+
+    /// Bytes on the wire that are still to go of the packet that is held.
+    pub(crate) fn port_left(&self) -> u64 {
+        let held = self.as_port().and_then(|port| port.held.as_ref());
+        held.map_or(0, |held| held.left)
+    }
+
+    /// A piece of the packet that is held went.
+    pub(crate) fn port_send(&mut self, bytes: u64) {
+        if let Some(held) = self.port_mut().and_then(|port| port.held.as_mut()) {
+            held.left = held.left.saturating_sub(bytes);
+        }
+    }
+
+    /// The last byte of the packet that is held went at `end`.
+    pub(crate) fn port_done(&mut self, end: Time) -> Option<Finished> {
+        let (waiter, delay) = self.port_let_go(end)?;
+        let bytes = waiter.offered.bytes;
+        let own = self.transmitter.time(bytes);
+        self.counters.queueing += delay.saturating_sub(own);
+        self.transmitter.next_free = end;
+        let wire = bytes.saturating_add(self.transmitter.framing);
+        if self.channel.as_mut().is_some_and(|c| c.loses(wire)) {
+            self.port_lose(&waiter);
+            return Some(Finished {
+                arrival: None,
+                delay,
+            });
+        }
+        self.counters.accepted_bytes += u64::from(bytes);
+        let arrival = end + self.propagation;
+        self.carried.push_back(Carried {
+            arrival,
+            packet: waiter.packet,
+        });
+        if let Some(port) = self.port_mut() {
+            port.waits.add(delay.saturating_sub(own));
+        }
+        Some(Finished {
+            arrival: Some(arrival),
+            delay,
+        })
+    }
+
+    /// The medium gives the packet that is held up at `now`.
+    pub(crate) fn port_give_up(&mut self, now: Time) {
+        if let Some((waiter, delay)) = self.port_let_go(now) {
+            self.counters.queueing += delay;
+            self.port_lose(&waiter);
+        }
+    }
+
+    fn port_let_go(&mut self, now: Time) -> Option<(Waiter<P>, Duration)> {
+        let port = self.port_mut()?;
+        let held = port.held.take()?;
+        if port.room.packets() == 0 {
+            port.idle_since = Some(now);
+        }
+        Some((held.waiter, now.since(held.waiter.entered)))
+    }
+
+    fn port_lose(&mut self, waiter: &Waiter<P>) {
+        self.counters.channel_losses += 1;
+        self.counters.lost_bytes += u64::from(waiter.offered.bytes);
+        if let Some(port) = self.port_mut() {
+            port.room.tell(waiter.packet, Verdict::ChannelLoss);
+        }
+    }
+
+    /// Bytes on the wire that wait for the medium.
+    pub(crate) fn port_backlog(&self) -> Bytes {
+        let Some(port) = self.as_port() else {
+            return Bytes::ZERO;
+        };
+        let waiting = self
+            .transmitter
+            .wire(port.room.packets(), port.room.bytes());
+        waiting + Bytes::new(self.port_left())
+    }
+
+    /// Packets that wait for the medium, that which is held among them.
+    pub(crate) fn port_packets(&self) -> u64 {
+        self.unsent()
+    }
+
+    /// True if [`Link::fate`] has something to tell.
+    pub(crate) fn port_has_fate(&self) -> bool {
+        self.as_port().is_some_and(|port| port.room.has_fate())
+    }
+
+    /// The packet that a medium has taken and not finished.
+    pub(super) fn held(&self) -> Option<&P> {
+        let held = self.as_port()?.held.as_ref()?;
+        Some(&held.waiter.packet)
+    }
+
+    /// How long the packet that is held has been here at `now`.
+    pub(super) fn held_since(&self, now: Time) -> Duration {
+        let held = self.as_port().and_then(|port| port.held.as_ref());
+        held.map_or(Duration::ZERO, |held| now.since(held.waiter.entered))
+    }
+
+    /// Packets that have not gone: they wait, or a medium holds them.
+    pub(super) fn unsent(&self) -> u64 {
+        self.room().map_or(0, Room::packets) + u64::from(self.held().is_some())
+    }
+
+    /// True for a port, which keeps how long its packets waited.
+    pub(super) fn port_records_waits(&self) -> bool {
+        self.as_port().is_some()
+    }
+
+    /// How long a share `quantile` (0 to 1) of its packets waited at most.
+    pub(super) fn port_wait_quantile(&self, quantile: f64) -> Duration {
+        let port = self.as_port();
+        port.map_or(Duration::ZERO, |port| port.waits.quantile(quantile))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_of_waits_are_within_a_sixteenth() {
+        let mut waits = Waits::new();
+        for us in 1..=1000 {
+            waits.add(Duration::from_micros(us));
+        }
+        for (quantile, ms) in [(0.5, 0.5), (0.95, 0.95), (1.0, 1.0)] {
+            let got = waits.quantile(quantile).as_secs() * 1e3;
+            assert!((got / ms - 1.0).abs() < 0.07, "{quantile}: {got} ms");
+        }
+        assert_eq!(Waits::new().quantile(0.5), Duration::ZERO);
+        let mut none = Waits::new();
+        none.add(Duration::ZERO);
+        assert_eq!(none.quantile(0.5), Duration::ZERO);
+    }
+}
