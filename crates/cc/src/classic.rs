@@ -10,8 +10,8 @@ use crate::avoidance::Growth;
 use crate::controller::CongestionControl as _;
 use crate::model::Model;
 use crate::{
-    Ack, Avoidance, Classic, Controller, Hoe, HostRules, Loss, Phase, Reaction, RecoveryExit,
-    Repair, Start, Timeout, Whole, Window,
+    Ack, Avoidance, Classic, Controller, Feedback, Hoe, HostRules, Loss, Phase, Reaction,
+    RecoveryExit, Repair, Start, Timeout, Whole, Window,
 };
 use bentpipe_units::{Duration, Rate, Segments, Time};
 use std::borrow::Cow;
@@ -314,6 +314,25 @@ impl Controller {
             Controller::Classic(_) => false,
             Controller::Whole(whole) => whole.needs_rate_samples(),
             Controller::Custom(custom) => custom.needs_rate_samples(),
+        }
+    }
+
+    /// Feedback of routers on the path, where [`Controller::needs_feedback`].
+    pub fn on_feedback(&mut self, feedback: &Feedback, window: &mut Window) {
+        match self {
+            Controller::Classic(_) => {}
+            Controller::Whole(whole) => whole.on_feedback(feedback, window),
+            Controller::Custom(custom) => custom.on_feedback(feedback, window),
+        }
+    }
+
+    /// True where packets are to carry a congestion header.
+    #[must_use]
+    pub fn needs_feedback(&self) -> bool {
+        match self {
+            Controller::Classic(_) => false,
+            Controller::Whole(whole) => whole.needs_feedback(),
+            Controller::Custom(custom) => custom.needs_feedback(),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The interface between a transport and its congestion control.
 
 use crate::{
-    Ack, Avoidance, Hoe, Loss, Phase, Reaction, RecoveryExit, Repair, Start, Timeout, Whole, Window,
+    Ack, Avoidance, Feedback, Hoe, Loss, Phase, Reaction, RecoveryExit, Repair, Start, Timeout,
+    Whole, Window,
 };
 use bentpipe_units::{Duration, Rate, Segments, Time};
 use std::borrow::Cow;
@@ -37,6 +38,13 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     /// probes ([`Ack::probes`]) grow the window here.
     fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
         let _ = (ack, window);
+    }
+
+    /// Feedback of routers on the path, after [`CongestionControl::on_sample`]
+    /// of its ACK and before everything else. Only where
+    /// [`CongestionControl::needs_feedback`] is true.
+    fn on_feedback(&mut self, feedback: &Feedback, window: &mut Window) {
+        let _ = (feedback, window);
     }
 
     /// A loss was found: set ssthresh and cwnd. The transport adds the three
@@ -109,6 +117,12 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     /// True where [`Ack::rate_sample`] is wanted: the transport then keeps the
     /// record that it takes. Asked once, at the start.
     fn needs_rate_samples(&self) -> bool {
+        false
+    }
+
+    /// True where packets are to carry a congestion header (XCP) and feedback is
+    /// wanted. Asked once, at the start.
+    fn needs_feedback(&self) -> bool {
         false
     }
 

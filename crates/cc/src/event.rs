@@ -102,6 +102,20 @@ pub struct Ack {
     pub mss: u32,
 }
 
+/// What the routers on the path leave a sender (XCP), as an ACK brings it back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Feedback {
+    /// When it arrived.
+    pub now: Time,
+    /// The change of throughput, bytes a second, the sum over the packets that
+    /// the ACK answers.
+    pub change: f64,
+    /// Smoothed RTT, zero before a sample: that which the packets carried.
+    pub smoothed_rtt: Duration,
+    /// Segment size in bytes.
+    pub mss: u32,
+}
+
 /// A loss was found and recovery begins: called once per window of data.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {

@@ -28,6 +28,7 @@ mod controller;
 pub mod cubic;
 pub mod delay;
 mod event;
+pub mod explicit;
 pub mod highspeed;
 mod hoe;
 pub mod hybla;
@@ -45,12 +46,12 @@ mod window;
 pub use avoidance::Avoidance;
 pub use classic::CWND_LIMIT;
 pub use controller::{Classic, CongestionControl, Controller, HostRules};
-pub use event::{Ack, Head, Loss, RateSample, RecoveryExit, Repair, Timeout};
+pub use event::{Ack, Feedback, Head, Loss, RateSample, RecoveryExit, Repair, Timeout};
 pub use hoe::{Hoe, HoeForm};
 pub use reaction::Reaction;
 pub use registry::{
     BuildError, DefaultValue, Described, NamedSlots, Parameter, ParameterValue, Parameters, Range,
-    Slot, SlotKind, build, build_slots, find, list, nearest, slots,
+    Slot, SlotKind, build, build_slots, find, list, nearest, needs_feedback, slots,
 };
 pub use start::Start;
 pub use whole::Whole;

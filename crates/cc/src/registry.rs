@@ -6,6 +6,7 @@
 
 mod build;
 mod delay;
+mod explicit;
 mod linux;
 mod model;
 mod named;
@@ -18,6 +19,7 @@ mod table;
 mod value;
 
 pub use build::{BuildError, build, build_slots};
+pub use explicit::needs_feedback;
 pub use named::{Described, NamedSlots, find, list};
 pub use parameter::{DefaultValue, Parameter, Range};
 pub use slot::{Slot, SlotKind, slots};

@@ -5,6 +5,7 @@
 //! made by [`family`]: calls go to the member by a match, without a vtable.
 
 use crate::delay::Delay;
+use crate::explicit::Explicit;
 use crate::linux::Modules;
 use crate::model::Model;
 use crate::satellite::Satellite;
@@ -48,6 +49,14 @@ macro_rules! family {
             #[inline]
             fn on_sample(&mut self, ack: &crate::Ack, window: &mut crate::Window) {
                 match self { $($family::$member(it) => it.on_sample(ack, window),)* }
+            }
+
+            fn on_feedback(
+                &mut self,
+                feedback: &crate::Feedback,
+                window: &mut crate::Window,
+            ) {
+                match self { $($family::$member(it) => it.on_feedback(feedback, window),)* }
             }
 
             fn on_loss(&mut self, loss: &crate::Loss, window: &mut crate::Window) {
@@ -104,6 +113,10 @@ macro_rules! family {
                 match self { $($family::$member(it) => it.needs_rate_samples(),)* }
             }
 
+            fn needs_feedback(&self) -> bool {
+                match self { $($family::$member(it) => it.needs_feedback(),)* }
+            }
+
             fn phase(&self, window: &crate::Window) -> crate::Phase {
                 match self { $($family::$member(it) => it.phase(window),)* }
             }
@@ -127,5 +140,7 @@ family! {
         Linux(Modules),
         /// Algorithms that keep a model of the path.
         Model(Model),
+        /// Algorithms that are told what to send.
+        Explicit(Explicit),
     }
 }

@@ -90,7 +90,8 @@ pub fn build(name: &str, parameters: &Parameters) -> Result<Controller, BuildErr
     }
     let whole = super::delay::build(name, &reader)
         .or_else(|| super::satellite::build(name, &reader))
-        .or_else(|| super::linux::build(name, &reader));
+        .or_else(|| super::linux::build(name, &reader))
+        .or_else(|| super::explicit::build(name, &reader));
     let whole = match whole {
         Some(whole) => Some(whole),
         None => super::model::build(name, &reader)?,

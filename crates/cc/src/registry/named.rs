@@ -169,6 +169,7 @@ pub fn list() -> impl Iterator<Item = &'static Described> {
         .chain(&super::satellite::NAMED)
         .chain(&super::linux::NAMED)
         .chain(&super::model::NAMED)
+        .chain(&super::explicit::NAMED)
 }
 
 /// The congestion control of that name.
