@@ -208,7 +208,7 @@ impl Facts {
             source_port: ports[sender],
             destination_port: ports[receiver],
             ecn: packet.ecn,
-            low_priority: packet.priority == priority::LOW,
+            low_priority: packet.priority & priority::LOW != 0,
             payload_bytes,
             transport,
         }

@@ -122,6 +122,8 @@ fn queue(queue: &QueueSettings) -> String {
         QueueSettings::Red(red) if red.adaptive.is_some() => "adaptive RED",
         QueueSettings::Red(_) => "RED",
         QueueSettings::CoDel(_) => "CoDel",
+        QueueSettings::Xcp(xcp) if xcp.p_xcp => "P-XCP",
+        QueueSettings::Xcp(_) => "XCP",
         QueueSettings::PriorityDrop { .. } => "priority drop",
     };
     match queue.limit() {

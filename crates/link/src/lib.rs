@@ -30,6 +30,7 @@ mod settings;
 mod timed;
 mod timeline;
 mod transmitter;
+mod xcp;
 
 pub use channel::Channel;
 pub use codel::CoDelSettings;
@@ -40,3 +41,4 @@ pub use offered::{Admission, Offered, Verdict};
 pub use red::{AdaptiveSettings, RedMode, RedPreset, RedSettings};
 pub use settings::{ChannelSettings, Limit, LinkSettings, QueueSettings};
 pub use timeline::{InFlight, Loss, Piece, State, Timeline, TimelineError, WhenDown};
+pub use xcp::{Feedback, XcpHeader, XcpSettings};

@@ -1,5 +1,6 @@
 //! What is said about a packet that is offered to a link, and what comes back.
 
+use crate::Feedback;
 use bentpipe_units::Time;
 
 /// What a link must know about a packet.
@@ -35,6 +36,8 @@ pub enum Verdict {
     Marked,
     /// It waits in a stepped link; what becomes of it is told later.
     Waits,
+    /// The router leaves it this change of throughput (XCP).
+    Feedback(Feedback),
     /// The queue dropped it.
     QueueDrop,
     /// It will be transmitted and destroyed on the way; it never arrives.

@@ -3,13 +3,15 @@
 //! Where a queue decides only when a packet arrives, and serves in order at a
 //! constant rate, the time of each transmission is known on arrival and
 //! [`Queue`](crate::queue::Queue) is enough. A discipline that judges packets
-//! when the transmitter is free (CoDel), or throws out packets that it has
-//! taken (priority drop), keeps them here until then.
+//! when the transmitter is free (CoDel), throws out packets that it has taken
+//! (priority drop) or writes into those that leave (XCP), keeps them here until
+//! then.
 
 use crate::codel::{CoDel, Waiting};
 use crate::offered::Decision;
 use crate::red::{Found, Red};
 use crate::timed::Timed;
+use crate::xcp::{Xcp, XcpHeader};
 use crate::{Counters, Limit, LinkSettings, Offered, QueueSettings, Verdict};
 use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
@@ -23,6 +25,7 @@ pub(crate) struct Room<P> {
     codel: Option<CoDel>,
     /// The link's way through its timeline, if it has one.
     pub(crate) timed: Option<Box<Timed<P>>>,
+    xcp: Option<Box<Xcp>>,
 }
 
 /// Who is let in.
@@ -70,7 +73,7 @@ impl<P: Copy> Room<P> {
     pub(crate) fn new(settings: &LinkSettings, seed: u64, name: &str) -> Room<P> {
         let (rate, delay) = (settings.rate, settings.one_way_delay);
         let (entry, codel) = match &settings.queue {
-            QueueSettings::DropTail { .. } => (Entry::DropTail, None),
+            QueueSettings::DropTail { .. } | QueueSettings::Xcp(_) => (Entry::DropTail, None),
             QueueSettings::Red(red) => {
                 let red = Red::new(red, rate, delay, seed, name);
                 (Entry::Red(Box::new(red)), None)
@@ -80,6 +83,13 @@ impl<P: Copy> Room<P> {
                 let low_limit = low_limit.unwrap_or(*limit);
                 (Entry::Priority { low_limit }, None)
             }
+        };
+        let xcp = match &settings.queue {
+            QueueSettings::Xcp(xcp) => {
+                let framing = u32::try_from(settings.framing.get()).unwrap_or(u32::MAX);
+                Some(Box::new(Xcp::new(xcp, rate, framing, seed, name)))
+            }
+            _ => None,
         };
         Room {
             waiting: Ring {
@@ -97,6 +107,7 @@ impl<P: Copy> Room<P> {
             entry,
             codel,
             timed: None,
+            xcp,
         }
     }
 
@@ -113,6 +124,10 @@ impl<P: Copy> Room<P> {
         counters: &mut Counters,
     ) -> Decision {
         self.waiting.now = now;
+        if let Some(xcp) = &mut self.xcp {
+            let found = (self.waiting.packets, self.waiting.bytes);
+            xcp.arrive(now, idle_since, offered, found);
+        }
         let before = self.waiting.dropped;
         let at_once = idle_since.is_some() && !held;
         let decision = match &mut self.entry {
@@ -146,6 +161,9 @@ impl<P: Copy> Room<P> {
             Decision::Accept => {}
         }
         self.waiting.push(packet, offered);
+        if let Some(xcp) = &mut self.xcp {
+            xcp.admit();
+        }
         // Those that made room.
         counters.queue_drops += self.waiting.dropped - before;
         if !at_once {
@@ -157,6 +175,14 @@ impl<P: Copy> Room<P> {
 
     /// Takes the packet that a transmitter sends that is free at `now`.
     pub(crate) fn next(&mut self, now: Time, counters: &mut Counters) -> Option<Waiter<P>> {
+        if let Some(xcp) = &mut self.xcp {
+            let found = (self.waiting.packets, self.waiting.bytes);
+            let waiter = self.waiting.take()?;
+            if let Some(feedback) = xcp.depart(now, waiter.offered, found) {
+                self.tell(waiter.packet, Verdict::Feedback(feedback));
+            }
+            return Some(waiter);
+        }
         let Some(codel) = &mut self.codel else {
             return self.waiting.take();
         };
@@ -172,6 +198,18 @@ impl<P: Copy> Room<P> {
             self.tell(waiter.packet, Verdict::Marked);
         }
         Some(waiter)
+    }
+
+    /// The congestion header of the packet that is offered next.
+    pub(crate) fn announce(&mut self, header: Option<XcpHeader>) {
+        if let Some(xcp) = &mut self.xcp {
+            xcp.announce(header);
+        }
+    }
+
+    /// True if packets are to be offered with their congestion headers.
+    pub(crate) fn reads_headers(&self) -> bool {
+        self.xcp.is_some()
     }
 
     /// When the packet at the head came.

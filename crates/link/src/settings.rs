@@ -2,6 +2,7 @@
 
 use crate::codel::CoDelSettings;
 use crate::red::RedSettings;
+use crate::xcp::XcpSettings;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 
 /// One direction between two nodes: queue, transmitter, propagation, channel.
@@ -51,6 +52,9 @@ pub enum QueueSettings {
         /// waits with it; `None`: `limit`.
         low_limit: Option<Limit>,
     },
+    /// First in, first out, with a router of XCP that shares the link among
+    /// the senders.
+    Xcp(XcpSettings),
 }
 
 impl QueueSettings {
@@ -61,17 +65,20 @@ impl QueueSettings {
             QueueSettings::DropTail { limit } | QueueSettings::PriorityDrop { limit, .. } => *limit,
             QueueSettings::Red(red) => red.effective_limit(),
             QueueSettings::CoDel(codel) => codel.limit,
+            QueueSettings::Xcp(xcp) => xcp.limit,
         }
     }
 
-    /// True if a packet that is let in may still be dropped: what becomes of
-    /// it is known only when the transmitter takes it. See
+    /// True if a packet that is let in may still be dropped, or written into:
+    /// what becomes of it is known only when the transmitter takes it. See
     /// [`Link::is_stepped`](crate::Link::is_stepped).
     #[must_use]
     pub fn is_stepped(&self) -> bool {
         match self {
             QueueSettings::DropTail { .. } | QueueSettings::Red(_) => false,
-            QueueSettings::CoDel(_) | QueueSettings::PriorityDrop { .. } => true,
+            QueueSettings::CoDel(_)
+            | QueueSettings::PriorityDrop { .. }
+            | QueueSettings::Xcp(_) => true,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::model::{
 };
 use bentpipe_link::{
     AdaptiveSettings, ChannelSettings, CoDelSettings, InFlight, Limit, LinkSettings, Loss, Piece,
-    QueueSettings, RedMode, RedSettings, Timeline, WhenDown,
+    QueueSettings, RedMode, RedSettings, Timeline, WhenDown, XcpSettings,
 };
 use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant};
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, Pacing, Transport};
@@ -242,6 +242,20 @@ fn write_queue(w: &mut impl Write, queue: &QueueSettings) -> fmt::Result {
             write_limit(w, *limit)?;
             let (target, interval) = (target.as_nanos(), interval.as_nanos());
             write!(w, " {target} {interval} {} {ecn}", mtu.get())
+        }
+        QueueSettings::Xcp(XcpSettings {
+            limit,
+            alpha,
+            beta,
+            gamma,
+            longest_rtt,
+            p_xcp,
+        }) => {
+            w.write_str(" xcp")?;
+            write_limit(w, *limit)?;
+            let [alpha, beta, gamma] = [alpha, beta, gamma].map(|x| Bits(*x));
+            let longest = longest_rtt.as_nanos();
+            write!(w, " {alpha} {beta} {gamma} {longest} {p_xcp}")
         }
         QueueSettings::PriorityDrop { limit, low_limit } => {
             w.write_str(" priority-drop")?;

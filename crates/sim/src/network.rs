@@ -54,7 +54,7 @@ mod class {
         if packet.ecn != ecn::NOT_CAPABLE {
             class |= ECN_CAPABLE;
         }
-        if packet.priority == priority::LOW {
+        if packet.priority & priority::LOW != 0 {
             class |= LOW_PRIORITY;
         }
         class

@@ -96,6 +96,7 @@ impl Sender {
         if advances || duplicate || answers {
             self.cc.on_sample(&ack, &mut self.window);
         }
+        self.take_feedback(now, packet);
         self.detect_spurious(packet, advances);
 
         match self.state {

@@ -10,6 +10,7 @@
 //! they do not bind.
 
 mod delay;
+mod explicit;
 mod highspeed;
 mod linux;
 mod model;

@@ -1,7 +1,7 @@
 //! One end of a connection: handshake, sending and receiving half, timers.
 
 use crate::Transport;
-use crate::packet::{Packet, Transmit, ecn, flags, priority, timestamp};
+use crate::packet::{CONGESTION_HEADER_BYTES, Packet, Transmit, ecn, flags, priority, timestamp};
 use crate::receiver::{Answer, Receiver};
 use crate::rtt::RttEstimator;
 use crate::sender::{Sender, SenderCounters};
@@ -289,7 +289,7 @@ impl Endpoint {
         let mut packet = Packet::new(self.peer);
         packet.flags = extra;
         if extra & flags::PROBE != 0 {
-            packet.priority = priority::LOW;
+            packet.priority |= priority::LOW;
         }
         packet.sequence = self.sender.next;
         self.receiver.acknowledge(&mut packet);
@@ -301,7 +301,10 @@ impl Endpoint {
         let sack = if blocks == 0 { 0 } else { 4 + 8 * blocks };
         packet.bytes = if self.one_way {
             // A sink of ns-2 counts the blocks alone, and no timestamps.
-            (40 + 8 * blocks) as u16
+            let congestion = packet
+                .reverse_feedback()
+                .map_or(0, |_| CONGESTION_HEADER_BYTES);
+            (40 + congestion + 8 * blocks) as u16
         } else {
             (self.header + sack) as u16
         };

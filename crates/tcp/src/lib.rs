@@ -10,6 +10,7 @@ mod acknowledgement;
 mod actions;
 mod catalogue;
 mod closing;
+mod congestion;
 mod endpoint;
 mod ns2;
 pub mod packet;

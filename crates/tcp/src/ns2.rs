@@ -98,7 +98,13 @@ impl Imitated {
     ) {
         match self {
             Imitated::Agent(agent) => agent.on_acknowledgement(s, now, packet, out),
-            Imitated::Linux(linux) => linux.on_acknowledgement(s, now, packet, out),
+            Imitated::Linux(linux) => {
+                // TCP/Linux has no XCP: as the other agents take it.
+                if packet.acknowledgement > s.una {
+                    s.take_feedback(now, packet);
+                }
+                linux.on_acknowledgement(s, now, packet, out);
+            }
         }
     }
 

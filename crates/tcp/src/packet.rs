@@ -1,5 +1,9 @@
 //! The packet that endpoints exchange: headers only, one cache line.
 
+mod congestion;
+
+pub use congestion::{CONGESTION_HEADER_BYTES, CongestionHeader, SACK_BLOCKS_BESIDE};
+
 use bentpipe_units::Time;
 
 /// Most SACK blocks in a packet; with timestamps no more fit the option space.
@@ -46,6 +50,9 @@ pub mod priority {
     pub const NORMAL: u8 = 0;
     /// The first to be dropped where a queue tells them apart.
     pub const LOW: u8 = 1;
+    /// Not a priority, but a bit beside it (flags has none left): the packet
+    /// carries a congestion header (XCP).
+    pub const CONGESTION_HEADER: u8 = 0x80;
 }
 
 /// One selectively acknowledged range, in bytes above the packet's
@@ -69,7 +76,8 @@ pub struct Packet {
     pub sequence: u64,
     /// Next byte expected by the sender of this packet.
     pub acknowledgement: u64,
-    /// Selective acknowledgements, the most recent first.
+    /// Selective acknowledgements, the most recent first. Congestion headers
+    /// take the place of some ([`CongestionHeader`]).
     pub sack: [SackBlock; MAX_SACK_BLOCKS],
     /// Timestamp, microseconds, wrapping.
     pub timestamp: u32,
@@ -89,7 +97,7 @@ pub struct Packet {
     pub sack_count: u8,
     /// One of [`ecn`].
     pub ecn: u8,
-    /// One of [`priority`].
+    /// Of [`priority`].
     pub priority: u8,
 }
 

@@ -121,7 +121,7 @@ impl Sender {
             packet
         };
         packet.flags |= flags::PROBE;
-        packet.priority = priority::LOW;
+        packet.priority |= priority::LOW;
         packet
     }
 }

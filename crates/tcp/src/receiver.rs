@@ -1,6 +1,7 @@
 //! The receiving half: reassembly, acknowledgements, SACK and D-SACK blocks.
 
-use crate::packet::{MAX_SACK_BLOCKS, Packet, SackBlock, ecn, flags};
+use crate::congestion::Returned;
+use crate::packet::{MAX_SACK_BLOCKS, Packet, SACK_BLOCKS_BESIDE, SackBlock, ecn, flags};
 use crate::receive_buffer::ReceiveBuffer;
 use crate::transport::DelayedAck;
 use bentpipe_units::Time;
@@ -42,6 +43,7 @@ pub(crate) struct Receiver {
     timestamp_recent: u32,
     last_acknowledged: u64,
     congestion_experienced: bool,
+    feedback: Returned,
     pub(crate) duplicates: u64,
 }
 
@@ -70,6 +72,7 @@ impl Receiver {
             timestamp_recent: 0,
             last_acknowledged: 0,
             congestion_experienced: false,
+            feedback: Returned::default(),
             duplicates: 0,
         }
     }
@@ -113,6 +116,7 @@ impl Receiver {
         if packet.has(flags::CWR) {
             self.congestion_experienced = packet.ecn == ecn::MARKED;
         }
+        self.feedback.take(packet);
         // RFC 7323, section 4.3: echo the timestamp of the segment that the
         // last ACK left off at, so that a delayed ACK echoes its first.
         if start <= self.last_acknowledged {
@@ -256,12 +260,18 @@ impl Receiver {
         self.unacknowledged = 0;
         self.deadline = Time::MAX;
         self.last_acknowledged = self.next;
+        self.feedback.give(packet);
         if !self.sack {
             return;
         }
+        let most = if self.feedback.is_wanted() {
+            SACK_BLOCKS_BESIDE
+        } else {
+            MAX_SACK_BLOCKS
+        };
         let mut count = 0;
         let mut put = |packet: &mut Packet, (start, end): (u64, u64)| {
-            if count < MAX_SACK_BLOCKS {
+            if count < most {
                 // Relative to the acknowledgement; a duplicate lies below it
                 // and wraps.
                 packet.sack[count] = SackBlock {

@@ -81,6 +81,8 @@ pub(crate) struct Sender {
     pub(crate) board: Scoreboard,
     /// Kept where the congestion control asks for rate samples.
     pub(crate) rate: Option<Box<RateSampler>>,
+    /// Packets carry congestion headers.
+    explicit: bool,
     /// The congestion control sets the window in every state.
     pub(crate) owns_window: bool,
     pub(crate) rtt: RttEstimator,
@@ -179,6 +181,7 @@ impl Sender {
         };
         Sender {
             rate: cc.needs_rate_samples().then(Box::default),
+            explicit: cc.needs_feedback(),
             owns_window: cc.owns_window(),
             cc,
             window,
@@ -531,6 +534,9 @@ impl Sender {
         if self.timestamps {
             packet.timestamp = timestamp(now);
         }
+        if self.explicit {
+            self.write_congestion_header(&mut packet, len);
+        }
         packet
     }
 
@@ -544,7 +550,7 @@ impl Sender {
             }
         }
         if self.next < self.low_priority_until {
-            packet.priority = priority::LOW;
+            packet.priority |= priority::LOW;
         }
         let outstanding = self.board.outstanding();
         if let Some(rate) = &mut self.rate {

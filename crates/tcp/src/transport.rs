@@ -1,5 +1,6 @@
 //! A transport: a whole TCP endpoint's settings under one name.
 
+use crate::packet::CONGESTION_HEADER_BYTES;
 use crate::profile::{HostProfile, SenderRules};
 use bentpipe_cc::{BuildError, Controller, HostRules, Parameters};
 use bentpipe_units::{Bytes, Duration, Segments};
@@ -132,10 +133,25 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// Bytes of IP and TCP header of a data packet.
+    /// Bytes of IP and TCP header of a data packet, with that of XCP where it
+    /// carries one.
     #[must_use]
-    pub const fn header_bytes(&self) -> u32 {
-        if self.timestamps { 52 } else { 40 }
+    pub fn header_bytes(&self) -> u32 {
+        let base = if self.timestamps { 52 } else { 40 };
+        if self.is_explicit() {
+            base + CONGESTION_HEADER_BYTES
+        } else {
+            base
+        }
+    }
+
+    /// True if packets carry congestion headers for routers (XCP).
+    #[must_use]
+    pub fn is_explicit(&self) -> bool {
+        match &self.congestion_control {
+            CongestionControlChoice::Named(name) => bentpipe_cc::needs_feedback(name),
+            _ => false,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::{self, QueueLength};
 use crate::exit::Failure;
-use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings, XcpSettings};
 use bentpipe_scenario::{Flow, Handshake, Limits, Link, LinkId, Node, NodeId, Scenario};
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
@@ -104,6 +104,15 @@ impl Path {
 
     /// The scenario with one download for each of `transports`, side by side.
     pub(crate) fn scenario(&self, transports: &[&Transport]) -> Scenario {
+        // XCP needs its routers; whatever else is compared keeps drop-tail.
+        let explicit = transports.iter().any(|t| t.is_explicit());
+        let queue = |limit| {
+            if explicit {
+                QueueSettings::Xcp(XcpSettings::new(limit))
+            } else {
+                QueueSettings::DropTail { limit }
+            }
+        };
         let link = |name: &str, from, to, rate, limit, channel| Link {
             name: name.to_owned(),
             from: NodeId(from),
@@ -111,7 +120,7 @@ impl Path {
             settings: LinkSettings {
                 rate,
                 one_way_delay: self.rtt / 2,
-                queue: QueueSettings::DropTail { limit },
+                queue: queue(limit),
                 channel,
                 framing: Bytes::ZERO,
             },

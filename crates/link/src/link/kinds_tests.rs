@@ -1,7 +1,9 @@
 //! What holds for every kind of queue.
 
 use super::*;
-use crate::{ChannelSettings, CoDelSettings, RedPreset, RedSettings};
+use crate::{
+    ChannelSettings, CoDelSettings, Feedback, RedPreset, RedSettings, XcpHeader, XcpSettings,
+};
 use bentpipe_units::{Rate, Ratio};
 use proptest::prelude::*;
 
@@ -33,7 +35,7 @@ pub(super) fn any_queue() -> impl Strategy<Value = QueueSettings> {
         (1u32..40).prop_map(Limit::Packets),
         (1500u64..40_000).prop_map(|n| Limit::Bytes(Bytes::new(n))),
     ];
-    (limit, 0usize..7, any::<bool>()).prop_map(|(limit, kind, ecn)| match kind {
+    (limit, 0usize..8, any::<bool>()).prop_map(|(limit, kind, ecn)| match kind {
         0 => QueueSettings::DropTail { limit },
         1..=3 => {
             let preset = RedPreset::ALL[kind - 1].1;
@@ -49,7 +51,11 @@ pub(super) fn any_queue() -> impl Strategy<Value = QueueSettings> {
             interval: Duration::from_millis(10),
             ..CoDelSettings::new(limit)
         }),
-        5 => QueueSettings::PriorityDrop {
+        5 => QueueSettings::Xcp(XcpSettings {
+            p_xcp: ecn,
+            ..XcpSettings::new(limit)
+        }),
+        6 => QueueSettings::PriorityDrop {
             limit,
             low_limit: None,
         },
@@ -79,6 +85,7 @@ pub(super) struct Done {
     marked: Vec<usize>,
     pub(super) dropped: Vec<usize>,
     pub(super) lost: Vec<usize>,
+    told: Vec<(usize, Feedback)>,
 }
 
 impl Done {
@@ -86,6 +93,7 @@ impl Done {
         match verdict {
             Verdict::Accepted | Verdict::Waits => {}
             Verdict::Marked => self.marked.push(packet),
+            Verdict::Feedback(feedback) => self.told.push((packet, feedback)),
             Verdict::QueueDrop => self.dropped.push(packet),
             Verdict::ChannelLoss | Verdict::OutageLoss => self.lost.push(packet),
         }
@@ -130,7 +138,17 @@ pub(super) fn drive(link: &mut Link<usize>, steps: &[Step], curious: bool) -> Do
             Time::from_nanos(at.as_nanos().saturating_sub(1)),
             &mut done,
         );
-        let verdict = link.offer(at, i, *offered);
+        let header = XcpHeader {
+            x: 0.001,
+            rtt: 0.02,
+            request: (offered.bytes * 1000) as f32,
+        };
+        let verdict = link.offer_xcp(
+            at,
+            i,
+            *offered,
+            Some(header).filter(|_| !i.is_multiple_of(3)),
+        );
         done.tell(i, verdict);
         while let Some((packet, verdict)) = link.fate() {
             done.tell(packet, verdict);
@@ -177,6 +195,11 @@ proptest! {
         prop_assert_eq!(link.delivered(), done.arrived.len() as u64);
         let bytes: u64 = done.arrived.iter().map(|a| u64::from(steps[a.0].1.bytes)).sum();
         prop_assert_eq!(c.accepted_bytes, bytes);
+        // A router tells each packet with a header that leaves.
+        let told = matches!(queue, QueueSettings::Xcp(_));
+        let with_header = |p: &&usize| !p.is_multiple_of(3);
+        let left = done.arrived.iter().map(|a| &a.0).chain(&done.lost);
+        prop_assert_eq!(done.told.len(), if told { left.filter(with_header).count() } else { 0 });
         // Only the capable are marked.
         prop_assert!(done.marked.iter().all(|&p| steps[p].1.ecn_capable));
         // Never more than the limit waits; in bytes RED admits by what is
@@ -205,13 +228,17 @@ proptest! {
                 steps.iter_mut().for_each(|s| s.1.low_priority = false);
                 QueueSettings::DropTail { limit }
             }
+            // And with XCP where nobody hears of the feedback.
+            QueueSettings::Xcp(ref xcp) => QueueSettings::DropTail { limit: xcp.limit },
             QueueSettings::CoDel(_) => return Ok(()),
             ref other => other.clone(),
         };
         let mut one: Link<usize> = Link::new(&settings(folded, loss), 1, "l");
         let mut other = Link::stepped(&settings(queue, loss), 1, "l");
         prop_assert!(!one.is_stepped() && other.is_stepped());
-        prop_assert_eq!(drive(&mut one, &steps, false), drive(&mut other, &steps, false));
+        let mut stepped = drive(&mut other, &steps, false);
+        stepped.told.clear();
+        prop_assert_eq!(drive(&mut one, &steps, false), stepped);
         prop_assert_eq!(one.counters(), other.counters());
         let end = Time::ZERO + Duration::from_secs(10);
         prop_assert_eq!(one.mean_waiting(end), other.mean_waiting(end));

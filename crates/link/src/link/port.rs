@@ -126,7 +126,9 @@ impl<P: Copy> Link<P> {
             return Verdict::QueueDrop;
         };
         let idle = port.idle_since;
-        let decision = port.room.offer(now, (idle, false), packet, offered, counters);
+        let decision = port
+            .room
+            .offer(now, (idle, false), packet, offered, counters);
         if let Decision::DropEarly | Decision::DropForced = decision {
             return Verdict::QueueDrop;
         }

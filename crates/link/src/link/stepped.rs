@@ -4,7 +4,7 @@ use super::{Carried, Discipline, Link};
 use crate::offered::Decision;
 use crate::room::Room;
 use crate::timed::{Doomed, Timed, Way};
-use crate::{Offered, Verdict};
+use crate::{Offered, Verdict, XcpHeader};
 use bentpipe_units::{Duration, Time};
 
 impl<P: Copy> Link<P> {
@@ -35,6 +35,29 @@ impl<P: Copy> Link<P> {
             Discipline::Stepped(room) => room.timed.as_deref_mut(),
             _ => None,
         }
+    }
+
+    /// True if the queue reads congestion headers and packets are to be offered
+    /// with [`Link::offer_xcp`].
+    #[must_use]
+    pub fn reads_headers(&self) -> bool {
+        self.room().is_some_and(Room::reads_headers)
+    }
+
+    /// [`Link::offer`] to a link that reads congestion headers. What the router
+    /// leaves the packet is told as its fate, [`Verdict::Feedback`], when the
+    /// transmitter takes it.
+    pub fn offer_xcp(
+        &mut self,
+        now: Time,
+        packet: P,
+        offered: Offered,
+        header: Option<XcpHeader>,
+    ) -> Verdict {
+        if let Discipline::Stepped(room) = &mut self.discipline {
+            room.announce(header);
+        }
+        self.offer(now, packet, offered)
     }
 
     pub(super) fn room(&self) -> Option<&Room<P>> {
@@ -217,8 +240,9 @@ impl<P: Copy> Link<P> {
     }
 
     /// What became of a packet that waited, the first that is not told yet:
-    /// [`Verdict::Marked`] (it will arrive), [`Verdict::QueueDrop`],
-    /// [`Verdict::ChannelLoss`] or [`Verdict::OutageLoss`]. Nothing is told of those that just arrive.
+    /// [`Verdict::Marked`] or [`Verdict::Feedback`] (neither says yet whether
+    /// it arrives), [`Verdict::QueueDrop`], [`Verdict::ChannelLoss`] or
+    /// [`Verdict::OutageLoss`]. Nothing is told of those that just arrive.
     pub fn fate(&mut self) -> Option<(P, Verdict)> {
         match &mut self.discipline {
             Discipline::Stepped(room) => room.fate(),

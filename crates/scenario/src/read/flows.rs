@@ -4,11 +4,12 @@ use super::nodes::Nodes;
 use super::transports::Transports;
 use super::{Fields, applications};
 use crate::diagnostic::{Diagnostic, Reported};
-use crate::model::{Flow, Handshake, Link};
+use crate::model::{Flow, Handshake, Link, LinkId};
 use crate::route::{self, NoRoute};
 use crate::schema::{self, LARGEST_COUNT};
 use crate::source::Place;
 use crate::tree::{Entry, Table};
+use bentpipe_link::QueueSettings;
 use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Time};
@@ -207,6 +208,38 @@ fn handshake(fields: &Fields<'_>) -> Result<Handshake, Reported> {
     })
 }
 
+/// Reports flows whose senders wait for routers (XCP) that are not there.
+fn check_routers(
+    top: &Fields<'_>,
+    flows: Vec<Flow>,
+    places: &[Place],
+    links: &[Link],
+) -> Result<Vec<Flow>, Reported> {
+    let is_router = |link: &LinkId| {
+        let link = links.get(link.0 as usize);
+        link.is_some_and(|l| matches!(l.settings.queue, QueueSettings::Xcp(_)))
+    };
+    let mut reported = None;
+    let mut last = None;
+    for (flow, place) in flows.iter().zip(places) {
+        let explicit = flow.transport.as_ref().filter(|t| t.is_explicit());
+        let Some(transport) = explicit else { continue };
+        let mut links = flow.forward.iter().chain(&flow.reverse);
+        if links.any(is_router) || last.replace(*place) == Some(*place) {
+            continue;
+        }
+        let message = format!(
+            "flow `{}` crosses no queue of kind `xcp`, and transport `{}` sends what those allow",
+            flow.name, transport.name
+        );
+        let error = Diagnostic::new(*place, message)
+            .label("its window would never change")
+            .help("give its bottleneck `queue = { kind = \"xcp\", limit = \"1 BDP\" }`");
+        reported = Some(top.errors.report(error));
+    }
+    reported.map_or(Ok(flows), Err)
+}
+
 /// Gives each flow its links.
 pub(super) fn route(
     top: &Fields<'_>,
@@ -221,7 +254,7 @@ pub(super) fn route(
         return Ok(flows);
     }
     let Err(failed) = route::route(nodes.count(), links, &mut flows) else {
-        return Ok(flows);
+        return check_routers(top, flows, &places, links);
     };
     let mut reported = None;
     let mut last = None;

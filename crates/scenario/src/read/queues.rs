@@ -6,7 +6,9 @@ use crate::diagnostic::{Diagnostic, Reported};
 use crate::schema::{self, Kind};
 use crate::source::Place;
 use crate::tree::{Entry, Value};
-use bentpipe_link::{CoDelSettings, Limit, QueueSettings, RedMode, RedPreset, RedSettings};
+use bentpipe_link::{
+    CoDelSettings, Limit, QueueSettings, RedMode, RedPreset, RedSettings, XcpSettings,
+};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 
 /// The queue of a link that says nothing.
@@ -31,6 +33,11 @@ pub(super) enum Queue {
     PriorityDrop {
         limit: QueueLimit,
         low_limit: Option<QueueLimit>,
+    },
+    Xcp {
+        /// All but its limit.
+        settings: XcpSettings,
+        limit: QueueLimit,
     },
 }
 
@@ -66,6 +73,7 @@ pub(super) fn read(fields: &Fields<'_>, entry: &Entry) -> Result<(Queue, Place),
         Some("red") => red(&kind, false)?,
         Some("adaptive-red") => red(&kind, true)?,
         Some("codel") => codel(&kind)?,
+        Some("xcp") => xcp(&kind)?,
         Some("priority-drop") => {
             let (limit, low_limit) = (kind.required("limit"), kind.optional("low_limit"));
             Queue::PriorityDrop {
@@ -152,6 +160,25 @@ fn codel(fields: &Fields<'_>) -> Result<Queue, Reported> {
     })
 }
 
+fn xcp(fields: &Fields<'_>) -> Result<Queue, Reported> {
+    let limit = fields.required("limit");
+    // The true limit comes with the link's rate.
+    let mut settings = XcpSettings::new(Limit::Packets(0));
+    let s = &mut settings;
+    let read = [
+        set(&mut s.alpha, fields.optional("alpha")),
+        set(&mut s.beta, fields.optional("beta")),
+        set(&mut s.gamma, fields.optional("gamma")),
+        set(&mut s.longest_rtt, fields.optional("longest_rtt")),
+        set(&mut s.p_xcp, fields.optional("p_xcp")),
+    ];
+    read.into_iter().collect::<Result<(), Reported>>()?;
+    Ok(Queue::Xcp {
+        settings,
+        limit: limit?,
+    })
+}
+
 /// Takes a value that was written.
 fn set<T>(to: &mut T, read: Result<Option<T>, Reported>) -> Result<(), Reported> {
     if let Some(value) = read? {
@@ -177,6 +204,13 @@ impl Queue {
             } => {
                 settings.limit = link.limit(fields, limit)?;
                 QueueSettings::CoDel(settings)
+            }
+            Queue::Xcp {
+                mut settings,
+                limit,
+            } => {
+                settings.limit = link.limit(fields, limit)?;
+                QueueSettings::Xcp(settings)
             }
             Queue::PriorityDrop { limit, low_limit } => QueueSettings::PriorityDrop {
                 limit: link.limit(fields, limit)?,

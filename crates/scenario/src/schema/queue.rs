@@ -138,7 +138,7 @@ const RED: &[Key] = &[
 /// Keys of `RED` that Adaptive RED shares with it.
 const SHARED: usize = 13;
 
-pub(crate) static QUEUES: [Section; 5] = [
+pub(crate) static QUEUES: [Section; 6] = [
     Section {
         path: PATH,
         kind: Some("drop-tail"),
@@ -191,6 +191,45 @@ pub(crate) static QUEUES: [Section; 5] = [
                 Kind::Boolean,
                 Presence::Default("false"),
                 "marks ECN-capable packets instead of dropping them",
+            ),
+        ],
+    },
+    Section {
+        path: PATH,
+        kind: Some("xcp"),
+        meaning: "first in, first out, with a router of XCP: senders with transport `xcp` or \
+                  `p-xcp` hear from it how to change their windows",
+        keys: &[
+            PLAIN_LIMIT,
+            key(
+                "p_xcp",
+                Kind::Boolean,
+                Presence::Default("false"),
+                "gives connections what others cannot use, as P-XCP",
+            ),
+            key(
+                "alpha",
+                Kind::Number { min: 0.0, max: 1.0 },
+                Presence::Default("0.4"),
+                "share of the free rate that is given out in a control interval",
+            ),
+            key(
+                "beta",
+                Kind::Number { min: 0.0, max: 1.0 },
+                Presence::Default("0.226"),
+                "share of the standing queue that is taken back in a control interval",
+            ),
+            key(
+                "gamma",
+                Kind::Number { min: 0.0, max: 1.0 },
+                Presence::Default("0.1"),
+                "share of the traffic that is shuffled between senders in a control interval",
+            ),
+            key(
+                "longest_rtt",
+                Kind::Duration { zero: false },
+                Presence::Default("1 s"),
+                "longer round trips of senders count as this",
             ),
         ],
     },

@@ -3,7 +3,7 @@
 use super::{Carried, Network};
 use crate::observer::Observer;
 use crate::queue::{Class, Event};
-use bentpipe_link::Verdict;
+use bentpipe_link::{Verdict, XcpHeader};
 use bentpipe_tcp::packet::ecn;
 use bentpipe_units::Time;
 
@@ -15,7 +15,17 @@ impl<O: Observer> Network<'_, O> {
             return self.offer(index, carried);
         }
         let link = &mut self.links[index as usize];
-        let verdict = link.offer(self.now, carried, carried.offered());
+        let verdict = if link.reads_headers() {
+            let header = self.packets.get_mut(carried.handle).congestion_header();
+            let header = header.map(|h| XcpHeader {
+                x: h.x,
+                rtt: h.rtt,
+                request: h.change,
+            });
+            link.offer_xcp(self.now, carried, carried.offered(), header)
+        } else {
+            link.offer(self.now, carried, carried.offered())
+        };
         self.settle(index, &carried, verdict);
         self.look_after(index);
     }
@@ -98,6 +108,10 @@ impl<O: Observer> Network<'_, O> {
         match verdict {
             Verdict::Accepted | Verdict::Waits => {}
             Verdict::Marked => self.packets.get_mut(carried.handle).ecn = ecn::MARKED,
+            Verdict::Feedback(feedback) => {
+                let packet = self.packets.get_mut(carried.handle);
+                packet.leave_change(feedback.change());
+            }
             Verdict::QueueDrop | Verdict::ChannelLoss | Verdict::OutageLoss => {
                 self.lose(index, carried, verdict, self.now);
             }

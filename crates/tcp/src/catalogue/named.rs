@@ -196,6 +196,7 @@ pub fn transports() -> impl Iterator<Item = &'static NamedTransport> {
         .chain(&super::highspeed::TRANSPORTS)
         .chain(&super::linux::TRANSPORTS)
         .chain(&super::model::TRANSPORTS)
+        .chain(&super::explicit::TRANSPORTS)
 }
 
 /// The transport of that name.

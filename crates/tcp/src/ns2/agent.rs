@@ -297,6 +297,9 @@ impl Agent {
             Kind::Sack1 => self.on_sack1_ack(s, &ack, number, out),
             Kind::Vegas => self.on_vegas_ack(s, &ack, number, out),
         };
+        if advances {
+            s.take_feedback(now, packet);
+        }
         if s.has_actions() && self.kind != Kind::Vegas {
             self.perform_actions(s, &ack, out);
         }
