@@ -339,7 +339,7 @@ impl Lineup {
     fn rest(&mut self) {
         for named in transports() {
             // Those that take a number are there with the numbers of the papers.
-            let apart = [IDEAL, "fixed-window", "const", "linear"].contains(&named.name);
+            let apart = [IDEAL, "fixed-window", "const", "linear", "open-loop"].contains(&named.name);
             if apart || self.list.iter().any(|c| c.name == named.name) {
                 continue;
             }
@@ -348,6 +348,12 @@ impl Lineup {
                 None => (Reach::Absent, Vec::new()),
             };
             let transport = refined(named.name, named.name, window(self.open));
+            // Nobody's link has the routers: shown with them, not recommended.
+            let reach = if transport.is_explicit() {
+                Reach::Reference
+            } else {
+                reach
+            };
             self.add(reach, named.summary, &switch, transport);
         }
     }

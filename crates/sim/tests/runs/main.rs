@@ -17,3 +17,4 @@ mod routes;
 mod table;
 mod text;
 mod undo;
+mod xcp;
