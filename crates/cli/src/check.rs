@@ -8,7 +8,7 @@ use bentpipe_link::{ChannelSettings, Limit, QueueSettings};
 use bentpipe_report::table::{Column, Table};
 use bentpipe_scenario::{Flow, LinkId, Scenario};
 use bentpipe_sim::ideal;
-use bentpipe_traffic::{Application, Period};
+use bentpipe_traffic::{Application, PageConnection, Period};
 use bentpipe_units::Rate;
 use serde_json::{Value, json};
 
@@ -233,6 +233,16 @@ fn application(application: &Application) -> String {
         }
         Application::OnOff { on, off, rate, .. } => {
             format!("{rate} for {}, then a pause of {}", period(on), period(off))
+        }
+        Application::Web(web) => {
+            let pages = web
+                .count
+                .map_or("pages".to_owned(), |n| format!("{n} pages"));
+            let connection = match web.connection {
+                PageConnection::Page => "a connection each",
+                PageConnection::Persistent => "one connection",
+            };
+            format!("{pages} of about {}, {connection}", web.mean)
         }
         #[allow(unreachable_patterns, reason = "more applications are to come")]
         other => format!("{other:?}"),

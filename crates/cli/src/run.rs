@@ -181,6 +181,10 @@ fn print(whole: &WithShares<'_>, scenario: &Scenario, out: &mut Output) -> Resul
     }
     out.line("")?;
     out.table(&flows(outcome))?;
+    if outcome.flows.iter().any(|f| f.pages.is_some()) {
+        out.line("")?;
+        out.table(&pages(outcome))?;
+    }
     shares::print(&whole.bottlenecks, out)?;
     out.line("")?;
     out.table(&links(outcome))?;
@@ -297,6 +301,27 @@ fn links(outcome: &Outcome) -> Table {
     table.note(
         "early: of the drops. queue: packets. wait: mean of them; p95: what one at any instant would wait.",
     )
+}
+
+fn pages(outcome: &Outcome) -> Table {
+    let mut table = Table::new([
+        Column::text("reader"),
+        Column::number("pages"),
+        Column::number("time [s]"),
+        Column::number("p95"),
+    ]);
+    let time = |d: Option<Duration>| d.map_or("-".to_owned(), |d| format!("{:.3}", d.as_secs()));
+    for f in &outcome.flows {
+        if let Some(pages) = f.pages {
+            table.row([
+                f.name.clone(),
+                pages.completed.to_string(),
+                time(pages.mean_time),
+                time(pages.p95_time),
+            ]);
+        }
+    }
+    table.note("time: mean from a request to the last byte of its page; p95: of 95% of the pages.")
 }
 
 fn middleboxes(outcome: &Outcome) -> Table {

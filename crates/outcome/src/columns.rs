@@ -158,7 +158,7 @@ static FLOW_NAME: Field<FlowOutcome> = Field::new("flow", Text, "name of the flo
     f.name.as_str().into()
 });
 
-pub(crate) static FLOW: [Field<FlowOutcome>; 30] = [
+pub(crate) static FLOW: [Field<FlowOutcome>; 33] = [
     Field::new("flow", Text, "name of the flow", |_, f| {
         f.name.as_str().into()
     }),
@@ -305,6 +305,24 @@ pub(crate) static FLOW: [Field<FlowOutcome>; 30] = [
         Integer,
         "its packets sent while there was no route, both ways",
         |_, f| f.no_route_losses.into(),
+    ),
+    Field::new(
+        "pages",
+        Integer,
+        "pages that a reader got in whole",
+        |_, f| f.pages.map_or(Value::Missing, |p| p.completed.into()),
+    ),
+    Field::new(
+        "mean_page_time_ns",
+        Integer,
+        "mean time from the request for a page to its last byte",
+        |_, f| f.pages.and_then(|p| p.mean_time).into(),
+    ),
+    Field::new(
+        "p95_page_time_ns",
+        Integer,
+        "the time that 95% of the pages did not exceed",
+        |_, f| f.pages.and_then(|p| p.p95_time).into(),
     ),
     Field::new("min_rtt_ns", Integer, "smallest RTT sample", |_, f| {
         f.min_rtt.into()

@@ -83,12 +83,26 @@ pub struct FlowOutcome {
     /// Packets of this flow that were sent while there was no route, both
     /// directions.
     pub no_route_losses: u64,
+    /// What a reader of pages has seen; `None` for other applications.
+    pub pages: Option<PageOutcome>,
     /// Smallest RTT sample.
     pub min_rtt: Option<Duration>,
     /// Mean of the RTT samples.
     pub mean_rtt: Option<Duration>,
     /// Largest congestion window, segments.
     pub max_cwnd: f64,
+}
+
+/// The pages of one reader. The time of a page counts from the request (its
+/// handshake included, where there is one) to the last byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PageOutcome {
+    /// Pages that arrived in whole.
+    pub completed: u64,
+    /// Their mean time.
+    pub mean_time: Option<Duration>,
+    /// The time that 95% of them did not exceed.
+    pub p95_time: Option<Duration>,
 }
 
 /// What one link did.

@@ -1,7 +1,7 @@
 //! Rows read back as the model.
 
 use crate::value::Value;
-use crate::{CrossingCounts, FlowCounts, FlowOutcome, LinkOutcome, MiddleboxOutcome};
+use crate::{CrossingCounts, FlowCounts, FlowOutcome, LinkOutcome, MiddleboxOutcome, PageOutcome};
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 
 /// A row of the table `runs`: one flow of one run.
@@ -164,10 +164,23 @@ impl Fields<'_> {
             channel_losses: self.count("channel_losses")?,
             outage_losses: self.count_or_none("outage_losses")?,
             no_route_losses: self.count_or_none("no_route_losses")?,
+            pages: self.pages()?,
             min_rtt: self.maybe_duration("min_rtt_ns")?,
             mean_rtt: self.maybe_duration("mean_rtt_ns")?,
             max_cwnd: self.number("max_cwnd_segments")?,
         })
+    }
+
+    fn pages(&self) -> Result<Option<PageOutcome>, String> {
+        let (mean_time, p95_time) = (
+            self.maybe_duration("mean_page_time_ns")?,
+            self.maybe_duration("p95_page_time_ns")?,
+        );
+        Ok(self.maybe_count("pages")?.map(|completed| PageOutcome {
+            completed,
+            mean_time,
+            p95_time,
+        }))
     }
 
     pub(crate) fn link(&self) -> Result<LinkOutcome, String> {

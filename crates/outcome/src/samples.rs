@@ -28,6 +28,7 @@ pub(crate) fn flow(name: &str) -> FlowOutcome {
         channel_losses: 0,
         outage_losses: 0,
         no_route_losses: 0,
+        pages: None,
         min_rtt: Some(Duration::from_millis(511)),
         mean_rtt: Some(Duration::from_nanos(600_500_000)),
         max_cwnd: 44.25,
@@ -209,6 +210,11 @@ prop_compose! {
             reductions: counts[8],
             outage_losses: counts[9],
             no_route_losses: counts[10],
+            pages: (counts[0] % 2 == 1).then_some(crate::PageOutcome {
+                completed: counts[1],
+                mean_time: min_rtt,
+                p95_time: mean_rtt,
+            }),
             min_rtt, mean_rtt, max_cwnd,
         }
     }

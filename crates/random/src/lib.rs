@@ -60,6 +60,24 @@ impl Stream {
         smallest / libm::pow(1.0 - self.uniform(), 1.0 / shape)
     }
 
+    /// Normal with mean 0 and deviation 1, by Box and Muller from two uniform
+    /// draws. The other number that they yield is not kept: a draw depends on
+    /// nothing but the place in the stream.
+    pub fn normal(&mut self) -> f64 {
+        // 1 - u is in (0, 1], so that the logarithm is finite.
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.uniform()));
+        radius * libm::cos(2.0 * std::f64::consts::PI * self.uniform())
+    }
+
+    /// Log-normal with this mean and standard deviation (of the number itself,
+    /// not of its logarithm).
+    pub fn log_normal(&mut self, mean: f64, deviation: f64) -> f64 {
+        let ratio = deviation / mean;
+        let variance = libm::log(1.0 + ratio * ratio);
+        let location = libm::log(mean) - variance / 2.0;
+        libm::exp(location + libm::sqrt(variance) * self.normal())
+    }
+
     /// The number of failures before the first success of trials with success
     /// probability `p`; `u64::MAX` when `p` is zero.
     pub fn geometric(&mut self, p: f64) -> u64 {
@@ -123,12 +141,48 @@ mod tests {
     }
 
     #[test]
+    fn a_normal_has_its_moments_and_tails() {
+        let mut s = Stream::new(7, "normal");
+        let n = 400_000;
+        let draws: Vec<f64> = (0..n).map(|_| s.normal()).collect();
+        let moment = |k: u32| {
+            let power = |x: &f64| (0..k).fold(1.0, |p, _| p * x);
+            draws.iter().map(power).sum::<f64>() / f64::from(n)
+        };
+        assert!(moment(1).abs() < 0.005, "{}", moment(1));
+        assert!((moment(2) - 1.0).abs() < 0.01, "{}", moment(2));
+        assert!(moment(3).abs() < 0.03, "{}", moment(3));
+        assert!((moment(4) - 3.0).abs() < 0.1, "{}", moment(4));
+        let above = |limit: f64| draws.iter().filter(|x| **x > limit).count() as f64 / 4e5;
+        assert!((above(1.0) - 0.158_655).abs() < 0.002);
+        assert!((above(3.0) - 0.001_350).abs() < 0.000_3);
+    }
+
+    #[test]
+    fn a_log_normal_is_given_by_its_own_moments() {
+        let mut s = Stream::new(7, "log-normal");
+        let draws: Vec<f64> = (0..400_000).map(|_| s.log_normal(10.0, 5.0)).collect();
+        let mean = draws.iter().sum::<f64>() / 4e5;
+        let square = draws.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 4e5;
+        assert!((mean - 10.0).abs() < 0.05, "{mean}");
+        assert!((square.sqrt() - 5.0).abs() < 0.1, "{square}");
+        // The median is mean / sqrt(1 + (deviation / mean)^2) = 8.944.
+        let below = draws.iter().filter(|x| **x < 8.944).count() as f64 / 4e5;
+        assert!((below - 0.5).abs() < 0.005, "{below}");
+    }
+
+    #[test]
     fn samplers_are_pinned() {
         let mut s = Stream::new(1, "pinned");
         let drawn = [s.exponential(1.0), s.pareto(3.0, 1.5)].map(f64::to_bits);
         assert_eq!(
             drawn,
             [4_608_286_855_306_402_622, 4_608_655_334_954_887_229]
+        );
+        let drawn = [s.normal(), s.log_normal(4100.0, 30_000.0)].map(f64::to_bits);
+        assert_eq!(
+            drawn,
+            [13_813_218_279_040_518_059, 4_649_644_757_639_604_084]
         );
     }
 }

@@ -1,12 +1,13 @@
 //! Scenarios from programs, without a file.
 
 use crate::attach::attach;
+use crate::fits::misfit;
 use crate::model::{
     Flow, Handshake, Limits, Link, LinkId, Middlebox, Node, NodeId, RouteChange, Scenario, Stranded,
 };
 use crate::route::{self, NoRoute};
 use bentpipe_link::{LinkSettings, QueueSettings, Timeline};
-use bentpipe_tcp::{CongestionControlChoice, Transport};
+use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Rate, Time};
 use std::cmp::Ordering;
@@ -85,8 +86,9 @@ pub enum BuildError {
     /// A RED queue that drops all before it drops any.
     #[error("the queue of link `{0}` has its maximum not above its minimum")]
     Thresholds(String),
-    /// A file or stream without its TCP, or datagrams with one, or on-off
-    /// traffic over the ideal bound.
+    /// A file or stream without its TCP, or datagrams with one, or traffic
+    /// with pauses over the ideal bound, or a connection for each page over an
+    /// imitated agent of ns-2.
     #[error("flow `{0}` needs a transport, or has one that cannot carry it")]
     Transport(String),
     /// A congestion control that cannot be built.
@@ -322,7 +324,9 @@ impl ScenarioBuilder {
             self.ends("flow", &flow.name, flow.from, flow.to)?;
             let fits = match &flow.transport {
                 None => !flow.application.needs_transport(),
-                Some(t) => flow.application.takes_transport() && !bounds_pauses(t, flow),
+                Some(t) => {
+                    flow.application.takes_transport() && misfit(t, &flow.application).is_none()
+                }
             };
             if !fits {
                 return Err(BuildError::Transport(flow.name.clone()));
@@ -421,12 +425,6 @@ fn check_routes(links: &[Link], flow: &Flow) -> Result<(), BuildError> {
         }
     }
     Ok(())
-}
-
-/// True for on-off traffic over the ideal bound, which knows no pauses.
-fn bounds_pauses(transport: &Transport, flow: &Flow) -> bool {
-    transport.congestion_control == CongestionControlChoice::Ideal
-        && matches!(flow.application, Application::OnOff { .. })
 }
 
 fn id(index: usize) -> u32 {

@@ -9,7 +9,7 @@ use bentpipe_link::{
 };
 use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant};
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, Pacing, Transport};
-use bentpipe_traffic::{Application, Period};
+use bentpipe_traffic::{Application, PageConnection, Period, WebSettings};
 use std::fmt::{self, Write};
 
 /// Content hash of a scenario: 128 bits, printed as 32 hexadecimal digits.
@@ -392,6 +392,7 @@ fn write_flow(w: &mut impl Write, flow: &Flow) -> fmt::Result {
             write_period(w, off)?;
             write!(w, " {} {}", rate.bps(), packet_size.get())
         }
+        Application::Web(web) => write_web(w, web),
     }
 }
 
@@ -403,6 +404,26 @@ fn write_paths(w: &mut impl Write, forward: &[LinkId], reverse: &[LinkId]) -> fm
         }
     }
     Ok(())
+}
+
+fn write_web(w: &mut impl Write, web: &WebSettings) -> fmt::Result {
+    let WebSettings {
+        mean,
+        deviation,
+        largest,
+        reading,
+        request,
+        connection,
+        count,
+    } = web;
+    let (mean, deviation, largest) = (mean.get(), deviation.get(), largest.get());
+    let (reading, request) = (reading.as_nanos(), request.get());
+    write!(w, " web {mean} {deviation} {largest} {reading} {request}")?;
+    w.write_str(match connection {
+        PageConnection::Page => " page",
+        PageConnection::Persistent => " persistent",
+    })?;
+    count.map_or(Ok(()), |count| write!(w, " {count}"))
 }
 
 fn write_period(w: &mut impl Write, period: &Period) -> fmt::Result {

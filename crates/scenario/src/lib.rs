@@ -21,6 +21,7 @@ mod attach;
 mod builder;
 mod diagnostic;
 mod document;
+mod fits;
 mod hash;
 mod model;
 mod overriding;

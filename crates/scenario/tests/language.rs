@@ -8,7 +8,7 @@ use bentpipe_link::{
 use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant};
 use bentpipe_scenario::{Document, Handshake, Limits, LinkId, Scenario, schema};
 use bentpipe_tcp::{CongestionControlChoice, HostProfile, Pacing, Recovery, Transport};
-use bentpipe_traffic::{Application, Period};
+use bentpipe_traffic::{Application, PageConnection, Period, WebSettings};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 
 fn read(text: &str) -> Scenario {
@@ -315,6 +315,34 @@ fn the_first_four_applications() {
         if packet_size == Bytes::new(1500))
     );
     assert_eq!(flow.transport, None);
+}
+
+#[test]
+fn readers_of_pages() {
+    let web = |keys: &str| {
+        let application = format!("transport = \"sack\"\napplication = {{ kind = \"web\"{keys} }}");
+        two_nodes(DELAY, &application)
+    };
+    let usual = web("");
+    assert_eq!(
+        usual.flows[0].application,
+        Application::Web(WebSettings::default())
+    );
+    let written = web(
+        ", mean = \"4100 B\", deviation = \"30 kB\", largest = \"100 kB\", \
+                       reading = \"10 s\", request = \"300 B\", connection = \"page\"",
+    );
+    assert_eq!(usual, written);
+    let other = web(", connection = \"persistent\", count = 3");
+    assert_eq!(
+        other.flows[0].application,
+        Application::Web(WebSettings {
+            connection: PageConnection::Persistent,
+            count: Some(3),
+            ..WebSettings::default()
+        })
+    );
+    assert_ne!(usual.hash(), other.hash());
 }
 
 #[test]

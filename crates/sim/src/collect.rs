@@ -8,7 +8,7 @@ use bentpipe_outcome::{
     FlowCounts, FlowOutcome, FlowSeries, LinkOutcome, Mark, MiddleboxOutcome, Outcome,
 };
 use bentpipe_scenario::{Flow, Scenario};
-use bentpipe_units::{Bytes, Duration, Time};
+use bentpipe_units::{Bytes, Time};
 
 /// What `flows` and `net` add up to at the end of the run.
 pub(crate) fn outcome<O: Observer>(
@@ -173,6 +173,7 @@ fn empty(flow: &Flow, running: &Running) -> FlowOutcome {
         channel_losses: 0,
         outage_losses: 0,
         no_route_losses: 0,
+        pages: running.web.as_ref().map(|web| web.outcome()),
         min_rtt: None,
         mean_rtt: None,
         max_cwnd: 0.0,
@@ -230,7 +231,7 @@ fn simulated_flow(flow: &Flow, running: &Running) -> FlowOutcome {
         o.recoveries = c.recoveries;
         o.acks_received = c.acks;
         let rtt = ends[0].rtt();
-        o.min_rtt = (rtt.smallest() != Duration::MAX).then(|| rtt.smallest());
+        o.min_rtt = rtt.smallest_ever();
         o.mean_rtt = rtt.mean();
         o.max_cwnd = ends[0].max_cwnd();
     }

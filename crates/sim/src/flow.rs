@@ -1,5 +1,6 @@
 //! One flow at work: its application between its two endpoints.
 
+use crate::web::{Arrived, Web};
 use bentpipe_outcome::{FlowSeries, SenderSample};
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Handshake};
@@ -45,6 +46,8 @@ pub(crate) struct Running {
     next_request_at: Time,
     /// The clock of an application with a rate.
     source: Option<Source>,
+    /// A reader of pages.
+    pub(crate) web: Option<Box<Web>>,
     pub(crate) series: Option<Recorder>,
 }
 
@@ -125,6 +128,7 @@ impl Running {
             requests: 0,
             next_request_at: Time::MAX,
             source: Source::new(&flow.application, seed, &flow.name),
+            web: Web::new(flow, seed),
             series: None,
         }
     }
@@ -143,7 +147,8 @@ impl Running {
             } => Some(Bytes::new(response.get().saturating_mul(u64::from(count)))),
             Application::Persistent
             | Application::ConstantRate { .. }
-            | Application::OnOff { .. } => None,
+            | Application::OnOff { .. }
+            | Application::Web(_) => None,
         }
     }
 
@@ -219,7 +224,10 @@ impl Running {
     }
 
     fn on_start<T: Transmit>(&mut self, now: Time, net: &mut T) {
-        let asks = matches!(self.application, Application::RequestResponse { .. });
+        let asks = matches!(
+            self.application,
+            Application::RequestResponse { .. } | Application::Web(_)
+        );
         if let Some(source) = &mut self.source {
             source.start(now);
         }
@@ -252,6 +260,10 @@ impl Running {
     }
 
     fn send_request<T: Transmit>(&mut self, now: Time, net: &mut T) {
+        if let (Some(web), Ends::Tcp(ends)) = (&mut self.web, &mut self.ends) {
+            web.ask(now, ends, net);
+            return;
+        }
         let Application::RequestResponse { request, count, .. } = self.application else {
             return;
         };
@@ -337,6 +349,22 @@ impl Running {
                             self.ended = true;
                         } else {
                             self.next_request_at = now + think_time;
+                        }
+                    }
+                }
+            }
+            Application::Web(_) => {
+                let Some(web) = &mut self.web else {
+                    return;
+                };
+                if side == 0 {
+                    web.answer(now, &mut ends[0], net);
+                } else if let Some(arrived) = web.look(now, &ends[1]) {
+                    match arrived {
+                        Arrived::Next(at) => self.next_request_at = at,
+                        Arrived::Last => {
+                            self.completed_at = Some(now);
+                            self.ended = true;
                         }
                     }
                 }

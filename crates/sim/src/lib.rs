@@ -17,6 +17,7 @@ mod options;
 pub mod queue;
 mod simulation;
 mod tally;
+mod web;
 
 pub use observer::{Observer, Unobserved};
 pub use options::{Options, RunError};

@@ -12,6 +12,7 @@ use bentpipe_outcome::{Mark, Outcome};
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Limits, Scenario};
 use bentpipe_tcp::{CongestionControlChoice, Endpoint, Transport};
+use bentpipe_traffic::{Application, PageConnection};
 use bentpipe_units::Time;
 
 /// Runs `scenario` and returns what it yielded.
@@ -61,7 +62,18 @@ impl<'a> Simulation<'a> {
                     arrived_bytes: 0,
                 },
                 Some(t) if t.congestion_control == CongestionControlChoice::Ideal => Ends::Ideal,
-                Some(t) => ends(flow, t, index as u32, controller(flow), options.seed)?,
+                Some(t) => {
+                    let custom = controller(flow);
+                    if custom.is_some() && opens_anew(flow) {
+                        return Err(RunError::Transport {
+                            flow: flow.name.clone(),
+                            reason: "a connection for each page needs a congestion control that \
+                                     can be built again"
+                                .to_owned(),
+                        });
+                    }
+                    ends(flow, t, index as u32, custom, options.seed)?
+                }
             };
             let mut running = Running::new(flow, ends, options.start_jitter, options.seed);
             running.series = options.series.map(|i| Recorder::new(&flow.name, i));
@@ -268,6 +280,11 @@ fn check<O: Observer>(limits: &Limits, events: u64, net: &Network<'_, O>) -> Res
         });
     }
     Ok(())
+}
+
+/// True if the flow's ends begin one connection after the other.
+fn opens_anew(flow: &Flow) -> bool {
+    matches!(&flow.application, Application::Web(web) if web.connection == PageConnection::Page)
 }
 
 fn ends(

@@ -42,6 +42,7 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
             channel_losses: 7,
             outage_losses: 0,
             no_route_losses: 0,
+            pages: None,
             min_rtt: Some(Duration::from_millis(511)),
             mean_rtt: Some(Duration::from_millis(600)),
             max_cwnd: 42.5,

@@ -1,5 +1,7 @@
 //! One end of a connection: handshake, sending and receiving half, timers.
 
+mod reopen;
+
 use crate::Transport;
 use crate::packet::{CONGESTION_HEADER_BYTES, Packet, Transmit, ecn, flags, priority, timestamp};
 use crate::receiver::{Answer, Receiver};

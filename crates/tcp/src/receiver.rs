@@ -77,6 +77,27 @@ impl Receiver {
         }
     }
 
+    /// Takes the position over from the connection before this one.
+    pub(crate) fn continue_after(&mut self, old: &Receiver) {
+        self.next = old.next;
+        self.last_acknowledged = old.next;
+        self.duplicates = old.duplicates;
+    }
+
+    /// The window that it advertises.
+    pub(crate) fn advertised(&self) -> u32 {
+        self.window
+    }
+
+    pub(crate) fn uses_sack(&self) -> bool {
+        self.sack
+    }
+
+    /// True if it reports duplicates.
+    pub(crate) fn reports(&self) -> bool {
+        self.reports_duplicates
+    }
+
     /// Bytes delivered in order.
     pub(crate) fn delivered(&self) -> u64 {
         self.next.min(self.fin)

@@ -23,6 +23,8 @@ pub struct RttEstimator {
     samples: u64,
     /// Smoothed as RFC 6298 does, in nanoseconds whatever the rule.
     fine: u64,
+    /// Of the connections before: sum, number and smallest of their samples.
+    before: (Duration, u64, Duration),
 }
 
 impl RttEstimator {
@@ -43,6 +45,7 @@ impl RttEstimator {
             sum: Duration::ZERO,
             samples: 0,
             fine: 0,
+            before: (Duration::ZERO, 0, Duration::MAX),
         }
     }
 
@@ -201,10 +204,34 @@ impl RttEstimator {
         Duration::from_nanos(self.fine)
     }
 
-    /// The mean of all samples, if there was one.
+    /// The mean of all samples, if there was one; those of earlier connections
+    /// between the same ends count.
     #[must_use]
     pub fn mean(&self) -> Option<Duration> {
-        (self.samples > 0).then(|| self.sum / self.samples)
+        let (sum, samples, _) = self.all();
+        (samples > 0).then(|| sum / samples)
+    }
+
+    /// The smallest of all samples, those of earlier connections between the
+    /// same ends included.
+    #[must_use]
+    pub fn smallest_ever(&self) -> Option<Duration> {
+        let (_, samples, smallest) = self.all();
+        (samples > 0).then_some(smallest)
+    }
+
+    fn all(&self) -> (Duration, u64, Duration) {
+        let (sum, samples, smallest) = self.before;
+        (
+            sum + self.sum,
+            samples + self.samples,
+            smallest.min(self.smallest),
+        )
+    }
+
+    /// Takes over what outlives a connection.
+    pub(crate) fn continue_after(&mut self, old: &RttEstimator) {
+        self.before = old.all();
     }
 }
 

@@ -234,6 +234,23 @@ impl Sender {
         }
     }
 
+    /// Takes sequence numbers, counters and RTTs over from the connection
+    /// before this one.
+    pub(crate) fn continue_after(&mut self, old: &Sender) {
+        let at = old.next;
+        self.una = at;
+        self.next = at;
+        self.offered = at;
+        self.recover = at;
+        self.reduced_until = at;
+        self.echo_cut_until = at;
+        self.round_end = at;
+        self.low_priority_until = at;
+        self.counters = old.counters;
+        self.max_cwnd = self.max_cwnd.max(old.max_cwnd);
+        self.rtt.continue_after(&old.rtt);
+    }
+
     /// The connection is established, at `now` by a handshake if there was one;
     /// `rtt` is its sample.
     pub(crate) fn established(&mut self, now: Option<Time>, rtt: Option<Duration>) {

@@ -2,9 +2,11 @@
 
 mod period;
 mod source;
+mod web;
 
 pub use period::Period;
 pub use source::Source;
+pub use web::{PageConnection, Pages, WebSettings};
 
 use bentpipe_units::{Bytes, Duration, Rate};
 
@@ -51,6 +53,9 @@ pub enum Application {
         /// Size of each packet at the IP layer, or of each write.
         packet_size: Bytes,
     },
+    /// `to` reads pages: it asks for one, `from` sends it, `to` reads and asks
+    /// for the next.
+    Web(WebSettings),
 }
 
 impl Application {

@@ -339,7 +339,8 @@ impl Lineup {
     fn rest(&mut self) {
         for named in transports() {
             // Those that take a number are there with the numbers of the papers.
-            let apart = [IDEAL, "fixed-window", "const", "linear", "open-loop"].contains(&named.name);
+            let apart =
+                [IDEAL, "fixed-window", "const", "linear", "open-loop"].contains(&named.name);
             if apart || self.list.iter().any(|c| c.name == named.name) {
                 continue;
             }

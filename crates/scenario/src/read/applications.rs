@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Reported};
 use crate::schema::{self, Kind};
 use crate::tree::{Entry, Value};
 use bentpipe_tcp::Transport;
-use bentpipe_traffic::{Application, Period};
+use bentpipe_traffic::{Application, PageConnection, Period, WebSettings};
 use bentpipe_units::{Bytes, Duration};
 
 /// Periods that are shorter on the mean would take more time to simulate than
@@ -58,8 +58,30 @@ pub(super) fn read(
                 packet_size: packet_size?.unwrap_or(usual),
             })
         }
+        Some("web") => web(&kind).map(Application::Web),
         _ => Ok(Application::Persistent),
     }
+}
+
+fn web(kind: &Fields<'_>) -> Result<WebSettings, Reported> {
+    let (mean, deviation) = (kind.optional("mean"), kind.optional("deviation"));
+    let (largest, reading) = (kind.optional("largest"), kind.optional("reading"));
+    let (request, count) = (kind.optional("request"), kind.optional("count"));
+    let connection = kind.optional_word("connection");
+    let usual = WebSettings::default();
+    let connection = connection?.and_then(|word| {
+        let mut all = PageConnection::ALL.into_iter();
+        all.find(|(name, _)| *name == word)
+    });
+    Ok(WebSettings {
+        mean: mean?.unwrap_or(usual.mean),
+        deviation: deviation?.unwrap_or(usual.deviation),
+        largest: largest?.unwrap_or(usual.largest),
+        reading: reading?.unwrap_or(usual.reading),
+        request: request?.unwrap_or(usual.request),
+        connection: connection.map_or(usual.connection, |(_, connection)| connection),
+        count: count?.or(usual.count),
+    })
 }
 
 /// `"50 s"`, or a table with a kind.

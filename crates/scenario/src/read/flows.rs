@@ -4,13 +4,14 @@ use super::nodes::Nodes;
 use super::transports::Transports;
 use super::{Fields, applications};
 use crate::diagnostic::{Diagnostic, Reported};
+use crate::fits::{Misfit, misfit};
 use crate::model::{Flow, Handshake, Link, LinkId};
 use crate::route::{self, NoRoute};
 use crate::schema::{self, LARGEST_COUNT};
 use crate::source::Place;
 use crate::tree::{Entry, Table};
 use bentpipe_link::QueueSettings;
-use bentpipe_tcp::{CongestionControlChoice, Transport};
+use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Time};
 
@@ -130,16 +131,28 @@ fn transport(
             let help = "write a transport by name, such as `transport = \"cubic\"`";
             Err(fields.errors.report(fields.lacks("transport").help(help)))
         }
-        (Some(Application::OnOff { .. }), Some(entry)) => {
+        (Some(application), Some(entry)) => {
             let transport = named?;
-            let ideal = |t: &Transport| t.congestion_control == CongestionControlChoice::Ideal;
-            if transport.as_ref().is_some_and(ideal) {
-                let message = "the ideal bound is that of a transfer without pauses";
-                let error = Diagnostic::new(entry.item.place, message);
-                let label = "does not carry on-off traffic";
-                return Err(fields.errors.report(error.label(label)));
+            let why = transport.as_ref().and_then(|t| misfit(t, application));
+            let report = |error: Diagnostic| Err(fields.errors.report(error));
+            match why {
+                None => Ok(transport),
+                Some(Misfit::Pauses) => {
+                    let message = "the ideal bound is that of a transfer without pauses";
+                    let error = Diagnostic::new(entry.item.place, message);
+                    let web = matches!(application, Application::Web(_));
+                    let what = if web { "pages" } else { "on-off traffic" };
+                    report(error.label(format!("does not carry {what}")))
+                }
+                Some(Misfit::Connections) => {
+                    let message = "the agents of ns-2 know one connection";
+                    let error = Diagnostic::new(entry.item.place, message);
+                    let error = error.label("cannot open one for each page");
+                    let help = "write `connection = \"persistent\"` in the application, or \
+                                another `profile` in the transport";
+                    report(error.help(help))
+                }
             }
-            Ok(transport)
         }
         _ => named,
     }

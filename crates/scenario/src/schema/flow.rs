@@ -71,7 +71,7 @@ pub(crate) static FLOW: Section = Section {
 
 const PERIOD: Kind = Kind::Period("flow.NAME.application.PERIOD");
 
-pub(crate) static APPLICATIONS: [Section; 5] = [
+pub(crate) static APPLICATIONS: [Section; 6] = [
     Section {
         path: "flow.NAME.application",
         kind: Some("transfer"),
@@ -162,6 +162,58 @@ pub(crate) static APPLICATIONS: [Section; 5] = [
                 },
                 Presence::Default("1500 B; over a transport, its MSS"),
                 "size of each packet at the IP layer, or of each write to a transport",
+            ),
+        ],
+    },
+    Section {
+        path: "flow.NAME.application",
+        kind: Some("web"),
+        meaning: "`to` reads pages: asks for one, `from` sends it, `to` reads and asks for the next",
+        keys: &[
+            key(
+                "mean",
+                SIZE,
+                Presence::Default("4100 B"),
+                "mean size of a page, log-normal, before it is truncated",
+            ),
+            key(
+                "deviation",
+                SIZE,
+                Presence::Default("30 kB"),
+                "standard deviation of that",
+            ),
+            key(
+                "largest",
+                SIZE,
+                Presence::Default("100 kB"),
+                "largest page: a larger one is drawn again",
+            ),
+            key(
+                "reading",
+                Kind::Duration { zero: true },
+                Presence::Default("10 s"),
+                "mean of the exponential pause between a page and the next request",
+            ),
+            key(
+                "request",
+                SIZE,
+                Presence::Default("300 B"),
+                "bytes of each request",
+            ),
+            key(
+                "connection",
+                Kind::OneOf(&["page", "persistent"]),
+                Presence::Default("page"),
+                "a connection for each page, or one for all",
+            ),
+            key(
+                "count",
+                Kind::Integer {
+                    min: 1,
+                    max: 1_000_000_000,
+                },
+                Presence::Default("without end"),
+                "how many pages",
             ),
         ],
     },

@@ -17,4 +17,5 @@ mod routes;
 mod table;
 mod text;
 mod undo;
+mod web;
 mod xcp;

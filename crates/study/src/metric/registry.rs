@@ -146,6 +146,15 @@ pub static METRICS: &[Metric] = metrics! {
     flow timeouts: Count [Sum interval]
         "retransmission timeouts"
         = |c| Some(c.counts().timeouts as f64);
+    flow pages: Count [Sum]
+        "pages that readers got in whole"
+        = |c| c.flow().pages.map(|p| p.completed as f64);
+    flow page_time: Seconds [Mean]
+        "mean time from the request for a page to its last byte"
+        = |c| c.flow().pages?.mean_time.map(Duration::as_secs);
+    flow p95_page_time: Seconds [Mean]
+        "the time that 95% of a reader's pages did not exceed"
+        = |c| c.flow().pages?.p95_time.map(Duration::as_secs);
     flow recoveries: Count [Sum]
         "times that fast recovery began"
         = |c| Some(c.flow().recoveries as f64);

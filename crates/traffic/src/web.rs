@@ -1,0 +1,201 @@
+//! Pages of the web: sizes and reading times.
+//!
+//! E. Anderlind, J. Zander, *A traffic model for non-real-time data users in a
+//! wireless radio network*, IEEE Communications Letters 1(2), 1997. The numbers
+//! of the letter were not at hand; these are the ones that others quote for it.
+//!
+//! | parameter | default | |
+//! |---|---|---|
+//! | `mean`, `deviation` | 4100 B, 30000 B | of a page, log-normal: sigma^2 = ln(1 + (30000/4100)^2) = 4.0, mu = ln 4100 - 2.0 |
+//! | `largest` | 100 kB | of a page |
+//! | `reading` | 10 s | mean of an exponential pause between a page and the next request |
+//! | `request` | 300 B | what the reader sends for a page |
+//! | `connection` | `page` | a connection for each page, or one for all (`persistent`) |
+//! | `count` | without end | pages |
+//!
+//! Readings. *Truncated* is the distribution: a size above the largest is drawn
+//! again. That makes the mean 2985 B with the defaults (were they cut to the
+//! largest instead, 3450 B). A page is at least one byte. Whether pages share
+//! a connection the model does not say: browsers of its time opened one for each
+//! object, and here a page is one object. The reading time begins when the page
+//! has arrived in whole.
+
+use bentpipe_random::Stream;
+use bentpipe_units::{Bytes, Duration};
+
+/// Which connections carry pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum PageConnection {
+    /// Each page has its own, with a handshake and a slow start.
+    #[default]
+    Page,
+    /// One for all.
+    Persistent,
+}
+
+impl PageConnection {
+    /// All by name.
+    pub const ALL: [(&'static str, PageConnection); 2] = [
+        ("page", PageConnection::Page),
+        ("persistent", PageConnection::Persistent),
+    ];
+}
+
+/// The parameters of the model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WebSettings {
+    /// Mean size of a page before it is truncated.
+    pub mean: Bytes,
+    /// Standard deviation of that.
+    pub deviation: Bytes,
+    /// Largest page.
+    pub largest: Bytes,
+    /// Mean reading time.
+    pub reading: Duration,
+    /// Size of a request.
+    pub request: Bytes,
+    /// Which connections carry pages.
+    pub connection: PageConnection,
+    /// How many pages; `None` without end.
+    pub count: Option<u32>,
+}
+
+impl Default for WebSettings {
+    fn default() -> WebSettings {
+        WebSettings {
+            mean: Bytes::new(4_100),
+            deviation: Bytes::new(30_000),
+            largest: Bytes::new(100_000),
+            reading: Duration::from_secs(10),
+            request: Bytes::new(300),
+            connection: PageConnection::Page,
+            count: None,
+        }
+    }
+}
+
+/// The draws for one reader, sizes and pauses each from a stream of their own.
+#[derive(Clone, Debug)]
+pub struct Pages {
+    settings: WebSettings,
+    sizes: Stream,
+    pauses: Stream,
+}
+
+/// A size that is drawn again so often is cut instead: the largest page is so
+/// far below the mean that hardly a draw fits.
+const DRAWS: u32 = 1000;
+
+impl Pages {
+    /// The pages of the flow called `name` in the run with seed `seed`.
+    #[must_use]
+    pub fn new(settings: &WebSettings, seed: u64, name: &str) -> Pages {
+        Pages {
+            settings: *settings,
+            sizes: Stream::new(seed, &format!("pages {name}")),
+            pauses: Stream::new(seed, &format!("reading {name}")),
+        }
+    }
+
+    /// The size of the next page.
+    pub fn size(&mut self) -> Bytes {
+        let WebSettings {
+            mean,
+            deviation,
+            largest,
+            ..
+        } = self.settings;
+        for _ in 0..DRAWS {
+            let size = self.sizes.log_normal(mean.as_f64(), deviation.as_f64());
+            if size <= largest.as_f64() {
+                return Bytes::new((size as u64).max(1));
+            }
+        }
+        largest
+    }
+
+    /// How long the reader reads.
+    pub fn reading_time(&mut self) -> Duration {
+        let mean = self.settings.reading.as_secs();
+        Duration::from_secs_f64(self.pauses.exponential(mean))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(settings: &WebSettings, n: usize) -> Vec<f64> {
+        let mut pages = Pages::new(settings, 1, "f");
+        (0..n).map(|_| pages.size().as_f64()).collect()
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    #[test]
+    fn the_moments_of_the_truncated_sizes() {
+        // sigma^2 = 4.0, mu = 6.32, cut at (ln 100000 - mu) / sigma = 2.60: the
+        // mean is 4100 Phi(0.60) / Phi(2.60) = 2985 bytes, the second moment
+        // 4100^2 e^4 Phi(-1.40) / Phi(2.60): deviation 8.2 kB.
+        let drawn = sizes(&WebSettings::default(), 1_000_000);
+        assert!((mean(&drawn) - 2985.0).abs() < 40.0, "{}", mean(&drawn));
+        let squares: Vec<f64> = drawn.iter().map(|x| x * x).collect();
+        let deviation = (mean(&squares) - mean(&drawn) * mean(&drawn)).sqrt();
+        assert!((deviation - 8200.0).abs() < 150.0, "{deviation}");
+        assert!(drawn.iter().all(|x| (1.0..=100_000.0).contains(x)));
+        // The median of the whole distribution is e^mu = 555; the cut takes
+        // half a percent.
+        let below = drawn.iter().filter(|x| **x < 555.0).count() as f64 / 1e6;
+        assert!((below - 0.5 / 0.9953).abs() < 0.003, "{below}");
+    }
+
+    #[test]
+    fn without_a_cut_the_moments_are_the_given_ones() {
+        let settings = WebSettings {
+            mean: Bytes::new(10_000),
+            deviation: Bytes::new(5_000),
+            largest: Bytes::new(u64::MAX),
+            ..WebSettings::default()
+        };
+        let drawn = sizes(&settings, 200_000);
+        assert!((mean(&drawn) - 10_000.0).abs() < 50.0, "{}", mean(&drawn));
+    }
+
+    #[test]
+    fn a_largest_page_that_nothing_fits_under_is_the_page() {
+        let settings = WebSettings {
+            mean: Bytes::new(1_000_000),
+            deviation: Bytes::new(1),
+            largest: Bytes::new(1_000),
+            ..WebSettings::default()
+        };
+        assert_eq!(sizes(&settings, 3), [1_000.0; 3]);
+    }
+
+    #[test]
+    fn readers_have_streams_of_their_own() {
+        let draw = |seed, name: &str| {
+            let mut pages = Pages::new(&WebSettings::default(), seed, name);
+            (pages.size(), pages.reading_time(), pages.size())
+        };
+        assert_eq!(draw(1, "a"), draw(1, "a"));
+        assert_ne!(draw(1, "a"), draw(2, "a"));
+        assert_ne!(draw(1, "a"), draw(1, "b"));
+        // Pauses do not depend on sizes.
+        let mut pages = Pages::new(&WebSettings::default(), 1, "a");
+        assert_eq!(pages.reading_time(), draw(1, "a").1);
+    }
+
+    #[test]
+    fn reading_times_are_exponential() {
+        let mut pages = Pages::new(&WebSettings::default(), 1, "f");
+        let drawn: Vec<f64> = (0..100_000)
+            .map(|_| pages.reading_time().as_secs())
+            .collect();
+        assert!((mean(&drawn) - 10.0).abs() < 0.1);
+        let above = drawn.iter().filter(|x| **x > 10.0).count() as f64 / 1e5;
+        assert!((above - 0.367_879).abs() < 0.005);
+    }
+}
