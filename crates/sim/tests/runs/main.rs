@@ -14,6 +14,7 @@ mod own_controller;
 mod proactive;
 mod queues;
 mod routes;
+mod snoop;
 mod table;
 mod text;
 mod undo;
