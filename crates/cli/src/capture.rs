@@ -69,21 +69,28 @@ impl Tap {
         at: PcapAt,
     ) -> Result<Tap, Failure> {
         let interfaces: Vec<Interface> = scenario
-            .flows
-            .iter()
-            .flat_map(|flow| ["from", "to"].map(|side| format!("{}/{side}", flow.name)))
+            .connections()
+            .flat_map(|c| {
+                let flow = &scenario.flows[c.flow];
+                // The legs of a split flow by their numbers, after the first.
+                let leg = match c.leg {
+                    0 => String::new(),
+                    leg => format!("/{leg}"),
+                };
+                ["from", "to"].map(|side| format!("{}{leg}/{side}", flow.name))
+            })
             .map(|name| Interface::named(&name))
             .collect();
         let provenance = Provenance::new(&scenario.name, &scenario.hash().to_string(), &[seed]);
         let capture = Capture::create(path, &provenance, &interfaces)
             .map_err(|e| Failure::file("write", path, e))?;
-        let flows = scenario.flows.iter().enumerate().map(|(i, flow)| {
-            let transport = flow.transport.as_ref();
+        let flows = scenario.connections().enumerate().map(|(i, connection)| {
+            let transport = connection.transport;
             let window = transport.map_or(0, |t| {
                 t.receive_buffer.get() / t.profile.rules().receive_buffer_divisor.max(1)
             });
             Facts {
-                nodes: [flow.from.0 + 1, flow.to.0 + 1],
+                nodes: connection.nodes.map(|node| node.0 + 1),
                 tcp: transport.is_some(),
                 timestamps: transport.is_some_and(|t| t.timestamps),
                 sack: transport.is_some_and(|t| t.recovery.uses_sack()),
@@ -97,7 +104,7 @@ impl Tap {
                 datagram_headers: 28,
             }
         });
-        let seen = vec![[Seen::default(); 2]; 2 * scenario.flows.len()];
+        let seen = vec![[Seen::default(); 2]; interfaces.len()];
         Ok(Tap {
             capture,
             path: path.to_owned(),

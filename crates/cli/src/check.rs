@@ -6,7 +6,7 @@ use crate::load;
 use crate::output::{Output, digits3, seconds};
 use bentpipe_link::{ChannelSettings, Limit, QueueSettings};
 use bentpipe_report::table::{Column, Table};
-use bentpipe_scenario::{Flow, LinkId, Scenario};
+use bentpipe_scenario::{Flow, LinkId, NodeId, Scenario};
 use bentpipe_sim::ideal;
 use bentpipe_traffic::{Application, PageConnection, Period};
 use bentpipe_units::Rate;
@@ -49,7 +49,7 @@ fn describe(scenario: &Scenario, out: &mut Output) -> Result<(), Failure> {
     out.line("")?;
     out.table(&flows(scenario))?;
     more(scenario.flows.len(), "flows", out)?;
-    if !scenario.middleboxes.is_empty() {
+    if !scenario.middleboxes.is_empty() || !scenario.peps.is_empty() {
         out.line("")?;
         out.table(&middleboxes(scenario))?;
     }
@@ -63,13 +63,17 @@ fn middleboxes(scenario: &Scenario) -> Table {
         Column::text("node"),
         Column::text("toward"),
     ]);
-    for middlebox in &scenario.middleboxes {
-        let toward = middlebox.toward.iter().take(ROWS);
+    let boxes = scenario.middleboxes.iter();
+    let boxes = boxes.map(|m| (&m.name, m.settings.kind(), m.node, &m.toward));
+    let peps = scenario.peps.iter();
+    let peps = peps.map(|p| (&p.name, "split", p.node, &p.toward));
+    for (name, kind, node, toward) in boxes.chain(peps) {
+        let toward = toward.iter().take(ROWS);
         let toward = toward.filter_map(|id| scenario.links.get(id.0 as usize));
-        let node = scenario.nodes.get(middlebox.node.0 as usize);
+        let node = scenario.nodes.get(node.0 as usize);
         table.row([
-            middlebox.name.clone(),
-            middlebox.settings.kind().to_owned(),
+            name.clone(),
+            kind.to_owned(),
             node.map_or("", |n| n.name.as_str()).to_owned(),
             toward
                 .map(|l| l.name.as_str())
@@ -295,6 +299,18 @@ fn document(scenario: &Scenario) -> Value {
             })
         })
         .collect();
+    let node_name = |id: NodeId| scenario.nodes.get(id.0 as usize).map(|n| n.name.as_str());
+    let peps = scenario.peps.iter().map(|p| {
+        json!({
+            "name": p.name,
+            "kind": "split",
+            "node": node_name(p.node),
+            "toward": link_names(&p.toward),
+            "buffer_bytes": p.settings.buffer.get(),
+            "receive_buffer_bytes": p.settings.receive_buffer().get(),
+            "transport": p.settings.transport.as_ref().map(|t| t.name.as_str()),
+        })
+    });
     let middleboxes: Vec<Value> = scenario
         .middleboxes
         .iter()
@@ -306,6 +322,7 @@ fn document(scenario: &Scenario) -> Value {
                 "toward": link_names(&m.toward),
             })
         })
+        .chain(peps)
         .collect();
     json!({
         "kind": "scenario",

@@ -145,6 +145,9 @@ fn write(whole: &WithShares<'_>, hash: &str, folder: &Path) -> Result<(), Failur
     if !outcome.middleboxes.is_empty() {
         tables.push((TableKind::Middleboxes, "middleboxes"));
     }
+    if !outcome.legs.is_empty() {
+        tables.push((TableKind::Legs, "legs"));
+    }
     if !outcome.series.is_empty() {
         tables.push((TableKind::Series, "series"));
     }
@@ -184,6 +187,10 @@ fn print(whole: &WithShares<'_>, scenario: &Scenario, out: &mut Output) -> Resul
     if outcome.flows.iter().any(|f| f.pages.is_some()) {
         out.line("")?;
         out.table(&pages(outcome))?;
+    }
+    if !outcome.legs.is_empty() {
+        out.line("")?;
+        out.table(&legs(outcome))?;
     }
     shares::print(&whole.bottlenecks, out)?;
     out.line("")?;
@@ -266,6 +273,54 @@ fn lost(f: &FlowOutcome) -> String {
         0 => lost,
         n => format!("{lost}+{n}"),
     }
+}
+
+/// The legs of the flows that PEPs split.
+fn legs(outcome: &Outcome) -> Table {
+    let mut table = Table::new([
+        Column::text("flow"),
+        Column::text("leg"),
+        Column::text("transport"),
+        Column::number("acked [s]"),
+        Column::number("delivered"),
+        Column::number("packets"),
+        Column::number("resent"),
+        Column::number("RTOs"),
+        Column::number("RTT [ms]"),
+        Column::number("relay mean"),
+        Column::number("max"),
+        Column::number("waited"),
+    ]);
+    for l in &outcome.legs {
+        let rtt = match (l.min_rtt, l.mean_rtt) {
+            (Some(min), Some(mean)) => {
+                format!("{:.0}-{:.0}", min.as_secs() * 1e3, mean.as_secs() * 1e3)
+            }
+            _ => String::new(),
+        };
+        let held = |n: u64| if l.leg == 0 { String::new() } else { bytes(n) };
+        let flow = outcome.flows.get(l.flow).filter(|_| l.leg == 0);
+        table.row([
+            flow.map_or_else(String::new, |f| f.name.clone()),
+            l.nodes.clone(),
+            l.transport.clone(),
+            l.acknowledged_after
+                .map_or_else(|| "-".to_owned(), |t| format!("{:.3}", t.as_secs())),
+            bytes(l.delivered.get()),
+            l.packets_sent.to_string(),
+            l.retransmissions.to_string(),
+            l.timeouts.to_string(),
+            rtt,
+            held(l.mean_held.get()),
+            held(l.max_held.get()),
+            held(l.max_waiting.get()),
+        ]);
+    }
+    table.note(
+        "acked: when the leg's sender had all acknowledged; the time above is when the receiver has \
+         all. relay: bytes in the PEP before the leg, unacknowledged ones included; waited: had \
+         arrived and found no room in it.",
+    )
 }
 
 fn links(outcome: &Outcome) -> Table {

@@ -2,6 +2,7 @@
 //! of crossings are in `crossing_columns.rs`.
 
 use crate::crossing_columns::CROSSING;
+use crate::leg_columns::LEG;
 use crate::metrics::share_of_total;
 use crate::middlebox_columns::MIDDLEBOX;
 use crate::value::{Kind, Value, seconds};
@@ -20,6 +21,8 @@ pub enum TableKind {
     Crossings,
     /// One row per run and middlebox.
     Middleboxes,
+    /// One row per run and leg of a split flow.
+    Legs,
     /// One row per sample of a time series.
     Series,
 }
@@ -43,6 +46,7 @@ pub fn columns(table: TableKind) -> Vec<Column> {
         TableKind::Links => described(&RUN).chain(described(&LINK)).collect(),
         TableKind::Crossings => described(&RUN).chain(described(&CROSSING)).collect(),
         TableKind::Middleboxes => described(&RUN).chain(described(&MIDDLEBOX)).collect(),
+        TableKind::Legs => described(&RUN).chain(described(&LEG)).collect(),
         TableKind::Series => described(&RUN[..2])
             .chain([FLOW_NAME.column()])
             .chain(described(&SAMPLE))
@@ -126,6 +130,8 @@ pub(crate) enum Sample {
     Sender(SenderSample),
     Delivered(Bytes),
     Sent(Bytes),
+    /// Bytes in a relay.
+    Held(Bytes),
 }
 
 use Kind::{Integer, Number, Text};
@@ -445,20 +451,21 @@ pub(crate) static LINK: [Field<LinkOutcome>; 17] = [
 fn sender(row: &SampleRow, get: impl FnOnce(&SenderSample) -> Value) -> Value {
     match &row.sample {
         Sample::Sender(s) => get(s),
-        Sample::Delivered(_) | Sample::Sent(_) => Value::Missing,
+        Sample::Delivered(_) | Sample::Sent(_) | Sample::Held(_) => Value::Missing,
     }
 }
 
-pub(crate) static SAMPLE: [Field<SampleRow>; 11] = [
+pub(crate) static SAMPLE: [Field<SampleRow>; 12] = [
     Field::new(
         "sample",
         Text,
-        "what was sampled: sender, delivered or sent",
+        "what was sampled: sender, delivered, sent or held",
         |_, r| {
             let name = match r.sample {
                 Sample::Sender(_) => "sender",
                 Sample::Delivered(_) => "delivered",
                 Sample::Sent(_) => "sent",
+                Sample::Held(_) => "held",
             };
             name.into()
         },
@@ -524,6 +531,18 @@ pub(crate) static SAMPLE: [Field<SampleRow>; 11] = [
             }
         },
     ),
+    Field::new(
+        "held_bytes",
+        Integer,
+        "bytes in the relay of a PEP, those not acknowledged included",
+        |_, r| {
+            if let Sample::Held(n) = r.sample {
+                n.into()
+            } else {
+                Value::Missing
+            }
+        },
+    ),
 ];
 
 /// What the cells of a column of any table hold; `None` for a study's axes.
@@ -536,6 +555,7 @@ pub(crate) fn kind_of(name: &str) -> Option<Kind> {
         .or_else(|| find(&LINK, name))
         .or_else(|| find(&CROSSING, name))
         .or_else(|| find(&MIDDLEBOX, name))
+        .or_else(|| find(&LEG, name))
         .or_else(|| find(&SAMPLE, name))
 }
 
@@ -545,8 +565,8 @@ mod tests {
 
     #[test]
     fn a_name_means_one_kind_in_every_table_and_occurs_once_in_each() {
-        use TableKind::{Crossings, Links, Middleboxes, Runs, Series};
-        for table in [Runs, Links, Crossings, Middleboxes, Series] {
+        use TableKind::{Crossings, Legs, Links, Middleboxes, Runs, Series};
+        for table in [Runs, Links, Crossings, Middleboxes, Legs, Series] {
             let columns = columns(table);
             for (i, c) in columns.iter().enumerate() {
                 assert_eq!(kind_of(&c.name), Some(c.kind), "{}", c.name);

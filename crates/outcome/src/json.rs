@@ -3,6 +3,7 @@
 
 use crate::columns::{FLOW, Field, LINK, RUN, Run, SAMPLE, Sample, SampleRow};
 use crate::crossing_columns::{CROSSING, CROSSING_MARK, FLOW_MARK};
+use crate::leg_columns::LEG;
 use crate::middlebox_columns::MIDDLEBOX;
 use crate::rows::Fields;
 use crate::{Crossing, FlowOutcome, FlowSeries, LinkOutcome, Mark, Outcome, Value};
@@ -27,7 +28,7 @@ impl Serialize for Value {
 
 impl Serialize for Outcome {
     /// Writes the run, then `flows`, `links` and, where there are any,
-    /// `middleboxes`, `crossings`, `marks` and `series`.
+    /// `middleboxes`, `crossings`, `legs`, `marks` and `series`.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let run = &Run::of(self);
         let mut map = to.serialize_map(None)?;
@@ -62,6 +63,16 @@ impl Serialize for Outcome {
                     run,
                     parts: &self.crossings,
                     fields: &CROSSING,
+                },
+            )?;
+        }
+        if !self.legs.is_empty() {
+            map.serialize_entry(
+                "legs",
+                &Parts {
+                    run,
+                    parts: &self.legs,
+                    fields: &LEG,
                 },
             )?;
         }
@@ -160,13 +171,18 @@ impl Serialize for Series<'_> {
         });
         let delivered = rows(&self.series.delivered, Sample::Delivered);
         let sent = rows(&self.series.sent, Sample::Sent);
-        let mut map = to.serialize_map(Some(4))?;
+        let held = rows(&self.series.held, Sample::Held);
+        let mut map = to.serialize_map(None)?;
         map.serialize_entry("flow", &self.series.flow)?;
         for (name, rows) in [
             ("sender", sender.collect()),
             ("delivered", delivered),
             ("sent", sent),
+            ("held", held),
         ] {
+            if name == "held" && rows.is_empty() {
+                continue;
+            }
             let parts: Vec<_> = rows.iter().map(|row| self.part(row)).collect();
             map.serialize_entry(name, &parts)?;
         }
@@ -218,6 +234,7 @@ impl<'de> Deserialize<'de> for Outcome {
                 packet_hops: run.count("packet_hops")?,
                 middleboxes: some_parts(&map, "middleboxes", |f| f.middlebox())?,
                 crossings: some_parts(&map, "crossings", |f| names.crossing(f))?,
+                legs: some_parts(&map, "legs", |f| f.leg(names.flow(f)?))?,
                 marks: marks(&map)?,
                 flows,
                 links,
@@ -296,17 +313,23 @@ impl Names {
     }
 
     fn crossing(&self, fields: &Fields<'_>) -> Result<Crossing, String> {
-        let place = |what: &str, known: &HashMap<String, usize>| {
-            let name = fields.text(what)?;
-            let place = known.get(&name).copied();
-            place.ok_or_else(|| format!("`{what}` names no {what} of the run: `{name}`"))
-        };
         Ok(Crossing {
-            flow: place("flow", &self.flows)?,
-            link: place("link", &self.links)?,
+            flow: self.flow(fields)?,
+            link: place(fields, "link", &self.links)?,
             counts: fields.crossing()?,
         })
     }
+
+    fn flow(&self, fields: &Fields<'_>) -> Result<usize, String> {
+        place(fields, "flow", &self.flows)
+    }
+}
+
+/// Where the flow or link stands that `fields` name.
+fn place(fields: &Fields<'_>, what: &str, known: &HashMap<String, usize>) -> Result<usize, String> {
+    let name = fields.text(what)?;
+    let place = known.get(&name).copied();
+    place.ok_or_else(|| format!("`{what}` names no {what} of the run: `{name}`"))
 }
 
 /// A JSON value as a cell. What no cell can hold becomes text, which no

@@ -23,6 +23,7 @@ mod csv_file;
 mod error;
 mod journal;
 mod json;
+mod leg_columns;
 mod metrics;
 mod middlebox_columns;
 mod model;

@@ -205,6 +205,7 @@ impl Outcome {
             links: self.links.clone(),
             middleboxes: self.middleboxes.clone(),
             crossings: self.crossings.clone(),
+            legs: self.legs.clone(),
             marks: self.marks.clone(),
             series: Vec::new(),
         }

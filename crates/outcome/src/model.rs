@@ -25,6 +25,9 @@ pub struct Outcome {
     /// What each flow did to each link on its way: by flow, then along its way
     /// forth and back. Flows that are computed, not simulated, have none.
     pub crossings: Vec<Crossing>,
+    /// The legs of the flows that split-connection PEPs split: by flow, then
+    /// from its sender on.
+    pub legs: Vec<LegOutcome>,
     /// What had been counted at the times that were asked for, in their order;
     /// of those after the end there is none.
     pub marks: Vec<Mark>,
@@ -32,7 +35,9 @@ pub struct Outcome {
     pub series: Vec<FlowSeries>,
 }
 
-/// What one flow did.
+/// What one flow did. The sender's counts of a split flow, from what was sent
+/// to the acknowledgements received, are sums over its legs; its RTTs and window
+/// are those of its first leg.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowOutcome {
     /// Name of the flow.
@@ -42,7 +47,9 @@ pub struct FlowOutcome {
     /// When it started.
     pub started_at: Time,
     /// Time from the start (by the scenario's handshake rule) to the last
-    /// acknowledgement received; `None` if it did not finish.
+    /// acknowledgement received; `None` if it did not finish. Of a split flow,
+    /// whose acknowledgements come from a PEP: until its receiver has
+    /// everything.
     pub transfer_time: Option<Duration>,
     /// Payload bytes that the application was to send; `None` without end.
     pub offered: Option<Bytes>,
@@ -177,6 +184,56 @@ pub struct Crossing {
     pub counts: CrossingCounts,
 }
 
+/// What one leg of a split flow did. Data go from the flow's sender to its
+/// receiver; what goes the other way, such as requests, is not counted.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct LegOutcome {
+    /// Index of the flow in [`Outcome::flows`].
+    pub flow: usize,
+    /// Which leg of it: 0 begins at its sender.
+    pub leg: usize,
+    /// Its ends, `A > B`.
+    pub nodes: String,
+    /// Name of its transport.
+    pub transport: String,
+    /// Time from the start, by the scenario's handshake rule, to the
+    /// acknowledgement of the last byte; `None` if that did not come. For leg
+    /// 0 it is when the sender believes the transfer complete; the flow's
+    /// [`FlowOutcome::transfer_time`] is when the receiver has it.
+    pub acknowledged_after: Option<Duration>,
+    /// Payload bytes delivered in order at its end.
+    pub delivered: Bytes,
+    /// Payload bytes acknowledged to its sender.
+    pub acknowledged: Bytes,
+    /// Payload bytes sent, retransmissions included.
+    pub sent: Bytes,
+    /// Data packets sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Data packets sent again.
+    pub retransmissions: u64,
+    /// Data packets sent again that had arrived already.
+    pub spurious_retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Times that fast recovery began.
+    pub recoveries: u64,
+    /// Times that the congestion window was reduced.
+    pub reductions: u64,
+    /// Smallest RTT sample.
+    pub min_rtt: Option<Duration>,
+    /// Mean of the RTT samples.
+    pub mean_rtt: Option<Duration>,
+    /// Largest congestion window, segments.
+    pub max_cwnd: f64,
+    /// Most bytes in the relay before this leg, those that the leg had not
+    /// acknowledged included; zero for leg 0.
+    pub max_held: Bytes,
+    /// The same on the mean over time, from the first byte on.
+    pub mean_held: Bytes,
+    /// Most bytes that had arrived at that relay and waited for room in it.
+    pub max_waiting: Bytes,
+}
+
 /// Packets of one flow at one link, by a time of the run. What was offered and
 /// is neither delivered nor lost waits, is in transmission or propagates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -251,6 +308,9 @@ pub struct FlowSeries {
     pub delivered: Vec<(Time, Bytes)>,
     /// Payload bytes sent (retransmissions included), cumulative.
     pub sent: Vec<(Time, Bytes)>,
+    /// Bytes in the relay that this sender belongs to, those not acknowledged
+    /// included; empty for a sender that is no PEP's.
+    pub held: Vec<(Time, Bytes)>,
 }
 
 /// The sender's state at one time.

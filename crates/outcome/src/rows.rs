@@ -103,7 +103,7 @@ impl Fields<'_> {
         Ok(self.maybe_count(name)?.unwrap_or(0))
     }
 
-    fn maybe_number(&self, name: &str) -> Result<Option<f64>, String> {
+    pub(crate) fn maybe_number(&self, name: &str) -> Result<Option<f64>, String> {
         match (self.0)(name) {
             Value::Integer(n) => Ok(Some(n as f64)),
             Value::Number(x) => Ok(Some(x)),
@@ -112,7 +112,7 @@ impl Fields<'_> {
         }
     }
 
-    fn number(&self, name: &str) -> Result<f64, String> {
+    pub(crate) fn number(&self, name: &str) -> Result<f64, String> {
         self.maybe_number(name)?
             .ok_or_else(|| format!("`{name}` is missing"))
     }
@@ -129,11 +129,11 @@ impl Fields<'_> {
         self.count(name).map(Duration::from_nanos)
     }
 
-    fn maybe_duration(&self, name: &str) -> Result<Option<Duration>, String> {
+    pub(crate) fn maybe_duration(&self, name: &str) -> Result<Option<Duration>, String> {
         Ok(self.maybe_count(name)?.map(Duration::from_nanos))
     }
 
-    fn bytes(&self, name: &str) -> Result<Bytes, String> {
+    pub(crate) fn bytes(&self, name: &str) -> Result<Bytes, String> {
         self.count(name).map(Bytes::new)
     }
 

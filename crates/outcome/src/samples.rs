@@ -105,6 +105,7 @@ pub(crate) fn outcome() -> Outcome {
                 outage_losses: 0,
             },
         }],
+        legs: Vec::new(),
         marks: Vec::new(),
         series: vec![FlowSeries {
             flow: "a".to_owned(),
@@ -120,6 +121,7 @@ pub(crate) fn outcome() -> Outcome {
             ],
             delivered: vec![(Time::from_nanos(300_000_000), Bytes::new(1448))],
             sent: vec![(Time::from_nanos(5), Bytes::new(1448))],
+            held: Vec::new(),
         }],
     }
 }
@@ -155,6 +157,7 @@ pub(crate) fn shared() -> Outcome {
         }],
         middleboxes: Vec::new(),
         crossings: vec![crossing(0, 600), crossing(1, 150)],
+        legs: Vec::new(),
         marks: vec![Mark {
             at: Time::from_nanos(4_000_000_000),
             flows: vec![marked; 2],
@@ -294,6 +297,6 @@ prop_compose! {
             ..link("forward")
         };
         Outcome { scenario, seed, events, packet_hops, ended_at, flows, links: vec![link], middleboxes: Vec::new(),
-            crossings: crossings.into_iter().collect(), marks, series: Vec::new() }
+            crossings: crossings.into_iter().collect(), legs: Vec::new(), marks, series: Vec::new() }
     }
 }

@@ -3,6 +3,7 @@
 use crate::columns::{Column, FLOW, LINK, RUN, Run, SAMPLE, Sample, SampleRow, columns, kind_of};
 use crate::crossing_columns::CROSSING;
 use crate::csv_file::{self, CsvWriter};
+use crate::leg_columns::LEG;
 use crate::middlebox_columns::MIDDLEBOX;
 use crate::parquet_file::{self, ParquetWriter};
 use crate::rows::Fields;
@@ -144,6 +145,12 @@ impl TableWriter {
                     self.row(head.iter().cloned().chain(run()).chain(values).collect())?;
                 }
             }
+            TableKind::Legs => {
+                for leg in &outcome.legs {
+                    let values = LEG.iter().map(|f| f.get(&context, leg));
+                    self.row(head.iter().cloned().chain(run()).chain(values).collect())?;
+                }
+            }
             TableKind::Series => {
                 for series in &outcome.series {
                     let flow = || Value::from(series.flow.as_str());
@@ -196,18 +203,20 @@ pub fn write_table<'a, S: AsRef<str>>(
 }
 
 /// The samples of a flow in the order of time; at one time the sender's state
-/// first, then what was delivered, then what was sent.
+/// first, then what was delivered, then what was sent, then what a relay held.
 fn by_time(series: &FlowSeries) -> impl Iterator<Item = SampleRow> + '_ {
     let mut sender = series.sender.iter().peekable();
     let mut delivered = series.delivered.iter().peekable();
     let mut sent = series.sent.iter().peekable();
+    let mut held = series.held.iter().peekable();
     std::iter::from_fn(move || {
         let times = (
             sender.peek().map_or(Time::MAX, |s| s.at),
             delivered.peek().map_or(Time::MAX, |s| s.0),
             sent.peek().map_or(Time::MAX, |s| s.0),
+            held.peek().map_or(Time::MAX, |s| s.0),
         );
-        let first = times.0.min(times.1).min(times.2);
+        let first = times.0.min(times.1).min(times.2).min(times.3);
         if times.0 == first
             && let Some(s) = sender.next()
         {
@@ -224,9 +233,17 @@ fn by_time(series: &FlowSeries) -> impl Iterator<Item = SampleRow> + '_ {
                 sample: Sample::Delivered(n),
             });
         }
-        sent.next().map(|&(at, n)| SampleRow {
+        if times.2 == first
+            && let Some(&(at, n)) = sent.next()
+        {
+            return Some(SampleRow {
+                at,
+                sample: Sample::Sent(n),
+            });
+        }
+        held.next().map(|&(at, n)| SampleRow {
             at,
-            sample: Sample::Sent(n),
+            sample: Sample::Held(n),
         })
     })
 }

@@ -73,10 +73,10 @@ fn series_are_merged_in_the_order_of_time() {
     assert_eq!(
         text.lines().skip(1).collect::<Vec<_>>(),
         [
-            format!("{start},sender,5,2.5,inf,2,,0,0,slow_start,,"),
-            format!("{start},sent,5,,,,,,,,,1448"),
-            format!("{start},delivered,300000000,,,,,,,,1448,"),
-            format!("{start},sender,600000000,2.5,20,2,511000000,0,0,recovery,,"),
+            format!("{start},sender,5,2.5,inf,2,,0,0,slow_start,,,"),
+            format!("{start},sent,5,,,,,,,,,1448,"),
+            format!("{start},delivered,300000000,,,,,,,,1448,,"),
+            format!("{start},sender,600000000,2.5,20,2,511000000,0,0,recovery,,,"),
         ]
     );
 }

@@ -3,10 +3,13 @@
 use crate::attach::attach;
 use crate::fits::misfit;
 use crate::model::{
-    Flow, Handshake, Limits, Link, LinkId, Middlebox, Node, NodeId, RouteChange, Scenario, Stranded,
+    Flow, Handshake, Limits, Link, LinkId, Middlebox, Node, NodeId, RouteChange, Scenario,
+    SplitPep, Stranded,
 };
 use crate::route::{self, NoRoute};
+use crate::split;
 use bentpipe_link::{LinkSettings, QueueSettings, Timeline};
+use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Rate, Time};
@@ -118,6 +121,16 @@ pub enum BuildError {
         /// Name of the link.
         link: String,
     },
+    /// A split-connection PEP that cannot split a flow.
+    #[error("middlebox `{middlebox}` cannot split flow `{flow}`: {why}")]
+    NoSplit {
+        /// Name of the flow.
+        flow: String,
+        /// Name of the PEP.
+        middlebox: String,
+        /// What is wrong.
+        why: &'static str,
+    },
     /// No path between the nodes of a flow.
     #[error("no path leads from `{from}` to `{to}` and back, or it is too long")]
     Unconnected {
@@ -143,6 +156,7 @@ impl Scenario {
                 flows: Vec::new(),
                 stranded: Stranded::default(),
                 middleboxes: Vec::new(),
+                peps: Vec::new(),
                 limits: Limits::default(),
             },
             toward: Vec::new(),
@@ -267,6 +281,7 @@ impl ScenarioBuilder {
             forward: Vec::new(),
             reverse: Vec::new(),
             changes: Vec::new(),
+            split: None,
         });
         FlowBuilder {
             flow: &mut self.scenario.flows[at],
@@ -288,6 +303,17 @@ impl ScenarioBuilder {
             node,
             toward: Vec::new(),
             back: Vec::new(),
+            settings,
+        });
+    }
+
+    /// Adds a split-connection PEP to a node; its transport is that of the legs
+    /// after it.
+    pub fn split_pep(&mut self, name: impl Into<String>, node: NodeId, settings: SplitSettings) {
+        self.scenario.peps.push(SplitPep {
+            name: name.into(),
+            node,
+            toward: Vec::new(),
             settings,
         });
     }
@@ -339,7 +365,20 @@ impl ScenarioBuilder {
                 });
             }
         }
-        unique("middlebox", scenario.middleboxes.iter().map(|m| &m.name))?;
+        let boxes = scenario.middleboxes.iter().map(|m| &m.name);
+        unique(
+            "middlebox",
+            boxes.chain(scenario.peps.iter().map(|p| &p.name)),
+        )?;
+        for pep in &scenario.peps {
+            let transport = pep.settings.transport.as_ref();
+            if let Some(Err(why)) = transport.map(Transport::controller) {
+                return Err(BuildError::CongestionControl {
+                    flow: pep.name.clone(),
+                    why,
+                });
+            }
+        }
         for (middlebox, toward) in scenario.middleboxes.iter_mut().zip(&self.toward) {
             let found = attach(&scenario.links, middlebox.node, toward);
             (middlebox.toward, middlebox.back) = found.map_err(|_| BuildError::NotAtLink {
@@ -348,9 +387,17 @@ impl ScenarioBuilder {
             })?;
         }
         match route::route(scenario.nodes.len(), &scenario.links, &mut scenario.flows) {
-            Ok(()) => Ok(scenario),
-            Err(failed) => Err(self.unconnected(&failed)),
+            Ok(()) => {}
+            Err(failed) => return Err(self.unconnected(&failed)),
         }
+        let Err(failed) = split::split(&scenario.links, &mut scenario.flows, &scenario.peps) else {
+            return Ok(scenario);
+        };
+        Err(BuildError::NoSplit {
+            flow: scenario.flows[failed.flow].name.clone(),
+            middlebox: scenario.peps[failed.place].name.clone(),
+            why: failed.why.reason(),
+        })
     }
 
     /// Both nodes exist and are not the same.

@@ -1,12 +1,14 @@
 //! What makes two runs the same scenario.
 
 use crate::model::{
-    Flow, Handshake, Limits, Link, LinkId, Middlebox, Node, RouteChange, Scenario, Stranded,
+    Flow, Handshake, Limits, Link, LinkId, Middlebox, Node, RouteChange, Scenario, SplitPep,
+    Stranded,
 };
 use bentpipe_link::{
     AdaptiveSettings, ChannelSettings, CoDelSettings, InFlight, Limit, LinkSettings, Loss, Piece,
     QueueSettings, RedMode, RedSettings, Timeline, WhenDown, XcpSettings,
 };
+use bentpipe_middlebox::split::{Accept, Pool, SplitSettings};
 use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant};
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, Pacing, Transport};
 use bentpipe_traffic::{Application, PageConnection, Period, WebSettings};
@@ -81,6 +83,7 @@ fn write_scenario(w: &mut impl Write, scenario: &Scenario) -> fmt::Result {
         flows,
         stranded,
         middleboxes,
+        peps,
         limits,
     } = scenario;
     let Limits { events, packets } = limits;
@@ -109,7 +112,8 @@ fn write_scenario(w: &mut impl Write, scenario: &Scenario) -> fmt::Result {
         }
         last = flow.transport.as_ref();
     }
-    middleboxes.iter().try_for_each(|b| write_middlebox(w, b))
+    middleboxes.iter().try_for_each(|b| write_middlebox(w, b))?;
+    peps.iter().try_for_each(|p| write_pep(w, p))
 }
 
 fn write_middlebox(w: &mut impl Write, middlebox: &Middlebox) -> fmt::Result {
@@ -126,6 +130,45 @@ fn write_middlebox(w: &mut impl Write, middlebox: &Middlebox) -> fmt::Result {
         .try_for_each(|link| write!(w, "{},", link.0))?;
     match settings {
         Settings::Snoop(snoop) => write_snoop(w, snoop),
+    }
+}
+
+fn write_pep(w: &mut impl Write, pep: &SplitPep) -> fmt::Result {
+    let SplitPep {
+        name,
+        node,
+        toward,
+        settings:
+            SplitSettings {
+                buffer,
+                receive_buffer,
+                accept,
+                pool,
+                transport,
+                flows,
+            },
+    } = pep;
+    write!(w, "pep {name:?} at {} toward=", node.0)?;
+    toward
+        .iter()
+        .try_for_each(|link| write!(w, "{},", link.0))?;
+    write!(w, " {}", buffer.get())?;
+    match receive_buffer {
+        Some(bytes) => write!(w, ",{}", bytes.get())?,
+        None => w.write_str(",same")?,
+    }
+    w.write_str(match accept {
+        Accept::Early => " early",
+        Accept::Late => " late",
+    })?;
+    w.write_str(match pool {
+        Pool::Separate => " separate",
+        Pool::Shared => " shared",
+    })?;
+    write!(w, " {flows:?}")?;
+    match transport {
+        Some(transport) => write_transport(w, transport),
+        None => w.write_str(" over the flow's\n"),
     }
 }
 
@@ -335,6 +378,7 @@ fn write_flow(w: &mut impl Write, flow: &Flow) -> fmt::Result {
         forward,
         reverse,
         changes,
+        split: _, // what the middleboxes and the routes say
     } = flow;
     write!(
         w,

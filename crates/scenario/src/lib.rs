@@ -31,6 +31,7 @@ pub mod render;
 mod route;
 mod schema;
 mod source;
+mod split;
 mod template;
 mod tree;
 
@@ -39,7 +40,8 @@ pub use diagnostic::{Diagnostic, Diagnostics};
 pub use document::Document;
 pub use hash::ScenarioHash;
 pub use model::{
-    Flow, Handshake, Limits, Link, LinkId, Middlebox, Node, NodeId, RouteChange, Scenario, Stranded,
+    Connection, Flow, Handshake, Leg, Limits, Link, LinkId, Middlebox, Node, NodeId, Pep,
+    RouteChange, Scenario, Split, SplitPep, Stranded,
 };
 pub use overriding::Override;
 pub use schema::{Key, Kind, LARGEST_COUNT, Presence, Section, schema};

@@ -1,6 +1,7 @@
 //! The validated model of a scenario: what a run needs, and nothing to check.
 
 use bentpipe_link::{LinkSettings, Timeline};
+use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Time};
@@ -36,6 +37,9 @@ pub struct Scenario {
     pub stranded: Stranded,
     /// What sits on nodes and touches packets that pass.
     pub middleboxes: Vec<Middlebox>,
+    /// The split-connection PEPs, which end connections; [`Flow::split`] says
+    /// what becomes of a flow.
+    pub peps: Vec<SplitPep>,
     /// What a run may use at most.
     pub limits: Limits,
 }
@@ -115,6 +119,118 @@ pub struct Flow {
     pub reverse: Vec<LinkId>,
     /// Other ways later on, in order of time.
     pub changes: Vec<RouteChange>,
+    /// What it is made of where split-connection PEPs are on its way.
+    pub split: Option<Split>,
+}
+
+/// A flow through split-connection PEPs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Split {
+    /// Its connections, from `from` to `to`: one more than PEPs.
+    pub legs: Vec<Leg>,
+    /// The PEPs between them.
+    pub peps: Vec<Pep>,
+}
+
+/// One of the connections of a split flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leg {
+    /// The end nearer to the flow's `from`.
+    pub from: NodeId,
+    /// The other end.
+    pub to: NodeId,
+    /// Its transport, at both ends.
+    pub transport: Transport,
+    /// Links from `from` to `to`, in order.
+    pub forward: Vec<LinkId>,
+    /// Links from `to` to `from`, in order.
+    pub reverse: Vec<LinkId>,
+    /// Other ways later on, in order of time.
+    pub changes: Vec<RouteChange>,
+}
+
+/// A split-connection PEP on a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SplitPep {
+    /// Its name in the file.
+    pub name: String,
+    /// Where it stands.
+    pub node: NodeId,
+    /// The links that leave the node and that flows must cross, there or back,
+    /// to be split; any where there is none. The leg on their side has the PEP's
+    /// transport.
+    pub toward: Vec<LinkId>,
+    /// What it was told.
+    pub settings: SplitSettings,
+}
+
+/// A split-connection PEP on the way of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pep {
+    /// The name of the middlebox.
+    pub name: String,
+    /// Its index in [`Scenario::peps`].
+    pub place: usize,
+    /// What it was told.
+    pub settings: SplitSettings,
+}
+
+/// A connection, or the way of datagrams, of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Connection<'a> {
+    /// Index of the flow.
+    pub flow: usize,
+    /// Which leg of it; 0 where it is not split.
+    pub leg: usize,
+    /// Its ends.
+    pub nodes: [NodeId; 2],
+    /// Its transport; `None` for datagrams.
+    pub transport: Option<&'a Transport>,
+    /// Links forth.
+    pub forward: &'a [LinkId],
+    /// Links back.
+    pub reverse: &'a [LinkId],
+    /// Other ways later on, in order of time.
+    pub changes: &'a [RouteChange],
+}
+
+impl Scenario {
+    /// All connections: the first leg of each flow, in their order, then the
+    /// further legs of those that are split.
+    pub fn connections(&self) -> impl Iterator<Item = Connection<'_>> {
+        let first = self.flows.iter().enumerate().map(|(i, f)| f.leg(i, 0));
+        let further = self.flows.iter().enumerate().flat_map(|(i, f)| {
+            let legs = f.split.as_ref().map_or(1, |s| s.legs.len());
+            (1..legs).map(move |leg| f.leg(i, leg))
+        });
+        first.chain(further)
+    }
+}
+
+impl Flow {
+    /// Leg `leg` of this flow, which is number `flow`.
+    fn leg(&self, flow: usize, leg: usize) -> Connection<'_> {
+        match self.split.as_ref().and_then(|s| s.legs.get(leg)) {
+            Some(l) => Connection {
+                flow,
+                leg,
+                nodes: [l.from, l.to],
+                transport: Some(&l.transport),
+                forward: &l.forward,
+                reverse: &l.reverse,
+                changes: &l.changes,
+            },
+            None => Connection {
+                flow,
+                leg,
+                nodes: [self.from, self.to],
+                transport: self.transport.as_ref(),
+                forward: &self.forward,
+                reverse: &self.reverse,
+                changes: &self.changes,
+            },
+        }
+    }
 }
 
 /// A box on a node, at the near end of a link or of several. It sees the

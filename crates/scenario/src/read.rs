@@ -343,7 +343,9 @@ pub(crate) fn scenario(
     let transports = transports::read(&top);
     let flows = flows::read(&top, &nodes, &transports, duration.ok());
     let flows = flows::route(&top, flows?, &nodes, &links.links, links.complete);
-    let middleboxes = middleboxes::read(&top, &nodes, &links);
+    let middleboxes = middleboxes::read(&top, &nodes, &links, &transports);
+    let (mut flows, (middleboxes, peps)) = (flows?, middleboxes?);
+    middleboxes::split(&top, &links, &mut flows, &peps)?;
     Ok(Scenario {
         name: name?.unwrap_or_else(|| default_name.to_string()),
         description: description?.unwrap_or_default(),
@@ -351,9 +353,10 @@ pub(crate) fn scenario(
         seed: seed?.unwrap_or(1),
         nodes: nodes.into_nodes(),
         links: links.links,
-        flows: flows?,
+        flows,
         stranded: crate::model::Stranded::default(),
-        middleboxes: middleboxes?,
+        middleboxes,
+        peps,
         limits: limits?,
     })
 }

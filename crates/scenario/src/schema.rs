@@ -68,6 +68,8 @@ pub enum Kind {
     Name(&'static str),
     /// Names of nodes, this many.
     Nodes(usize),
+    /// One name or several of something that the scenario knows: what.
+    Names(&'static str),
     /// A time.
     Duration {
         /// Whether it may be zero.
@@ -170,6 +172,9 @@ impl fmt::Display for Kind {
         match self {
             Kind::Text => f.write_str("a string, in quotes"),
             Kind::Name(what) => write!(f, "the name of a {what}, in quotes"),
+            Kind::Names(what) => {
+                write!(f, "the name of a {what}, in quotes, or an array of names")
+            }
             Kind::Nodes(n) => write!(f, "an array with the names of {n} nodes"),
             Kind::Duration { zero: true } => {
                 f.write_str("a time with its unit, such as `255.5 ms`, `2 s` or `0 s`")

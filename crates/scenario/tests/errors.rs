@@ -229,6 +229,29 @@ fn middleboxes() {
 }
 
 #[test]
+fn split_peps() {
+    insta::assert_snapshot!(
+        "pep_with_bad_values",
+        boxed(
+            "kind = \"split\"\nnode = \"gateway\"\ntransport = \"hibla\"\n\
+             buffer = \"0 B\"\naccept = \"erly\"\npool = 3\nflows = [1]"
+        )
+    );
+    insta::assert_snapshot!(
+        "pep_for_an_unknown_flow",
+        boxed("kind = \"split\"\nnode = \"gateway\"\nflows = [\"downlod\"]")
+    );
+    insta::assert_snapshot!(
+        "pep_before_an_agent_of_ns2",
+        boxed("kind = \"split\"\nnode = \"gateway\"\n\n[transport.mtsi]\nprofile = \"ns-2\"")
+    );
+    insta::assert_snapshot!(
+        "pep_with_the_ideal_bound",
+        boxed("kind = \"split\"\nnode = \"gateway\"\ntransport = \"ideal\"")
+    );
+}
+
+#[test]
 fn axis_values() {
     insta::assert_snapshot!("axis_unit", overridden("link.satellite.rate", "2 Mbits"));
     insta::assert_snapshot!("axis_key", overridden("link.satellite.rte", "2 Mbit/s"));

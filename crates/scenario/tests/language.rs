@@ -634,6 +634,71 @@ fn a_middlebox_stands_at_the_near_end_of_links() {
     }
 }
 
+/// Two hosts, two PEPs between them and a satellite between those; a flow each
+/// way.
+fn with_peps(boxes: &str) -> Scenario {
+    read(&format!(
+        "duration = \"10 s\"\n[node.server]\n[node.gateway]\n[node.terminal]\n[node.client]\n\
+         [link.lan]\nbetween = [\"server\", \"gateway\"]\nrate = \"8 Mbit/s\"\n{DELAY}\n\
+         [link.satellite]\nbetween = [\"gateway\", \"terminal\"]\nrate = \"8 Mbit/s\"\n{DELAY}\n\
+         [link.home]\nbetween = [\"client\", \"terminal\"]\nrate = \"8 Mbit/s\"\n{DELAY}\n\
+         [flow.down]\nfrom = \"server\"\nto = \"client\"\n{FILE}\n\
+         [flow.up]\nfrom = \"client\"\nto = \"server\"\n{FILE}\n{boxes}\n"
+    ))
+}
+
+/// Transport, links forth and links back of each leg.
+fn legs(flow: &bentpipe_scenario::Flow) -> Vec<(String, Vec<u32>, Vec<u32>)> {
+    let ids = |ids: &[LinkId]| ids.iter().map(|id| id.0).collect::<Vec<_>>();
+    let split = flow.split.iter().flat_map(|s| &s.legs);
+    split
+        .map(|l| (l.transport.name.clone(), ids(&l.forward), ids(&l.reverse)))
+        .collect()
+}
+
+#[test]
+fn the_leg_on_the_side_of_the_link_has_the_transport_of_the_pep() {
+    let pep = "[middlebox.operator]\nkind = \"split\"\nnode = \"gateway\"\ntransport = \"hybla\"";
+    let leg =
+        |name: &str, forth: &[u32], back: &[u32]| (name.into(), forth.to_vec(), back.to_vec());
+    let own = with_peps("").flows[0].transport.clone().unwrap().name;
+    let toward = with_peps(&format!("{pep}\ntoward = \"satellite\""));
+    assert_eq!(
+        legs(&toward.flows[0]),
+        [leg(&own, &[0], &[1]), leg("hybla", &[2, 5], &[4, 3])]
+    );
+    assert_eq!(
+        legs(&toward.flows[1]),
+        [leg("hybla", &[4, 3], &[2, 5]), leg(&own, &[1], &[0])]
+    );
+    // Without it, it is the leg towards the flow's `to`.
+    let any = with_peps(pep);
+    assert_eq!(legs(&any.flows[1])[1].0, "hybla");
+    // Two of them, and flows by name.
+    let second = "[middlebox.terminal]\nkind = \"split\"\nnode = \"terminal\"\nflows = \"down\"";
+    let two = with_peps(&format!("{pep}\ntoward = \"satellite\"\n{second}"));
+    assert_eq!(
+        legs(&two.flows[0]),
+        [
+            leg(&own, &[0], &[1]),
+            leg("hybla", &[2], &[3]),
+            leg(&own, &[5], &[4])
+        ]
+    );
+    assert_eq!(legs(&two.flows[1]).len(), 2);
+    // A PEP is for what passes its link, and what it was told matters.
+    let lan = with_peps(&format!("{pep}\ntoward = \"lan\"\nbuffer = \"64 kB\""));
+    assert_eq!(legs(&lan.flows[0])[0].0, "hybla");
+    assert!(with_peps("").flows.iter().all(|f| f.split.is_none()));
+    let hashes = [&with_peps(""), &toward, &any, &two, &lan].map(Scenario::hash);
+    for (i, hash) in hashes.iter().enumerate() {
+        assert!(!hashes[i + 1..].contains(hash));
+    }
+    // Connections: the first legs, then the others.
+    let order: Vec<_> = two.connections().map(|c| (c.flow, c.leg)).collect();
+    assert_eq!(order, [(0, 0), (1, 0), (0, 1), (0, 2), (1, 1)]);
+}
+
 #[test]
 fn a_program_adds_middleboxes() {
     let link = two_nodes(DELAY, FILE).links[0].settings.clone();

@@ -35,10 +35,11 @@ pub(crate) struct Ahead {
 impl Ahead {
     pub(crate) fn new(scenario: &Scenario) -> Ahead {
         let mut feeders = vec![Feeder::Nobody; scenario.links.len()];
-        let first = scenario.flows.iter().flat_map(|f| [&f.forward, &f.reverse]);
-        let later = scenario.flows.iter().flat_map(|f| &f.changes);
-        let later = later.flat_map(|c| [&c.forward, &c.reverse]);
-        for path in first.chain(later) {
+        let ways = scenario.connections().flat_map(|c| {
+            let later = c.changes.iter().flat_map(|c| [&*c.forward, &*c.reverse]);
+            [c.forward, c.reverse].into_iter().chain(later)
+        });
+        for path in ways {
             let mut before = None;
             for &LinkId(link) in path {
                 let feeder = before.map_or(Feeder::Many, Feeder::Link);

@@ -8,7 +8,8 @@ use bentpipe_outcome::{
     FlowCounts, FlowOutcome, FlowSeries, LinkOutcome, Mark, MiddleboxOutcome, Outcome,
 };
 use bentpipe_scenario::{Flow, Scenario};
-use bentpipe_units::{Bytes, Time};
+use bentpipe_tcp::Endpoint;
+use bentpipe_units::{Bytes, Duration, Time};
 
 /// What `flows` and `net` add up to at the end of the run.
 pub(crate) fn outcome<O: Observer>(
@@ -25,6 +26,7 @@ pub(crate) fn outcome<O: Observer>(
     let crossings = net.crossings(scenario, &tally);
     let mut outcomes = Vec::with_capacity(flows.len());
     let mut series = Vec::new();
+    let mut legs = Vec::new();
     for (i, (running, flow)) in flows.into_iter().zip(&scenario.flows).enumerate() {
         let mut o = match &running.ends {
             Ends::Ideal => ideal_flow(scenario, flow, &running, sharing),
@@ -36,12 +38,19 @@ pub(crate) fn outcome<O: Observer>(
         o.outage_losses = losses.outage.packets;
         o.no_route_losses = net.unroutable(i);
         outcomes.push(o);
+        if let (Ends::Split(chain), Some(split)) = (&running.ends, &flow.split) {
+            let from = running.counts_from();
+            legs.extend(chain.outcomes(scenario, (i, split), from, ended_at));
+        }
         if let Some(recorder) = running.series {
             series.push(if matches!(running.ends, Ends::Ideal) {
                 ideal_series(scenario, flow, sharing)
             } else {
                 recorder.series
             });
+        }
+        if let Ends::Split(chain) = running.ends {
+            series.extend(chain.series.into_iter().map(|r| r.series));
         }
     }
     let links = scenario
@@ -101,6 +110,7 @@ pub(crate) fn outcome<O: Observer>(
         links,
         middleboxes,
         crossings,
+        legs,
         marks,
         series,
     }
@@ -195,6 +205,20 @@ fn counts(running: &Running) -> FlowCounts {
                 ..FlowCounts::default()
             }
         }
+        Ends::Split(chain) => {
+            let mut sum = FlowCounts {
+                delivered: chain.client.delivered(),
+                ..FlowCounts::default()
+            };
+            for c in chain.senders().map(Endpoint::counters) {
+                sum.sent += Bytes::new(c.payload);
+                sum.packets_sent += c.packets;
+                sum.retransmissions += c.retransmissions;
+                sum.timeouts += c.timeouts;
+                sum.reductions += c.reductions;
+            }
+            sum
+        }
         Ends::Datagrams {
             sent,
             sent_bytes,
@@ -234,6 +258,20 @@ fn simulated_flow(flow: &Flow, running: &Running) -> FlowOutcome {
         o.min_rtt = rtt.smallest_ever();
         o.mean_rtt = rtt.mean();
         o.max_cwnd = ends[0].max_cwnd();
+    }
+    if let Ends::Split(chain) = &running.ends {
+        o.acknowledged = chain.server.acknowledged();
+        for (leg, sender) in chain.senders().enumerate() {
+            let c = sender.counters();
+            o.spurious_retransmissions += chain.end(2 * leg + 1).duplicates_received();
+            o.probes_sent += c.probes;
+            o.recoveries += c.recoveries;
+            o.acks_received += c.acks;
+        }
+        let rtt = chain.server.rtt();
+        o.min_rtt = (rtt.smallest() != Duration::MAX).then(|| rtt.smallest());
+        o.mean_rtt = rtt.mean();
+        o.max_cwnd = chain.server.max_cwnd();
     }
     o
 }

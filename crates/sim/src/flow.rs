@@ -1,9 +1,10 @@
 //! One flow at work: its application between its two endpoints.
 
+use crate::split::Chain;
 use crate::web::{Arrived, Web};
 use bentpipe_outcome::{FlowSeries, SenderSample};
 use bentpipe_random::Stream;
-use bentpipe_scenario::{Flow, Handshake};
+use bentpipe_scenario::{Flow, Handshake, Split};
 use bentpipe_tcp::{Endpoint, Packet, Snapshot, Transmit};
 use bentpipe_traffic::{Application, Source};
 use bentpipe_units::{Bytes, Duration, Time};
@@ -13,6 +14,8 @@ use bentpipe_units::{Bytes, Duration, Time};
 pub(crate) enum Ends {
     /// A TCP connection: the `from` side and the `to` side.
     Tcp(Box<[Endpoint; 2]>),
+    /// Several connections in a row, with PEPs between them.
+    Split(Box<Chain>),
     /// Datagrams and their payload: sent so far, and arrived.
     Datagrams {
         sent: u64,
@@ -23,12 +26,27 @@ pub(crate) enum Ends {
     Ideal,
 }
 
+impl Ends {
+    /// The application's two endpoints.
+    fn pair(&mut self) -> Option<(&mut Endpoint, &mut Endpoint)> {
+        match self {
+            Ends::Tcp(ends) => {
+                let [from, to] = &mut **ends;
+                Some((from, to))
+            }
+            Ends::Split(chain) => Some((&mut chain.server, &mut chain.client)),
+            Ends::Datagrams { .. } | Ends::Ideal => None,
+        }
+    }
+}
+
 /// A flow at work.
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) ends: Ends,
     application: Application,
     handshake: Handshake,
+    split: Option<Split>,
     pub(crate) starts_at: Time,
     stop: Option<Time>,
     /// When its first data segment could go.
@@ -52,12 +70,13 @@ pub(crate) struct Running {
 }
 
 /// Collects a flow's time series, at most one sample per interval.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Recorder {
     pub(crate) series: FlowSeries,
     interval: Duration,
     next_sender: Time,
     next_delivered: Time,
+    next_held: Time,
     last_phase: &'static str,
 }
 
@@ -71,11 +90,12 @@ impl Recorder {
             interval,
             next_sender: Time::ZERO,
             next_delivered: Time::ZERO,
+            next_held: Time::ZERO,
             last_phase: "",
         }
     }
 
-    fn sender(&mut self, now: Time, s: &Snapshot, endpoint: &Endpoint, spurious: u64) {
+    pub(crate) fn sender(&mut self, now: Time, s: &Snapshot, endpoint: &Endpoint, spurious: u64) {
         let phase = s.phase.name();
         if now < self.next_sender && phase == self.last_phase {
             return;
@@ -96,12 +116,20 @@ impl Recorder {
         self.series.sent.push((now, Bytes::new(counters.payload)));
     }
 
-    fn delivered(&mut self, now: Time, bytes: u64, last: bool) {
+    pub(crate) fn delivered(&mut self, now: Time, bytes: u64, last: bool) {
         if now < self.next_delivered && !last {
             return;
         }
         self.next_delivered = now + self.interval;
         self.series.delivered.push((now, Bytes::new(bytes)));
+    }
+
+    pub(crate) fn held(&mut self, now: Time, bytes: Bytes) {
+        let changed = self.series.held.last().is_none_or(|&(_, b)| b != bytes);
+        if changed && now >= self.next_held {
+            self.next_held = now + self.interval;
+            self.series.held.push((now, bytes));
+        }
     }
 }
 
@@ -116,6 +144,7 @@ impl Running {
             ends,
             application: flow.application.clone(),
             handshake: flow.handshake,
+            split: flow.split.clone(),
             starts_at,
             stop: flow.stop,
             first_data_at: None,
@@ -174,7 +203,7 @@ impl Running {
     /// The application is called: it starts, asks, sends or stops.
     pub(crate) fn on_call<T: Transmit>(&mut self, now: Time, destination: u32, net: &mut T) {
         if self.stop.is_some_and(|stop| now >= stop) {
-            self.on_stop();
+            self.on_stop(now, net);
             return;
         }
         if now == self.starts_at && self.first_data_at.is_none() {
@@ -212,14 +241,23 @@ impl Running {
                 ends[0].write(now, packet_size, net);
                 self.after(now, 0, net);
             }
+            Ends::Split(chain) => {
+                chain.server.write(now, packet_size, net);
+                self.after(now, 0, net);
+            }
             Ends::Ideal => {}
         }
     }
 
-    fn on_stop(&mut self) {
+    fn on_stop<T: Transmit>(&mut self, now: Time, net: &mut T) {
         self.ended = true;
-        if let Ends::Tcp(ends) = &mut self.ends {
-            ends[0].withdraw_unsent();
+        match &mut self.ends {
+            Ends::Tcp(ends) => ends[0].withdraw_unsent(),
+            Ends::Split(chain) => {
+                chain.server.withdraw_unsent();
+                chain.server.close(now, net);
+            }
+            Ends::Datagrams { .. } | Ends::Ideal => {}
         }
     }
 
@@ -249,6 +287,25 @@ impl Running {
                 }
                 ends[0].write(now, bytes, net);
             }
+            Ends::Split(chain) => {
+                let bytes = match self.application {
+                    Application::Transfer { size } => size,
+                    Application::Persistent => Bytes::MAX,
+                    _ => Bytes::ZERO,
+                };
+                match &self.split {
+                    Some(split) if self.handshake == Handshake::Skipped => {
+                        self.first_data_at = Some(now);
+                        chain.assume_open(split);
+                    }
+                    _ if asks => chain.client.open(now, net),
+                    _ => chain.server.open(now, net),
+                }
+                chain.server.write(now, bytes, net);
+                if matches!(self.application, Application::Transfer { .. }) {
+                    chain.server.close(now, net);
+                }
+            }
         }
         if asks {
             self.send_request(now, net);
@@ -260,22 +317,23 @@ impl Running {
     }
 
     fn send_request<T: Transmit>(&mut self, now: Time, net: &mut T) {
-        if let (Some(web), Ends::Tcp(ends)) = (&mut self.web, &mut self.ends) {
-            web.ask(now, ends, net);
+        if let (Some(web), Some((server, client))) = (&mut self.web, self.ends.pair()) {
+            web.ask(now, server, client, net);
             return;
         }
         let Application::RequestResponse { request, count, .. } = self.application else {
             return;
         };
         if self.requests < count
-            && let Ends::Tcp(ends) = &mut self.ends
+            && let Some((_, client)) = self.ends.pair()
         {
             self.requests += 1;
-            ends[1].write(now, request, net);
+            client.write(now, request, net);
         }
     }
 
-    /// A packet arrives at side `side` (0: `from`, 1: `to`).
+    /// A packet arrives at side `side` (0: `from`, 1: `to`); of a split flow,
+    /// at that of its ends.
     pub(crate) fn on_packet<T: Transmit>(
         &mut self,
         now: Time,
@@ -288,6 +346,10 @@ impl Running {
                 ends[side].on_packet(now, packet, net);
                 self.after(now, side, net);
             }
+            Ends::Split(chain) => {
+                chain.on_packet(now, side, packet, net);
+                self.after_split(now, side, net);
+            }
             Ends::Datagrams { arrived_bytes, .. } => {
                 *arrived_bytes += u64::from(packet.payload);
                 let total = *arrived_bytes;
@@ -299,30 +361,86 @@ impl Running {
 
     /// A timer of side `side` is due.
     pub(crate) fn on_deadline<T: Transmit>(&mut self, now: Time, side: usize, net: &mut T) {
-        if let Ends::Tcp(ends) = &mut self.ends {
-            ends[side].on_deadline(now, net);
-            self.after(now, side, net);
+        match &mut self.ends {
+            Ends::Tcp(ends) => {
+                ends[side].on_deadline(now, net);
+                self.after(now, side, net);
+            }
+            Ends::Split(chain) => {
+                chain.on_deadline(now, side, net);
+                self.after_split(now, side, net);
+            }
+            Ends::Datagrams { .. } | Ends::Ideal => {}
+        }
+    }
+
+    /// How many ends the flow has.
+    pub(crate) fn sides(&self) -> usize {
+        match &self.ends {
+            Ends::Split(chain) => chain.ends(),
+            _ => 2,
+        }
+    }
+
+    /// What happens after a packet or a timer at an end of a split flow.
+    fn after_split<T: Transmit>(&mut self, now: Time, end: usize, net: &mut T) {
+        let size = self.offered();
+        let Ends::Split(chain) = &mut self.ends else {
+            return;
+        };
+        chain.note(now, end, size);
+        // A relay also moves its other end.
+        let last = chain.ends() - 1;
+        let at_relay = end != 0 && end != last;
+        if at_relay {
+            chain.note(now, if end % 2 == 1 { end + 1 } else { end - 1 }, size);
+        }
+        // All is over when the last PEP knows that the receiver has it.
+        self.ended |= self.completed_at.is_some() && chain.is_acknowledged();
+        if at_relay {
+            return;
+        }
+        self.after(now, usize::from(end == last), net);
+        if let Ends::Split(chain) = &mut self.ends {
+            // Who has read the other's last byte closes, too.
+            for end in [&mut chain.server, &mut chain.client] {
+                if end.is_finished() {
+                    end.close(now, net);
+                }
+            }
         }
     }
 
     pub(crate) fn deadline(&self, side: usize) -> Time {
         match &self.ends {
             Ends::Tcp(ends) => ends[side].deadline(),
+            Ends::Split(chain) => chain.end(side).deadline(),
             Ends::Datagrams { .. } | Ends::Ideal => Time::MAX,
         }
     }
 
     /// What the application does after its connection moved.
     fn after<T: Transmit>(&mut self, now: Time, side: usize, net: &mut T) {
-        let Ends::Tcp(ends) = &mut self.ends else {
+        // Duplicates at the end of the first leg of a split flow.
+        let first_receiver = match &self.ends {
+            Ends::Split(chain) => Some(chain.end(1).duplicates_received()),
+            _ => None,
+        };
+        let is_split = first_receiver.is_some();
+        let Some((server, client)) = self.ends.pair() else {
             return;
         };
-        if self.first_data_at.is_none() && ends[0].counters().packets > 0 {
+        if self.first_data_at.is_none() && server.counters().packets > 0 {
             self.first_data_at = Some(now);
         }
         match self.application {
             Application::Transfer { size } => {
-                if side == 0 && !self.ended && ends[0].acknowledged() == size {
+                if is_split {
+                    // What is acknowledged has reached a PEP only.
+                    if self.completed_at.is_none() && client.delivered() == size {
+                        self.completed_at = Some(now);
+                    }
+                } else if side == 0 && !self.ended && server.acknowledged() == size {
                     self.completed_at = Some(now);
                     self.ended = true;
                 }
@@ -334,19 +452,22 @@ impl Running {
                 think_time,
             } => {
                 if side == 0 {
-                    let asked = ends[0].delivered().get() / request.get().max(1);
+                    let asked = server.delivered().get() / request.get().max(1);
                     let owed = asked.saturating_mul(response.get());
-                    let more = owed.saturating_sub(ends[0].offered().get());
+                    let more = owed.saturating_sub(server.offered().get());
                     if more > 0 {
-                        ends[0].write(now, Bytes::new(more), net);
+                        server.write(now, Bytes::new(more), net);
                     }
                 } else {
-                    let answered = (ends[1].delivered().get() / response.get().max(1)) as u32;
+                    let answered = (client.delivered().get() / response.get().max(1)) as u32;
                     if answered > self.exchanges {
                         self.exchanges = answered;
                         if answered >= count {
                             self.completed_at = self.completed_at.or(Some(now));
                             self.ended = true;
+                            if is_split {
+                                client.close(now, net);
+                            }
                         } else {
                             self.next_request_at = now + think_time;
                         }
@@ -358,13 +479,16 @@ impl Running {
                     return;
                 };
                 if side == 0 {
-                    web.answer(now, &mut ends[0], net);
-                } else if let Some(arrived) = web.look(now, &ends[1]) {
+                    web.answer(now, server, net);
+                } else if let Some(arrived) = web.look(now, client) {
                     match arrived {
                         Arrived::Next(at) => self.next_request_at = at,
                         Arrived::Last => {
                             self.completed_at = Some(now);
                             self.ended = true;
+                            if is_split {
+                                client.close(now, net);
+                            }
                         }
                     }
                 }
@@ -376,11 +500,12 @@ impl Running {
         if side == 0
             && let Some(recorder) = &mut self.series
         {
-            let snapshot = ends[0].snapshot();
-            recorder.sender(now, &snapshot, &ends[0], ends[1].duplicates_received());
+            let snapshot = server.snapshot();
+            let twice = first_receiver.unwrap_or_else(|| client.duplicates_received());
+            recorder.sender(now, &snapshot, server, twice);
         }
         if side == 1 {
-            let delivered = ends[1].delivered().get();
+            let delivered = client.delivered().get();
             let last = self.offered().is_some_and(|b| b.get() == delivered);
             self.note_delivery(now, delivered, last);
         }

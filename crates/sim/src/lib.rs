@@ -8,6 +8,7 @@
 mod ahead;
 mod arena;
 mod collect;
+mod connections;
 mod flow;
 pub mod ideal;
 mod ledger;
@@ -16,6 +17,7 @@ mod observer;
 mod options;
 pub mod queue;
 mod simulation;
+mod split;
 mod tally;
 mod web;
 

@@ -6,6 +6,7 @@ mod ways;
 
 use crate::ahead::Ahead;
 use crate::arena::{Arena, Handle};
+use crate::connections::Connections;
 use crate::ledger::{Ledger, Pending};
 use crate::observer::Observer;
 use crate::queue::{Class, Event, EventQueue};
@@ -80,8 +81,7 @@ impl Carried {
     }
 }
 
-/// The network between the endpoints. Endpoint `2 f` is the `from` side of
-/// flow `f`, endpoint `2 f + 1` its `to` side.
+/// The network between the endpoints, which [`Connections`] number.
 #[derive(Debug)]
 pub(crate) struct Network<'a, O> {
     pub(crate) now: Time,
@@ -99,6 +99,7 @@ pub(crate) struct Network<'a, O> {
     queued: Vec<Time>,
     /// The node that each link leaves, where packets may be rerouted.
     reroutes: Option<Vec<u32>>,
+    pub(crate) connections: Connections,
 }
 
 impl<'a, O: Observer> Network<'a, O> {
@@ -144,6 +145,7 @@ impl<'a, O: Observer> Network<'a, O> {
             ways,
             ahead,
             reroutes,
+            connections: Connections::new(scenario),
         }
     }
 

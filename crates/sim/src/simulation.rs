@@ -2,15 +2,17 @@
 //! endpoints and applications.
 
 use crate::collect;
+use crate::connections::Connections;
 use crate::flow::{Ends, Recorder, Running};
 use crate::network::Network;
 use crate::observer::{Observer, Unobserved};
 use crate::queue::{Class, Event};
+use crate::split::Chain;
 use crate::{Options, RunError};
 use bentpipe_cc::Controller;
 use bentpipe_outcome::{Mark, Outcome};
 use bentpipe_random::Stream;
-use bentpipe_scenario::{Flow, Limits, Scenario};
+use bentpipe_scenario::{Flow, Limits, Pep, Scenario};
 use bentpipe_tcp::{CongestionControlChoice, Endpoint, Transport};
 use bentpipe_traffic::{Application, PageConnection};
 use bentpipe_units::Time;
@@ -54,6 +56,7 @@ impl<'a> Simulation<'a> {
         mut controller: impl FnMut(&Flow) -> Option<Controller>,
     ) -> Result<Simulation<'a>, RunError> {
         let mut flows = Vec::with_capacity(scenario.flows.len());
+        let connections = Connections::new(scenario);
         for (index, flow) in scenario.flows.iter().enumerate() {
             let ends = match &flow.transport {
                 None => Ends::Datagrams {
@@ -62,6 +65,17 @@ impl<'a> Simulation<'a> {
                     arrived_bytes: 0,
                 },
                 Some(t) if t.congestion_control == CongestionControlChoice::Ideal => Ends::Ideal,
+                Some(_) if flow.split.is_some() && opens_anew(flow) => {
+                    return Err(RunError::Transport {
+                        flow: flow.name.clone(),
+                        reason: "a connection for each page cannot pass a split PEP; \
+                                 let one connection carry all pages"
+                            .to_owned(),
+                    });
+                }
+                Some(_) if flow.split.is_some() => {
+                    Ends::Split(chain(flow, index, &connections, controller(flow), options)?)
+                }
                 Some(t) => {
                     let custom = controller(flow);
                     if custom.is_some() && opens_anew(flow) {
@@ -103,7 +117,7 @@ impl<'a> Simulation<'a> {
             observer,
         );
         let mut wakes = Wakes {
-            timers: vec![[Time::MAX; 2]; 2 * self.flows.len()],
+            timers: vec![[Time::MAX; 2]; net.connections.endpoints()],
             calls: self.flows.iter().map(|f| f.starts_at).collect(),
         };
         for (f, flow) in self.flows.iter().enumerate() {
@@ -161,8 +175,7 @@ impl<'a> Simulation<'a> {
                         if O::ACTIVE {
                             net.observer.received(event.at, packet.destination, &packet);
                         }
-                        let side = packet.destination as usize % 2;
-                        let index = packet.destination as usize / 2;
+                        let (index, side) = net.connections.owner(packet.destination);
                         let flow = &mut self.flows[index];
                         let went = !flow.has_ended();
                         flow.on_packet(event.at, side, &packet, net);
@@ -181,11 +194,12 @@ impl<'a> Simulation<'a> {
                         continue; // An earlier deadline has taken its place.
                     }
                     wakes.timers[endpoint] = [later, Time::MAX];
-                    let flow = &mut self.flows[endpoint / 2];
-                    if flow.deadline(endpoint % 2) <= event.at {
-                        flow.on_deadline(event.at, endpoint % 2, net);
+                    let (index, side) = net.connections.owner(event.component);
+                    let flow = &mut self.flows[index];
+                    if flow.deadline(side) <= event.at {
+                        flow.on_deadline(event.at, side, net);
                     }
-                    (endpoint / 2, endpoint % 2..endpoint % 2 + 1)
+                    (index, side..side + 1)
                 }
                 Class::Application => {
                     if wakes.calls[event.component as usize] != event.at {
@@ -232,8 +246,13 @@ impl<'a> Simulation<'a> {
         wakes: &mut Wakes,
     ) {
         let flow = &self.flows[index];
+        // What happens at one end of a relay moves the other, too.
+        let sides = match flow.sides() {
+            2 => sides,
+            all => 0..all,
+        };
         for side in sides {
-            let endpoint = 2 * index + side;
+            let endpoint = net.connections.endpoint(index, side);
             let at = flow.deadline(side);
             let [next, _] = wakes.timers[endpoint];
             if at < next {
@@ -285,6 +304,28 @@ fn check<O: Observer>(limits: &Limits, events: u64, net: &Network<'_, O>) -> Res
 /// True if the flow's ends begin one connection after the other.
 fn opens_anew(flow: &Flow) -> bool {
     matches!(&flow.application, Application::Web(web) if web.connection == PageConnection::Page)
+}
+
+#[cold]
+fn chain(
+    flow: &Flow,
+    index: usize,
+    connections: &Connections,
+    custom: Option<Controller>,
+    options: &Options,
+) -> Result<Box<Chain>, RunError> {
+    let missing = || RunError::Transport {
+        flow: flow.name.clone(),
+        reason: "it is not split".to_owned(),
+    };
+    let split = flow.split.as_ref().ok_or_else(missing)?;
+    let mut chain = Chain::new(flow, split, index, connections, custom, options.seed)?;
+    if let Some(interval) = options.series {
+        let name = |pep: &Pep| format!("{}/{}", flow.name, pep.name);
+        let recorder = |pep| Recorder::new(&name(pep), interval);
+        chain.series = split.peps.iter().map(recorder).collect();
+    }
+    Ok(Box::new(chain))
 }
 
 fn ends(

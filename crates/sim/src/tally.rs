@@ -108,9 +108,8 @@ impl<O: Observer> Network<'_, O> {
         let mut places = vec![usize::MAX; self.links.len()];
         for (flow, _) in simulated(scenario) {
             let first = crossings.len();
-            // Endpoint 2 f + 1 is at the end of the way forth.
-            let ways = [2 * flow + 1, 2 * flow].map(|endpoint| self.ways.to(endpoint));
-            for way in ways.into_iter().flatten() {
+            let endpoints = self.connections.of(flow);
+            for way in endpoints.flat_map(|endpoint| self.ways.to(endpoint)) {
                 let mut entered = way.sent;
                 for hop in way.range() {
                     let link = self.ways.link_of(hop);
@@ -157,8 +156,9 @@ impl<O: Observer> Network<'_, O> {
     /// The losses of a flow, both directions.
     pub(crate) fn losses_of(&self, flow: usize) -> Losses {
         let mut sum = Losses::default();
-        let ways = [2 * flow, 2 * flow + 1].map(|endpoint| self.ways.to(endpoint));
-        for hop in ways.into_iter().flatten().flat_map(Way::range) {
+        let endpoints = self.connections.of(flow);
+        let ways = endpoints.flat_map(|endpoint| self.ways.to(endpoint));
+        for hop in ways.flat_map(Way::range) {
             let losses = self.ledger.losses[hop];
             sum.queue = sum.queue.plus(losses.queue);
             sum.channel = sum.channel.plus(losses.channel);
@@ -169,8 +169,8 @@ impl<O: Observer> Network<'_, O> {
 
     /// Packets of a flow that were sent while there was no route.
     pub(crate) fn unroutable(&self, flow: usize) -> u64 {
-        let [back, forth] = [2 * flow, 2 * flow + 1].map(|e| self.ways.sent_nowhere(e));
-        back.plus(forth).packets
+        let endpoints = self.connections.of(flow);
+        endpoints.map(|e| self.ways.sent_nowhere(e).packets).sum()
     }
 }
 

@@ -66,11 +66,17 @@ impl Web {
 
     /// The reader asks for a page, over a new connection where each has its
     /// own. The first is the flow's.
-    pub(crate) fn ask<T: Transmit>(&mut self, now: Time, ends: &mut [Endpoint; 2], net: &mut T) {
+    pub(crate) fn ask<T: Transmit>(
+        &mut self,
+        now: Time,
+        server: &mut Endpoint,
+        client: &mut Endpoint,
+        net: &mut T,
+    ) {
         if !self.times.is_empty()
             && let Some(reopens) = &mut self.reopens
         {
-            for end in ends.iter_mut() {
+            for end in [&mut *server, &mut *client] {
                 // It could be built when the run began.
                 if let Ok(mut controller) = reopens.transport.controller() {
                     controller.seed(reopens.stream.bits());
@@ -78,15 +84,16 @@ impl Web {
                 }
             }
             if reopens.handshake == Handshake::Skipped {
-                ends.iter_mut().for_each(Endpoint::assume_open);
+                server.assume_open();
+                client.assume_open();
             } else {
-                ends[1].open(now, net);
+                client.open(now, net);
             }
         }
         self.began = Some(now);
         self.asked += self.settings.request.get();
         self.due += self.pages.size().get();
-        ends[1].write(now, self.settings.request, net);
+        client.write(now, self.settings.request, net);
     }
 
     /// The side that has the pages looks whether it is asked.

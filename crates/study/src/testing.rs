@@ -66,6 +66,7 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
             p95_queueing_delay: Duration::from_millis(90),
         }],
         middleboxes: Vec::new(),
+        legs: Vec::new(),
         crossings: vec![Crossing {
             flow: 0,
             link: 0,

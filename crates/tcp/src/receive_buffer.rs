@@ -5,8 +5,9 @@
 //! avoids silly windows) and 3.7 (a window should not shrink).
 //!
 //! What the standard leaves open: when to tell the sender of new room without
-//! being asked. Here as in Linux (`tcp_cleanup_rbuf`), once the window can at
-//! least double and the one known to the sender is below half of the buffer.
+//! being asked. Here as in 4.4BSD, once there are two segments of it, or half
+//! of the buffer; and whatever there is, where the sender knows of less than a
+//! segment.
 
 use crate::endpoint::MAX_WINDOW;
 
@@ -22,6 +23,8 @@ pub(crate) struct ReceiveBuffer {
     edge: u64,
     /// The edge moves by at least this much.
     least: u64,
+    /// News worth a packet of their own.
+    news: u64,
 }
 
 impl ReceiveBuffer {
@@ -33,6 +36,7 @@ impl ReceiveBuffer {
             read: 0,
             edge: size,
             least: u64::from(mss).min(size / 2).max(1),
+            news: (2 * u64::from(mss)).min(size / 2).max(1),
         }
     }
 
@@ -73,8 +77,8 @@ impl ReceiveBuffer {
     /// True if the sender should hear of new room at once.
     pub(crate) fn wants_update(&self, next: u64) -> bool {
         let known = self.edge.saturating_sub(next);
-        let window = self.possible().saturating_sub(next);
-        2 * known <= self.size && window > known && window >= 2 * known
+        let more = self.possible() - self.edge;
+        more >= self.news || (more > 0 && known < self.least)
     }
 }
 

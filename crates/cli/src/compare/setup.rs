@@ -146,6 +146,7 @@ impl Path {
             forward: vec![LinkId(0)],
             reverse: vec![LinkId(1)],
             changes: Vec::new(),
+            split: None,
         });
         Scenario {
             name: "compare".to_owned(),
@@ -169,6 +170,7 @@ impl Path {
             flows: flows.collect(),
             stranded: bentpipe_scenario::Stranded::default(),
             middleboxes: Vec::new(),
+            peps: Vec::new(),
             limits: Limits::default(),
         }
     }

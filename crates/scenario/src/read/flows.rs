@@ -109,6 +109,7 @@ fn flow(
             forward: Vec::new(),
             reverse: Vec::new(),
             changes: Vec::new(),
+            split: None,
         });
         read.places.push(entry.key_place);
     }

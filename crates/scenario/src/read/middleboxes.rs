@@ -2,36 +2,125 @@
 
 use super::links::Links;
 use super::nodes::Nodes;
+use super::transports::Transports;
 use super::{Fields, quoted};
 use crate::attach::{NotThere, attach};
 use crate::diagnostic::{Diagnostic, Reported};
-use crate::model::{LinkId, Middlebox, NodeId};
+use crate::model::{Flow, LinkId, Middlebox, NodeId, SplitPep};
 use crate::schema;
-use crate::tree::Entry;
+use crate::source::Place;
+use crate::tree::{Entry, Value};
 use bentpipe_cc::nearest;
+use bentpipe_middlebox::split::{Accept, Pool, SplitSettings};
 use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant};
+use bentpipe_tcp::CongestionControlChoice;
 
 pub(super) fn read(
     top: &Fields<'_>,
     nodes: &Nodes<'_>,
     links: &Links,
-) -> Result<Vec<Middlebox>, Reported> {
-    let tables = top.tables("middlebox")?;
-    let read: Vec<_> = tables
-        .into_iter()
-        .map(|(entry, _)| middlebox(top, nodes, links, entry))
-        .collect();
-    read.into_iter().collect()
+    transports: &Transports<'_>,
+) -> Result<(Vec<Middlebox>, Vec<SplitPep>), Reported> {
+    let (mut boxes, mut peps) = (Vec::new(), Vec::new());
+    let mut result = Ok(());
+    for (entry, _) in top.tables("middlebox")? {
+        let kind = top.kind(entry, &schema::MIDDLEBOXES, "middlebox");
+        let read = kind.and_then(|kind| match kind.section.kind {
+            Some("split") => pep(&kind, nodes, links, transports, entry).map(|p| peps.push(p)),
+            _ => middlebox(&kind, nodes, links, entry).map(|m| boxes.push(m)),
+        });
+        // Reported where it failed; the others are read all the same.
+        result = result.and(read);
+    }
+    result.map(|()| (boxes, peps))
+}
+
+/// Splits the flows that pass a PEP.
+pub(super) fn split(
+    top: &Fields<'_>,
+    links: &Links,
+    flows: &mut [Flow],
+    peps: &[SplitPep],
+) -> Result<(), Reported> {
+    let place = |name: &str| match top.entry("middlebox").map(|e| &e.item.value) {
+        Some(Value::Table(tables)) => tables.get(name).map_or(Place::Whole, |e| e.key_place),
+        _ => Place::Whole,
+    };
+    for pep in peps {
+        let of = |flow: &Flow, name: &str| {
+            let table = flow.name.split_once('[').map_or(&*flow.name, |(t, _)| t);
+            table == name || flow.name == name
+        };
+        let unknown = |name: &&String| !flows.iter().any(|flow| of(flow, name));
+        if let Some(name) = pep.settings.flows.iter().find(unknown) {
+            let message = format!("middlebox `{}`: unknown flow `{name}`", pep.name);
+            let error = Diagnostic::new(place(&pep.name), message).label("no flow has this name");
+            let known = flows.iter().map(|flow| flow.name.as_str());
+            return Err(top.errors.report(error.suggest(nearest(name, known))));
+        }
+    }
+    crate::split::split(&links.links, flows, peps).map_err(|failed| {
+        let (pep, flow) = (&peps[failed.place].name, &flows[failed.flow].name);
+        let message = format!("middlebox `{pep}` cannot split flow `{flow}`");
+        let error = Diagnostic::new(place(pep), message).label(failed.why.reason());
+        let help = "name the flows that it is to split, such as `flows = [\"download\"]`";
+        top.errors.report(error.help(help))
+    })
+}
+
+fn pep(
+    kind: &Fields<'_>,
+    nodes: &Nodes<'_>,
+    links: &Links,
+    transports: &Transports<'_>,
+    entry: &Entry,
+) -> Result<SplitPep, Reported> {
+    let node = node(kind, nodes);
+    let transport = kind
+        .entry("transport")
+        .map(|e| transports.find(kind, &e.item));
+    let (buffer, receive_buffer) = (kind.optional("buffer"), kind.optional("receive_buffer"));
+    let (accept, pool) = (kind.optional_word("accept"), kind.optional_word("pool"));
+    let flows = kind.optional::<Vec<String>>("flows");
+    let node = node?;
+    let toward = match kind.has("toward") {
+        true => toward(kind, links, nodes, node)?.0,
+        false => Vec::new(),
+    };
+    fn named<T: Copy + Default>(all: [(&str, T); 2], word: Option<&str>) -> T {
+        let found = all.iter().find(|(name, _)| Some(*name) == word);
+        found.map_or_else(T::default, |(_, value)| *value)
+    }
+    let transport = transport.transpose()?;
+    if let (Some(t), Some(e)) = (&transport, kind.entry("transport"))
+        && t.congestion_control == CongestionControlChoice::Ideal
+    {
+        let error = Diagnostic::new(e.item.place, "the ideal bound is not that of a leg");
+        let label = "expected a transport that sends";
+        return Err(kind.errors.report(error.label(label)));
+    }
+    Ok(SplitPep {
+        name: entry.key.clone(),
+        node,
+        toward,
+        settings: SplitSettings {
+            buffer: buffer?.unwrap_or(SplitSettings::default().buffer),
+            receive_buffer: receive_buffer?,
+            accept: named(Accept::ALL, accept?),
+            pool: named(Pool::ALL, pool?),
+            transport,
+            flows: flows?.unwrap_or_default(),
+        },
+    })
 }
 
 fn middlebox(
-    top: &Fields<'_>,
+    kind: &Fields<'_>,
     nodes: &Nodes<'_>,
     links: &Links,
     entry: &Entry,
 ) -> Result<Middlebox, Reported> {
-    let kind = top.kind(entry, &schema::MIDDLEBOXES, "middlebox")?;
-    let node = node(&kind, nodes);
+    let node = node(kind, nodes);
     let settings = snoop(&kind).map(Settings::Snoop);
     let node = node?;
     let (toward, back) = toward(&kind, links, nodes, node)?;

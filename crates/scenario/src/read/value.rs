@@ -66,6 +66,19 @@ impl Read for String {
     }
 }
 
+impl Read for Vec<String> {
+    /// One name, or an array of them.
+    fn read(value: &Value, kind: &Kind) -> Result<Vec<String>, Problem> {
+        match value {
+            Value::List(items) => {
+                let names = items.iter().map(|item| String::read(&item.value, kind));
+                names.collect()
+            }
+            other => Ok(vec![String::read(other, kind)?]),
+        }
+    }
+}
+
 impl Read for bool {
     fn read(value: &Value, kind: &Kind) -> Result<bool, Problem> {
         match value {

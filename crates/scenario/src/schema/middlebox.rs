@@ -1,6 +1,6 @@
 //! Middleboxes.
 
-use super::{Key, Kind, Presence, Section, key};
+use super::{Key, Kind, Presence, SIZE, Section, key};
 
 /// The node of every box.
 const NODE: Key = key(
@@ -18,7 +18,9 @@ const TOWARD: Key = key(
     "the link of its node on whose far side it helps; counted links: all of them",
 );
 
-pub(crate) static MIDDLEBOXES: [Section; 1] = [Section {
+pub(crate) static MIDDLEBOXES: [Section; 2] = [SNOOP, SPLIT];
+
+const SNOOP: Section = Section {
     path: "middlebox.NAME",
     kind: Some("snoop"),
     meaning: "repairs losses of a link from a cache, and keeps duplicate ACKs from the sender",
@@ -77,4 +79,56 @@ pub(crate) static MIDDLEBOXES: [Section; 1] = [Section {
             "ns-2: with the quirks of ns-2.35",
         ),
     ],
-}];
+};
+
+const SPLIT: Section = Section {
+    path: "middlebox.NAME",
+    kind: Some("split"),
+    meaning: "a PEP that ends connections and opens others onwards: each leg has its own window, \
+              losses and transport",
+    keys: &[
+        NODE,
+        key(
+            "toward",
+            Kind::Name("link"),
+            Presence::Default("any"),
+            "the link of its node that split flows cross; the leg on that side has the transport",
+        ),
+        key(
+            "transport",
+            Kind::Name("transport"),
+            Presence::Default("the flow's"),
+            "the TCP of the leg on the side of `toward`, else of that towards the flow's `to`",
+        ),
+        key(
+            "buffer",
+            SIZE,
+            Presence::Default("1 MB"),
+            "bytes relayed that the onward leg has not acknowledged, at most, each direction",
+        ),
+        key(
+            "receive_buffer",
+            SIZE,
+            Presence::Default("as `buffer`"),
+            "bytes that have arrived and wait for room in the relay: the window that it offers",
+        ),
+        key(
+            "pool",
+            Kind::OneOf(&["separate", "shared"]),
+            Presence::Default("separate"),
+            "shared: one room of `buffer` bytes for what waits, what is relayed and the window",
+        ),
+        key(
+            "accept",
+            Kind::OneOf(&["early", "late"]),
+            Presence::Default("early"),
+            "a SYN is answered at once, or when the onward leg is open",
+        ),
+        key(
+            "flows",
+            Kind::Names("flow"),
+            Presence::Default("all TCP flows that pass"),
+            "the flows that are split",
+        ),
+    ],
+};

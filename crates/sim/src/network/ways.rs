@@ -8,7 +8,7 @@
 use super::middlebox::{Boxes, FLAG};
 use crate::ledger::Count;
 use crate::queue::{Class, Event};
-use bentpipe_scenario::{Flow, LinkId, Scenario};
+use bentpipe_scenario::{LinkId, RouteChange, Scenario};
 use bentpipe_units::Time;
 use std::collections::HashMap;
 
@@ -48,7 +48,7 @@ pub(crate) struct Ways {
 
 impl Ways {
     pub(crate) fn new(scenario: &Scenario, boxes: &Boxes) -> Ways {
-        let endpoints = 2 * scenario.flows.len();
+        let endpoints = 2 * scenario.connections().count();
         let mut ways = Ways {
             hops: Vec::new(),
             ways: Vec::with_capacity(endpoints),
@@ -56,14 +56,14 @@ impl Ways {
             next: Vec::new(),
             changes: Vec::new(),
         };
-        for (f, flow) in scenario.flows.iter().enumerate() {
+        for (i, c) in scenario.connections().enumerate() {
             // Packets to the `from` side (even) take the way back.
-            ways.add(2 * f, &flow.reverse);
-            ways.add(2 * f + 1, &flow.forward);
+            ways.add(2 * i, c.reverse);
+            ways.add(2 * i + 1, c.forward);
         }
-        for (f, flow) in scenario.flows.iter().enumerate() {
-            ways.add_later(2 * f, flow, &flow.reverse, |c| &c.reverse);
-            ways.add_later(2 * f + 1, flow, &flow.forward, |c| &c.forward);
+        for (i, c) in scenario.connections().enumerate() {
+            ways.add_later(2 * i, c.changes, c.reverse, |c| &c.reverse);
+            ways.add_later(2 * i + 1, c.changes, c.forward, |c| &c.forward);
         }
         for way in &ways.ways {
             boxes.flag(&mut ways.hops[way.range()]);
@@ -90,14 +90,14 @@ impl Ways {
     fn add_later<'a>(
         &mut self,
         endpoint: usize,
-        flow: &'a Flow,
+        changes: &'a [RouteChange],
         first: &'a [LinkId],
-        path: impl Fn(&'a bentpipe_scenario::RouteChange) -> &'a Vec<LinkId>,
+        path: impl Fn(&'a RouteChange) -> &'a Vec<LinkId>,
     ) {
         let mut known = HashMap::from([(first, endpoint as u32)]);
         let mut current = endpoint as u32;
         let mut last = endpoint;
-        for change in &flow.changes {
+        for change in changes {
             let path = path(change).as_slice();
             let before = self.ways.len();
             let way = *known

@@ -46,6 +46,7 @@ impl Line {
             forward: vec![LinkId(0), LinkId(1)],
             reverse,
             changes: Vec::new(),
+            split: None,
         });
         self
     }
@@ -104,6 +105,7 @@ impl Line {
             flows: self.flows,
             stranded: bentpipe_scenario::Stranded::default(),
             middleboxes: Vec::new(),
+            peps: Vec::new(),
             limits: Limits::default(),
         }
     }

@@ -15,6 +15,7 @@ mod proactive;
 mod queues;
 mod routes;
 mod snoop;
+mod split;
 mod table;
 mod text;
 mod undo;

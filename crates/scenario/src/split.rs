@@ -1,0 +1,175 @@
+//! Which flows pass split-connection PEPs, and what becomes of their ways.
+
+use crate::model::{Flow, Leg, Link, LinkId, Pep, RouteChange, Split, SplitPep};
+use bentpipe_middlebox::split::SplitSettings;
+use bentpipe_tcp::CongestionControlChoice;
+
+/// Why a flow cannot be split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoSplit {
+    /// The PEP does not see the packets of both directions.
+    OneWay,
+    /// Its way changes, and then it does not pass the PEP.
+    Elsewhere,
+    /// The one-way agents of ns-2 have no receive window: nothing could keep
+    /// them from overrunning a relay.
+    NoFlowControl,
+}
+
+impl NoSplit {
+    /// In words.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            NoSplit::OneWay => "its packets back take another way",
+            NoSplit::Elsewhere => "its way changes, and then it does not pass there",
+            NoSplit::NoFlowControl => {
+                "the one-way agents of ns-2 have no receive window that could stop them"
+            }
+        }
+    }
+}
+
+/// A flow that cannot be split, and the PEP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Failed {
+    pub(crate) flow: usize,
+    pub(crate) place: usize,
+    pub(crate) why: NoSplit,
+}
+
+/// Splits every flow that passes a PEP that is there for it.
+pub(crate) fn split(links: &[Link], flows: &mut [Flow], places: &[SplitPep]) -> Result<(), Failed> {
+    if places.is_empty() {
+        return Ok(());
+    }
+    for (index, flow) in flows.iter_mut().enumerate() {
+        let found = legs(links, flow, places);
+        flow.split = found.map_err(|(place, why)| Failed {
+            flow: index,
+            place,
+            why,
+        })?;
+    }
+    Ok(())
+}
+
+/// True where the PEP is there for the flow: by the name of its table.
+fn is_meant(settings: &SplitSettings, flow: &str) -> bool {
+    let table = flow.split_once('[').map_or(flow, |(table, _)| table);
+    let named = |name: &String| name == table || name == flow;
+    settings.flows.is_empty() || settings.flows.iter().any(named)
+}
+
+fn legs(
+    links: &[Link],
+    flow: &Flow,
+    places: &[SplitPep],
+) -> Result<Option<Split>, (usize, NoSplit)> {
+    let Some(transport) = &flow.transport else {
+        return Ok(None);
+    };
+    if transport.congestion_control == CongestionControlChoice::Ideal {
+        return Ok(None);
+    }
+    let link = |id: LinkId| &links[id.0 as usize];
+    let mut split = Split {
+        legs: vec![Leg {
+            from: flow.from,
+            to: flow.to,
+            transport: transport.clone(),
+            forward: flow.forward.clone(),
+            reverse: flow.reverse.clone(),
+            changes: Vec::new(),
+        }],
+        peps: Vec::new(),
+    };
+    // Links of the way forth that the legs before have taken.
+    let mut taken = 0;
+    for at in 1..flow.forward.len() {
+        let (into, out) = (flow.forward[at - 1], flow.forward[at]);
+        let node = link(out).from;
+        // The way back of a link is the one beside it.
+        let back = |id: LinkId| LinkId(id.0 ^ 1);
+        let passes = |p: &SplitPep| {
+            p.toward.is_empty() || p.toward.contains(&out) || p.toward.contains(&back(into))
+        };
+        let found = places
+            .iter()
+            .position(|p| p.node == node && passes(p) && is_meant(&p.settings, &flow.name));
+        let Some(index) = found else { continue };
+        let place = &places[index];
+        let last = split.legs.len() - 1;
+        let whole = &split.legs[last];
+        // The way back passes the PEPs in the opposite order.
+        let cut = whole
+            .reverse
+            .iter()
+            .position(|&id| link(id).from == node)
+            .filter(|&cut| cut > 0)
+            .ok_or((index, NoSplit::OneWay))?;
+        let after = Leg {
+            from: node,
+            to: flow.to,
+            transport: transport.clone(),
+            forward: whole.forward[at - taken..].to_vec(),
+            reverse: whole.reverse[..cut].to_vec(),
+            changes: Vec::new(),
+        };
+        let before = &mut split.legs[last];
+        before.to = node;
+        before.forward.truncate(at - taken);
+        before.reverse.drain(..cut);
+        taken = at;
+        split.legs.push(after);
+        if let Some(own) = &place.settings.transport {
+            let faces_back = !place.toward.is_empty() && !place.toward.contains(&out);
+            split.legs[last + usize::from(!faces_back)].transport = own.clone();
+        }
+        split.peps.push(Pep {
+            name: place.name.clone(),
+            place: index,
+            settings: place.settings.clone(),
+        });
+    }
+    let one_way = |leg: &Leg| leg.transport.profile.rules().sender.is_ns2();
+    if let (Some(pep), true) = (split.peps.first(), split.legs.iter().any(one_way)) {
+        return Err((pep.place, NoSplit::NoFlowControl));
+    }
+    for change in &flow.changes {
+        cut_change(links, &mut split, change)?;
+    }
+    Ok((!split.peps.is_empty()).then_some(split))
+}
+
+/// Gives each leg its part of another way that the flow takes later.
+fn cut_change(
+    links: &[Link],
+    split: &mut Split,
+    change: &RouteChange,
+) -> Result<(), (usize, NoSplit)> {
+    let (mut forward, mut reverse) = (&change.forward[..], &change.reverse[..]);
+    let last = split.legs.len() - 1;
+    for (index, leg) in split.legs.iter_mut().enumerate() {
+        let (mut there, mut back) = (forward, reverse);
+        if index < last {
+            let pep = split.peps[index].place;
+            let leaves = |id: &LinkId| links[id.0 as usize].from == leg.to;
+            let elsewhere = (pep, NoSplit::Elsewhere);
+            // Without a way there is none of any leg.
+            if !forward.is_empty() {
+                let at = forward.iter().position(leaves).ok_or(elsewhere)?;
+                (there, forward) = forward.split_at(at);
+            }
+            if !reverse.is_empty() {
+                let at = reverse.iter().position(leaves).ok_or(elsewhere)?;
+                (reverse, back) = reverse.split_at(at);
+            }
+        }
+        leg.changes.push(RouteChange {
+            at: change.at,
+            forward: there.to_vec(),
+            reverse: back.to_vec(),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! Which endpoints belong to which flow.
+//!
+//! Connection `f` is flow `f`, or its first leg where PEPs split it; the further
+//! legs of split flows come after those. Endpoint `2 c` is the `from` side of
+//! connection `c`, endpoint `2 c + 1` its `to` side. Within a flow the ends are
+//! numbered along its way: 0 is its `from`, then two for each PEP, the last is
+//! its `to`.
+
+use bentpipe_scenario::Scenario;
+
+/// The connections of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Connections {
+    flows: usize,
+    /// Flow and leg of each connection after those; by flow, then by leg.
+    further: Vec<(u32, u32)>,
+}
+
+impl Connections {
+    pub(crate) fn new(scenario: &Scenario) -> Connections {
+        let all = scenario.connections().skip(scenario.flows.len());
+        Connections {
+            flows: scenario.flows.len(),
+            further: all.map(|c| (c.flow as u32, c.leg as u32)).collect(),
+        }
+    }
+
+    /// Endpoints in all.
+    pub(crate) fn endpoints(&self) -> usize {
+        2 * (self.flows + self.further.len())
+    }
+
+    /// The flow of an endpoint, and which of its ends that is.
+    #[inline]
+    pub(crate) fn owner(&self, endpoint: u32) -> (usize, usize) {
+        let (connection, side) = (endpoint as usize / 2, endpoint as usize % 2);
+        if connection < self.flows {
+            return (connection, side);
+        }
+        let (flow, leg) = self.further[connection - self.flows];
+        (flow as usize, 2 * leg as usize + side)
+    }
+
+    /// The endpoint that is end `end` of `flow`.
+    #[inline]
+    pub(crate) fn endpoint(&self, flow: usize, end: usize) -> usize {
+        if end < 2 {
+            return 2 * flow + end;
+        }
+        2 * (self.flows + self.first_of(flow) + end / 2 - 1) + end % 2
+    }
+
+    fn first_of(&self, flow: usize) -> usize {
+        self.further.partition_point(|&(f, _)| (f as usize) < flow)
+    }
+
+    /// The endpoints of a flow: those that data arrive at before those that
+    /// acknowledgements arrive at, leg after leg.
+    pub(crate) fn of(&self, flow: usize) -> impl Iterator<Item = usize> + use<> {
+        let first = self.first_of(flow);
+        let legs = self.further[first..]
+            .iter()
+            .take_while(|(f, _)| *f as usize == flow);
+        let further = self.flows + first..self.flows + first + legs.count();
+        std::iter::once(flow)
+            .chain(further)
+            .flat_map(|c| [2 * c + 1, 2 * c])
+    }
+}
