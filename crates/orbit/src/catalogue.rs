@@ -357,3 +357,7 @@ fn add_record(
         .map_err(|e| error(line, format!("OMM of {name}: {e}")))?;
     catalogue.push(&elements, line)
 }
+
+#[cfg(test)]
+#[path = "catalogue_tests.rs"]
+mod tests;

@@ -1,13 +1,37 @@
 //! What must hold for any place and time.
 
 use bentpipe_orbit::{
-    Angle, Constellation, EdgeKind, GeoSlot, Handover, Mode, Node, Place, Plan, Policy, Settings,
-    Terminal, plan, preset,
+    Angle, Catalogue, Constellation, EdgeKind, GeoSlot, Handover, Mode, Node, Place, Plan, Policy,
+    Settings, Terminal, plan, preset,
 };
 use bentpipe_units::{Duration, Time};
 use proptest::prelude::*;
 
 const MINUTES: u64 = 30;
+
+const SEEDS: [&str; 4] = [
+    include_str!("../../../fuzz/seeds/elements/iss.tle"),
+    include_str!("../../../fuzz/seeds/elements/iss.csv"),
+    include_str!("../../../fuzz/seeds/elements/iss.json"),
+    include_str!("../../../fuzz/seeds/elements/iss.kvn"),
+];
+
+/// Puts the right digit at the end of each line that may be one of a TLE, so
+/// that what is wrong with it lies deeper.
+fn right_checksums(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        if line.len() != 69 || !line.is_ascii() {
+            return format!("{line}\n");
+        }
+        let sum = line.bytes().take(68).map(|b| match b {
+            b'0'..=b'9' => u32::from(b - b'0'),
+            b'-' => 1,
+            _ => 0,
+        });
+        format!("{}{}\n", &line[..68], sum.sum::<u32>() % 10)
+    });
+    lines.collect()
+}
 
 fn place() -> impl Strategy<Value = Place> {
     (-60.0..60.0, -180.0..180.0).prop_map(|(lat, lon)| Place::new(lat, lon).unwrap())
@@ -121,7 +145,7 @@ fn check(name: &str, sky: &Constellation, mask: Angle, plan: &Plan, settings: &S
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
     fn plans_keep_their_promises(
@@ -170,6 +194,29 @@ proptest! {
             let off = planned.as_nanos().abs_diff(slot.hop_delay(a, b).as_nanos());
             prop_assert!(off <= 1);
             prop_assert_eq!(plan.edges()[0].spans[0].knots.len(), 2);
+        }
+    }
+
+    #[test]
+    fn no_file_of_elements_panics(
+        seed in 0..4usize,
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<char>()), 0..4),
+    ) {
+        let mut text: Vec<char> = SEEDS[seed].chars().collect();
+        for (at, with) in changes {
+            let at = at.index(text.len());
+            text[at] = with;
+        }
+        let mut text: String = text.into_iter().collect();
+        text = right_checksums(&text);
+        match Catalogue::parse(&text) {
+            Err(error) => prop_assert!(error.line >= 1 && !error.what.is_empty()),
+            Ok(catalogue) => {
+                let start = catalogue.latest_epoch();
+                let sky = Constellation::elements(catalogue, start);
+                let radius = sky.position(0, Time::ZERO + Duration::from_secs(86_400)).radius();
+                prop_assert!(radius.km().is_finite());
+            }
         }
     }
 
