@@ -188,7 +188,7 @@ fn a_pass_that_vallado_computed() {
     let catalogue = Catalogue::parse(&format!("{one}\n{two}")).unwrap();
     let start = catalogue.latest_epoch();
     let at = Constellation::elements(catalogue, start).position(0, Time::ZERO);
-    let teme: [f64; 3] = [7022.465_292_66, -1400.082_967_55, 0.039_951_55];
+    let teme: [f64; 3] = [7_022.465_292_66, -1_400.082_967_55, 0.039_951_55];
     let radius = (teme[0] * teme[0] + teme[1] * teme[1] + teme[2] * teme[2]).sqrt();
     assert!((at.radius().km() - radius).abs() < 0.01, "{at:?}");
     // Turned by the sidereal angle of its epoch and nothing else.
