@@ -43,7 +43,7 @@ pub use epoch::{Utc, UtcError};
 pub use geo::GeoSlot;
 pub use handover::{Policy, PolicyError, Terminal};
 pub use isl::{Isl, IslKind, IslRules};
-pub use plan::{Edge, EdgeKind, Handover, Knot, Node, Pair, Plan, Span, Stretch, Track};
+pub use plan::{Edge, EdgeKind, Handover, Knot, Leg, Node, Pair, Plan, Span, Stretch, Track};
 pub use planner::{Mode, PlanError, Settings, plan};
 pub use position::{Position, coverage_half_angle, slant_range, visibility_limit};
 pub use preset::{PRESETS, Preset, iridium, preset, starlink, teledesic};

@@ -116,6 +116,17 @@ pub struct Pair {
     pub stretches: Vec<Stretch>,
 }
 
+/// A stretch of a pair's time and the delay over it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Leg<'a> {
+    /// Until the next one begins, or the plan ends.
+    pub from: Time,
+    /// None while there is no way.
+    pub path: Option<&'a [Node]>,
+    /// From its beginning to its end, as in [`Span`]; none without a path.
+    pub knots: Vec<Knot>,
+}
+
 /// A change of satellite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Handover {
@@ -250,6 +261,98 @@ impl Plan {
             .map(|(from, to, _)| to.since(from).as_secs())
             .sum();
         joined / self.duration.as_secs()
+    }
+
+    /// When the edge is up: from when on it is, or is not, in order, the first
+    /// at time 0. A ground edge is up while its terminal uses its satellite.
+    #[must_use]
+    pub fn ups(&self, edge: &Edge) -> Vec<(Time, bool)> {
+        let mut ups: Vec<(Time, bool)> = Vec::new();
+        let mut note = |at: Time, up: bool| match ups.last_mut() {
+            Some(last) if last.0 == at => last.1 = up,
+            Some(last) if last.1 == up => {}
+            _ => ups.push((at, up)),
+        };
+        match (edge.a, edge.b) {
+            (Node::Satellite(satellite), Node::Terminal(terminal)) => {
+                // Over a bent pipe each pair has its own satellite.
+                let mut users = 0u32;
+                let mut changes: Vec<(Time, bool)> = Vec::new();
+                for track in self
+                    .tracks
+                    .iter()
+                    .filter(|t| t.terminals.contains(&terminal))
+                {
+                    let mut using = false;
+                    for handover in &track.handovers {
+                        let uses = handover.satellite == Some(satellite);
+                        if uses != using {
+                            changes.push((handover.at, uses));
+                            using = uses;
+                        }
+                    }
+                }
+                changes.sort_unstable_by_key(|change| change.0);
+                note(Time::ZERO, false);
+                for (at, uses) in changes {
+                    users = if uses { users + 1 } else { users - 1 };
+                    note(at, users > 0);
+                }
+            }
+            (Node::Satellite(a), Node::Satellite(b)) => {
+                let joins = |isl: &Isl| (isl.a.min(isl.b), isl.a.max(isl.b)) == (a, b);
+                // Several links may join the two in turn, across a seam.
+                let mut up: Vec<bool> = self.isls.iter().map(|i| joins(i) && i.up).collect();
+                let mut count = up.iter().filter(|up| **up).count();
+                note(Time::ZERO, count > 0);
+                for change in &self.isl_changes {
+                    let slot = &mut up[change.index as usize];
+                    let now = joins(&change.isl) && change.isl.up;
+                    if now != *slot {
+                        *slot = now;
+                        count = if now { count + 1 } else { count - 1 };
+                        note(change.at, count > 0);
+                    }
+                }
+            }
+            _ => note(Time::ZERO, true),
+        }
+        ups
+    }
+
+    /// The course of the one-way delay of pair `pair`: for each stretch its
+    /// path, and knots from its beginning to its end; no knots without a path.
+    #[must_use]
+    pub fn course(&self, pair: usize) -> Vec<Leg<'_>> {
+        let stretches = self.stretches(pair);
+        let course = stretches.map(|(from, to, path)| {
+            let edges: Vec<&Edge> = path
+                .unwrap_or(&[])
+                .windows(2)
+                .filter_map(|ends| self.edge(ends[0], ends[1]))
+                .collect();
+            let mut times: Vec<Time> = edges
+                .iter()
+                .flat_map(|edge| &edge.spans)
+                .flat_map(|span| &span.knots)
+                .map(|knot| knot.at)
+                .filter(|at| (from..=to).contains(at))
+                .chain([from, to])
+                .collect();
+            times.sort_unstable();
+            times.dedup();
+            let delay = |at: &Time| {
+                let delays = edges.iter().filter_map(|edge| edge.delay_at(*at));
+                delays.fold(Duration::ZERO, |sum, delay| sum + delay)
+            };
+            let knots = times.iter().map(|at| Knot {
+                at: *at,
+                delay: delay(at),
+            });
+            let knots = path.map_or(Vec::new(), |_| knots.collect());
+            Leg { from, path, knots }
+        });
+        course.collect()
     }
 
     /// The links between satellites at `time`, up or not.

@@ -95,9 +95,9 @@ pub enum PlanError {
     },
 }
 
-/// Looks times satellites; SGP4 does about 2 million a second.
-const MOST_POSITIONS: u64 = 20_000_000_000;
-const MOST_LOOKS: u64 = 50_000_000;
+/// Looks times satellites and pairs: some minutes of work.
+const MOST_POSITIONS: u64 = 10_000_000_000;
+const MOST_LOOKS: u64 = 5_000_000;
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The satellite that a group uses, and when it looks again.
@@ -159,7 +159,8 @@ fn check(
         interval = interval.max(SHORTEST * 2);
     }
     let looks = (settings.duration.as_nanos() / interval.as_nanos()).saturating_mul(clocks);
-    if looks > MOST_LOOKS || looks.saturating_mul(satellites as u64) > MOST_POSITIONS {
+    let work = looks.saturating_mul(satellites as u64 * (1 + pairs.len() as u64));
+    if looks > MOST_LOOKS || work > MOST_POSITIONS {
         return Err(PlanError::TooMuch { looks, satellites });
     }
     Ok(())

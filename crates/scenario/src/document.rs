@@ -8,6 +8,7 @@ use crate::tree::{self, DEPTH, Entry, Item, Table, Value};
 use crate::{Override, path, read};
 use bentpipe_cc::nearest;
 use bentpipe_tcp::{find_transport, transports};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use toml::de::DeTable;
 use toml_parser::lexer::TokenKind;
@@ -32,7 +33,11 @@ const LARGEST_FILE: usize = 16 << 20;
 pub struct Document {
     table: Table,
     origin: Origin,
+    files: Files,
 }
+
+/// Texts of files that a scenario names, by the names that it gives them.
+pub(crate) type Files = Arc<BTreeMap<String, String>>;
 
 impl Document {
     /// Parses the text of a scenario. `file_name` is for messages only.
@@ -78,7 +83,11 @@ impl Document {
             return errors.finish(nothing);
         }
         match tree::from_toml(parsed.get_ref(), 0) {
-            Ok(table) => Ok(Document { table, origin }),
+            Ok(table) => Ok(Document {
+                table,
+                origin,
+                files: Files::default(),
+            }),
             Err(error) => Err(single(&origin, *error)),
         }
     }
@@ -187,7 +196,7 @@ impl Document {
             _ => Table::default(),
         };
         let known = match group.as_str() {
-            "node" | "link" | "flow" => tables.get(name).is_some(),
+            "node" | "link" | "flow" | "constellation" => tables.get(name).is_some(),
             "transport" => tables.get(name).is_some() || find_transport(name).is_some(),
             _ => true,
         };
@@ -203,6 +212,38 @@ impl Document {
         Err(Box::new(error.suggest(nearest(name, names))))
     }
 
+    /// The files that the scenario names, such as those of orbital elements,
+    /// and that it has not been given yet. Names are as written: relative ones
+    /// are seen from the scenario's folder.
+    #[must_use]
+    pub fn wanted_files(&self) -> Vec<String> {
+        let constellations = match self.table.get("constellation").map(|e| &e.item.value) {
+            Some(Value::Table(tables)) => tables.clone(),
+            _ => Table::default(),
+        };
+        let mut wanted = Vec::new();
+        for entry in constellations.iter() {
+            let Value::Table(constellation) = &entry.item.value else {
+                continue;
+            };
+            for key in ["file", "links"] {
+                if let Some(Value::Text(name)) = constellation.get(key).map(|e| &e.item.value)
+                    && !self.files.contains_key(name)
+                    && !wanted.contains(name)
+                {
+                    wanted.push(name.clone());
+                }
+            }
+        }
+        wanted
+    }
+
+    /// Gives the text of a file that the scenario names. Reading it is the
+    /// caller's: this crate opens no files.
+    pub fn give_file(&mut self, name: &str, text: impl Into<String>) {
+        Arc::make_mut(&mut self.files).insert(name.to_owned(), text.into());
+    }
+
     /// Checks everything, computes the routes and gives the scenario.
     ///
     /// # Errors
@@ -211,7 +252,7 @@ impl Document {
         let errors = Errors::new(self.origin.clone());
         let file = self.file_name().rsplit(['/', '\\']).next().unwrap_or("");
         let name = file.strip_suffix(".toml").unwrap_or(file);
-        let scenario = read::scenario(&self.table, name, &errors);
+        let scenario = read::scenario(&self.table, name, &self.files, &errors);
         errors.finish(scenario)
     }
 }

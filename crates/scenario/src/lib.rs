@@ -19,6 +19,7 @@
 
 mod attach;
 mod builder;
+mod courses;
 mod diagnostic;
 mod document;
 mod fits;
@@ -36,6 +37,7 @@ mod template;
 mod tree;
 
 pub use builder::{BuildError, FlowBuilder, ScenarioBuilder};
+pub use courses::pair_timeline;
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use document::Document;
 pub use hash::ScenarioHash;

@@ -5,15 +5,18 @@
 //! `Err(Reported)`: whoever needs it says nothing more.
 
 mod applications;
+mod constellations;
 mod flows;
 mod links;
 mod middleboxes;
 mod nodes;
 mod queues;
+mod space;
 mod transports;
 mod value;
 
 use crate::diagnostic::{Diagnostic, Errors, Reported};
+use crate::document::Files;
 use crate::model::{Limits, Scenario};
 use crate::schema::{self, Key, Kind, Section};
 use crate::source::Place;
@@ -322,6 +325,7 @@ fn alternatives<'a>(names: impl Iterator<Item = &'a str>) -> String {
 pub(crate) fn scenario(
     table: &Table,
     default_name: &str,
+    files: &Files,
     errors: &Errors,
 ) -> Result<Scenario, Reported> {
     if table.is_empty() {
@@ -337,16 +341,19 @@ pub(crate) fn scenario(
     let duration = top.required("duration");
     let seed = top.optional("seed");
     let limits = limits(&top);
-    let nodes = nodes::read(&top);
-    let links = links::read(&top, &nodes);
+    let seed_of_skies = seed.as_ref().ok().copied().flatten().unwrap_or(1);
+    let skies = constellations::read(&top, files, duration.ok(), seed_of_skies);
+    let nodes = nodes::read(&top, &skies);
+    let mut links = links::read(&top, &nodes);
     nodes::check_linked(&top, &nodes, &links);
+    let spaces = space::join(&top, &skies, &nodes, &mut links);
     let transports = transports::read(&top);
     let flows = flows::read(&top, &nodes, &transports, duration.ok());
     let flows = flows::route(&top, flows?, &nodes, &links.links, links.complete);
     let middleboxes = middleboxes::read(&top, &nodes, &links, &transports);
     let (mut flows, (middleboxes, peps)) = (flows?, middleboxes?);
     middleboxes::split(&top, &links, &mut flows, &peps)?;
-    Ok(Scenario {
+    let mut scenario = Scenario {
         name: name?.unwrap_or_else(|| default_name.to_string()),
         description: description?.unwrap_or_default(),
         duration: duration?,
@@ -358,7 +365,9 @@ pub(crate) fn scenario(
         middleboxes,
         peps,
         limits: limits?,
-    })
+    };
+    space::expand(&top, spaces?, &mut scenario)?;
+    Ok(scenario)
 }
 
 fn limits(top: &Fields<'_>) -> Result<Limits, Reported> {

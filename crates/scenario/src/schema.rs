@@ -5,6 +5,7 @@
 //! say something else. The parameters of congestion controls are not repeated
 //! here: [`bentpipe_cc::list`] describes them.
 
+mod constellation;
 mod flow;
 mod link;
 mod middlebox;
@@ -14,6 +15,7 @@ mod transport;
 
 use std::fmt;
 
+pub(crate) use constellation::CONSTELLATIONS;
 pub(crate) use flow::{APPLICATIONS, FLOW, PERIODS};
 pub(crate) use link::{CHANNELS, LINK, REVERSE};
 pub(crate) use middlebox::MIDDLEBOXES;
@@ -129,6 +131,7 @@ pub enum Kind {
 pub fn schema() -> impl Iterator<Item = &'static Section> {
     let network = [&TOP, &LIMITS, &NODE, &LINK, &REVERSE];
     let network = network.into_iter().chain(&QUEUES).chain(&CHANNELS);
+    let network = network.chain(&CONSTELLATIONS);
     let transport = [&TRANSPORT, &DELAYED_ACK].into_iter().chain(&PACINGS);
     let flow = [&FLOW].into_iter().chain(&APPLICATIONS).chain(&PERIODS);
     network.chain(transport).chain(flow).chain(&MIDDLEBOXES)

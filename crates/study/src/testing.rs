@@ -128,6 +128,7 @@ pub(crate) fn with_series(mut outcome: Outcome) -> Outcome {
         sender: times.clone().map(sample).collect(),
         delivered: steps(10_000).collect(),
         sent: steps(9_000).collect(),
+        ..FlowSeries::default()
     }];
     outcome
 }

@@ -28,7 +28,7 @@ pub(super) fn read(top: &Fields<'_>, nodes: &Nodes<'_>) -> Links {
         read.complete = false;
         return read;
     };
-    if top.lacks_all("link") {
+    if top.lacks_all("link") && top.lacks_all("constellation") {
         let error = Diagnostic::new(top.at, "the scenario has no links");
         top.errors
             .report(error.help("write a table such as `[link.satellite]` for each"));
@@ -255,7 +255,7 @@ impl Direction {
     }
 }
 
-fn channel(fields: &Fields<'_>, entry: &Entry) -> Result<ChannelSettings, Reported> {
+pub(super) fn channel(fields: &Fields<'_>, entry: &Entry) -> Result<ChannelSettings, Reported> {
     let kind = fields.kind(entry, &schema::CHANNELS, "channel")?;
     Ok(match kind.section.kind {
         Some("uniform") => ChannelSettings::Uniform {

@@ -1,5 +1,6 @@
 //! Nodes, and the names of nodes in links and flows.
 
+use super::constellations::Skies;
 use super::links::Links;
 use super::{Fields, quoted};
 use crate::diagnostic::{Diagnostic, Reported};
@@ -8,6 +9,8 @@ use crate::schema::{self, LARGEST_COUNT};
 use crate::source::Place;
 use crate::tree::{Item, Value};
 use bentpipe_cc::nearest;
+use bentpipe_orbit::Angle;
+use bentpipe_units::Rate;
 use std::collections::HashMap;
 
 /// A node of the file, which may stand for several.
@@ -17,6 +20,17 @@ struct Group {
     /// `None` for a node without `count`.
     count: Option<u32>,
     place: Place,
+    /// The constellation that they are terminals of, and how.
+    station: Option<(usize, Station)>,
+}
+
+/// Where a terminal stands, and what it has of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Station {
+    pub(super) place: bentpipe_orbit::Place,
+    pub(super) mask: Option<Angle>,
+    pub(super) up_rate: Option<Rate>,
+    pub(super) down_rate: Option<Rate>,
 }
 
 /// The nodes of a scenario.
@@ -41,7 +55,7 @@ pub(super) struct End {
     pub(super) place: Place,
 }
 
-pub(super) fn read<'a>(top: &'a Fields<'a>) -> Nodes<'a> {
+pub(super) fn read<'a>(top: &'a Fields<'a>, skies: &Skies<'_>) -> Nodes<'a> {
     let mut read = Nodes {
         top,
         groups: HashMap::new(),
@@ -67,6 +81,10 @@ pub(super) fn read<'a>(top: &'a Fields<'a>) -> Nodes<'a> {
             read.complete = false;
             None
         });
+        let station = station(&fields, skies).unwrap_or_else(|_| {
+            read.complete = false;
+            None
+        });
         let first = read.nodes.len();
         if first as u64 + u64::from(count.unwrap_or(1)) > LARGEST_COUNT {
             let message = format!("more than {LARGEST_COUNT} nodes");
@@ -80,6 +98,7 @@ pub(super) fn read<'a>(top: &'a Fields<'a>) -> Nodes<'a> {
             first: first as u32,
             count,
             place: entry.key_place,
+            station,
         };
         read.groups.insert(&entry.key, group);
         match count {
@@ -97,7 +116,62 @@ pub(super) fn read<'a>(top: &'a Fields<'a>) -> Nodes<'a> {
     read
 }
 
+/// What makes a node a terminal.
+fn station(fields: &Fields<'_>, skies: &Skies<'_>) -> Result<Option<(usize, Station)>, Reported> {
+    let of = fields.optional_name("terminal_of", skies.names.clone());
+    let latitude = fields.optional::<f64>("latitude");
+    let longitude = fields.optional::<f64>("longitude");
+    let mask = fields.optional::<f64>("mask");
+    let (up_rate, down_rate) = (fields.optional("up_rate"), fields.optional("down_rate"));
+    let Some(of) = of? else {
+        let keys = ["latitude", "longitude", "mask", "up_rate", "down_rate"];
+        let Some(entry) = keys.iter().find_map(|key| fields.entry(key)) else {
+            return Ok(None);
+        };
+        let message = format!("{} is no terminal of a constellation", fields.what);
+        let error = Diagnostic::new(entry.key_place, message).label("only terminals have this");
+        let help = "name its constellation with `terminal_of`, or remove this";
+        return Err(fields.errors.report(error.help(help)));
+    };
+    let (Some(latitude), Some(longitude)) = (latitude?, longitude?) else {
+        let missing = match fields.has("latitude") {
+            true => "longitude",
+            false => "latitude",
+        };
+        return Err(fields.missing(missing));
+    };
+    let station = Station {
+        // Both are in their ranges.
+        place: bentpipe_orbit::Place::new(latitude, longitude)
+            .map_err(|_| fields.errors.already())?,
+        mask: mask?.map(Angle::from_degrees),
+        up_rate: up_rate?,
+        down_rate: down_rate?,
+    };
+    let index = skies.skies.iter().position(|sky| sky.name == of);
+    match index {
+        Some(index) => Ok(Some((index, station))),
+        None => Err(fields.errors.already()),
+    }
+}
+
 impl Nodes<'_> {
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// The terminals of a constellation, in the order of the nodes.
+    pub(super) fn stations(&self, sky: usize) -> Vec<(NodeId, Station)> {
+        let mut stations = Vec::new();
+        for group in self.names.iter().filter_map(|name| self.groups.get(name)) {
+            if let Some((_, station)) = group.station.filter(|(of, _)| *of == sky) {
+                let nodes = group.first..group.first + group.count.unwrap_or(1);
+                stations.extend(nodes.map(|node| (NodeId(node), station)));
+            }
+        }
+        stations
+    }
+
     pub(super) fn count(&self) -> usize {
         self.nodes.len()
     }
@@ -221,6 +295,10 @@ pub(super) fn check_linked(top: &Fields<'_>, nodes: &Nodes<'_>, links: &Links) {
         return;
     }
     let mut linked = vec![false; nodes.nodes.len()];
+    for group in nodes.groups.values().filter(|g| g.station.is_some()) {
+        let range = group.first as usize..(group.first + group.count.unwrap_or(1)) as usize;
+        linked[range].fill(true);
+    }
     for link in &links.links {
         linked[link.from.0 as usize] = true;
     }

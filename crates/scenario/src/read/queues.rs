@@ -14,6 +14,9 @@ use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 /// The queue of a link that says nothing.
 pub(super) const DEFAULT: Queue = Queue::DropTail(QueueLimit::Exactly(Limit::Packets(1000)));
 
+/// The queue of a constellation that says nothing: that of ns-2.
+pub(super) const FIFTY: Queue = Queue::DropTail(QueueLimit::Exactly(Limit::Packets(50)));
+
 /// A queue, before its lengths are known in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Queue {

@@ -46,7 +46,13 @@ const TOP_KEYS: &[Key] = &[
         "link",
         Kind::Table("link.NAME"),
         Presence::Required,
-        "the links, one table each",
+        "the links, one table each; none are needed where there is a constellation",
+    ),
+    key(
+        "constellation",
+        Kind::Table("constellation.NAME"),
+        Presence::Default("none"),
+        "constellations of satellites, one table each",
     ),
     key(
         "transport",
@@ -105,13 +111,63 @@ pub(crate) static NODE: Section = Section {
     path: "node.NAME",
     kind: None,
     meaning: "a host or router",
-    keys: &[key(
-        "count",
-        Kind::Integer {
-            min: 1,
-            max: LARGEST_COUNT,
-        },
-        Presence::Default("a single node without a number"),
-        "this many of them, NAME[1] to NAME[count]",
-    )],
+    keys: &[
+        key(
+            "count",
+            Kind::Integer {
+                min: 1,
+                max: LARGEST_COUNT,
+            },
+            Presence::Default("a single node without a number"),
+            "this many of them, NAME[1] to NAME[count]",
+        ),
+        key(
+            "terminal_of",
+            Kind::Name("constellation"),
+            Presence::Default("none"),
+            "the constellation that it is a terminal of",
+        ),
+        key(
+            "latitude",
+            Kind::Number {
+                min: -90.0,
+                max: 90.0,
+            },
+            TERMINAL,
+            "where a terminal stands, degrees north; negative: south",
+        ),
+        key(
+            "longitude",
+            Kind::Number {
+                min: -180.0,
+                max: 180.0,
+            },
+            TERMINAL,
+            "where a terminal stands, degrees east; negative: west",
+        ),
+        key(
+            "mask",
+            Kind::Number {
+                min: 0.0,
+                max: 90.0,
+            },
+            AS_OTHERS,
+            "degrees; this terminal uses satellites that stand higher than this",
+        ),
+        key(
+            "up_rate",
+            Kind::Rate,
+            AS_OTHERS,
+            "from this terminal to a satellite",
+        ),
+        key(
+            "down_rate",
+            Kind::Rate,
+            AS_OTHERS,
+            "from a satellite to this terminal",
+        ),
+    ],
 };
+
+const TERMINAL: Presence = Presence::Default("required of a terminal");
+const AS_OTHERS: Presence = Presence::Default("the constellation's");

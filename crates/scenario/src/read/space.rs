@@ -1,0 +1,424 @@
+//! Constellations become nodes, links with timelines and routes that change.
+//!
+//! Routes are found first with a link between any two terminals of a
+//! constellation, as long as the straight way up, across and down. The pairs
+//! that lie on a route are planned; then satellites on their paths become
+//! nodes, hops become links, and the routes of the flows change as the paths
+//! do. Satellites that merely repeat become one link for each pair and
+//! direction instead, with the delay of both hops.
+
+use super::Fields;
+use super::constellations::{Skies, Sky};
+use super::links::Links;
+use super::nodes::{Nodes, Station};
+use super::queues;
+use crate::courses;
+use crate::diagnostic::{Diagnostic, Reported};
+use crate::model::{Flow, Link, LinkId, Node, NodeId, RouteChange, Scenario};
+use crate::route;
+use crate::schema::LARGEST_COUNT;
+use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_orbit::{Distance, EdgeKind, Mode, Node as Hop, Plan, Position, Terminal};
+use bentpipe_units::{Bytes, Duration, Rate, Time};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Terminals of a constellation, at most: each two may want a way.
+const MOST_TERMINALS: usize = 300;
+
+/// What stands for constellations while routes are found.
+pub(super) struct Spaces<'a, 'b> {
+    skies: &'b [Sky<'a>],
+    /// Of each constellation its terminals.
+    stations: Vec<Vec<(NodeId, Station)>>,
+    /// The first link that stands for a pair.
+    base: usize,
+    /// Of each such link its constellation and its terminals there.
+    pairs: Vec<(usize, u32, u32)>,
+}
+
+/// Puts a link between any two terminals of each constellation.
+pub(super) fn join<'a, 'b>(
+    top: &Fields<'_>,
+    skies: &'b Skies<'a>,
+    nodes: &Nodes<'_>,
+    links: &mut Links,
+) -> Result<Spaces<'a, 'b>, Reported> {
+    let mut spaces = Spaces {
+        skies: &skies.skies,
+        stations: Vec::new(),
+        base: links.links.len(),
+        pairs: Vec::new(),
+    };
+    if !skies.complete || !nodes.is_complete() {
+        links.complete = false;
+        return Err(top.errors.already());
+    }
+    for (index, sky) in skies.skies.iter().enumerate() {
+        let stations = nodes.stations(index);
+        if stations.len() < 2 || stations.len() > MOST_TERMINALS {
+            let found = stations.len();
+            let message = format!("constellation `{}` has {found} terminals", sky.name);
+            let label = format!("expected 2 to {MOST_TERMINALS}");
+            let error = Diagnostic::new(sky.place, message).label(label);
+            let help = format!(
+                "nodes with `terminal_of = \"{}\"` are its terminals",
+                sky.name
+            );
+            links.complete = false;
+            return Err(top.errors.report(error.help(help)));
+        }
+        let height = sky.constellation.position(0, Time::ZERO).altitude().km();
+        for (a, (from, here)) in stations.iter().enumerate() {
+            for (b, (to, there)) in stations.iter().enumerate().filter(|(b, _)| *b != a) {
+                let ground =
+                    |station: &Station| Position::above(station.place, Distance::from_km(0.0));
+                let km = ground(here).distance(ground(there)).km() + 2.0 * height;
+                links.links.push(Link {
+                    name: String::new(),
+                    from: *from,
+                    to: *to,
+                    settings: plain(sky.up_rate, Distance::from_km(km).one_way_delay()),
+                    timeline: None,
+                });
+                spaces.pairs.push((index, a as u32, b as u32));
+            }
+        }
+        spaces.stations.push(stations);
+    }
+    Ok(spaces)
+}
+
+fn plain(rate: Rate, one_way_delay: Duration) -> LinkSettings {
+    LinkSettings {
+        rate,
+        one_way_delay,
+        queue: QueueSettings::DropTail {
+            limit: Limit::Packets(1),
+        },
+        channel: ChannelSettings::Perfect,
+        framing: Bytes::ZERO,
+    }
+}
+
+/// The ways of a pair: from when on over which links, forth and back.
+type Ways = Vec<(Time, Vec<LinkId>, Vec<LinkId>)>;
+
+/// Puts what constellations do in the place of the links that stand for them.
+pub(super) fn expand(
+    top: &Fields<'_>,
+    spaces: Spaces<'_, '_>,
+    scenario: &mut Scenario,
+) -> Result<(), Reported> {
+    if spaces.skies.is_empty() {
+        return Ok(());
+    }
+    scenario.links.truncate(spaces.base);
+    let stands_for = |link: &LinkId| {
+        let pair = (link.0 as usize).checked_sub(spaces.base)?;
+        let (sky, a, b) = spaces.pairs[pair];
+        Some((sky, a.min(b), a.max(b), a > b))
+    };
+    let used: BTreeSet<(usize, u32, u32)> = scenario
+        .flows
+        .iter()
+        .flat_map(|flow| flow.forward.iter().chain(&flow.reverse))
+        .filter_map(stands_for)
+        .map(|(sky, a, b, _)| (sky, a, b))
+        .collect();
+    let mut ways: HashMap<(usize, u32, u32), Ways> = HashMap::new();
+    for (index, sky) in spaces.skies.iter().enumerate() {
+        let pairs: Vec<(u32, u32)> = used
+            .iter()
+            .filter(|(sky, ..)| *sky == index)
+            .map(|(_, a, b)| (*a, *b))
+            .collect();
+        let expanded = sky_ways(sky, &spaces.stations[index], &pairs, scenario)?;
+        for ((a, b), way) in pairs.into_iter().zip(expanded) {
+            ways.insert((index, a, b), way);
+        }
+    }
+    if scenario.links.len() as u64 > 2 * LARGEST_COUNT {
+        let message = format!("constellations make more than {LARGEST_COUNT} links");
+        let place = spaces.skies[0].place;
+        return Err(top.errors.report(Diagnostic::new(place, message)));
+    }
+    for flow in &mut scenario.flows {
+        route_flow(flow, &ways, stands_for);
+        let change = flow
+            .changes
+            .iter()
+            .map(|c| c.forward.len().max(c.reverse.len()));
+        let longest = change.chain([flow.forward.len()]).max().unwrap_or(0);
+        if longest > route::LONGEST {
+            let message = format!("the path of flow `{}` is too long", flow.name);
+            let label = format!("more than {} links", route::LONGEST);
+            let error = Diagnostic::new(spaces.skies[0].place, message).label(label);
+            return Err(top.errors.report(error));
+        }
+    }
+    Ok(())
+}
+
+/// Plans `pairs` of one constellation, adds its nodes and links and gives the
+/// ways of each pair.
+fn sky_ways(
+    sky: &Sky<'_>,
+    stations: &[(NodeId, Station)],
+    pairs: &[(u32, u32)],
+    scenario: &mut Scenario,
+) -> Result<Vec<Ways>, Reported> {
+    let report = |message: String, help: &str| {
+        let error = Diagnostic::new(sky.place, message);
+        Err(sky.fields.errors.report(error.help(help)))
+    };
+    let terminals: Vec<Terminal> = stations
+        .iter()
+        .map(|(_, station)| Terminal {
+            place: station.place,
+            mask: station.mask.unwrap_or(sky.mask),
+        })
+        .collect();
+    let plan = bentpipe_orbit::plan(&sky.constellation, &terminals, pairs, &sky.settings);
+    let plan = match plan {
+        Ok(plan) => plan,
+        Err(why) => {
+            let message = format!("constellation `{}`: {why}", sky.name);
+            return report(message, "see `search` and `duration`");
+        }
+    };
+    for (pair, (a, b)) in pairs.iter().enumerate() {
+        if plan.availability(pair) <= 0.0 {
+            let name = |t: u32| &scenario.nodes[stations[t as usize].0.0 as usize].name;
+            let message = format!(
+                "constellation `{}` never joins `{}` and `{}` within the run",
+                sky.name,
+                name(*a),
+                name(*b)
+            );
+            return report(
+                message,
+                "its satellites stay below the `mask` of one of them",
+            );
+        }
+    }
+    match sky.settings.mode {
+        Mode::BentPipe => repeated(sky, stations, &plan, scenario),
+        Mode::Isl => handed_on(sky, stations, &plan, scenario),
+    }
+}
+
+fn settings(
+    sky: &Sky<'_>,
+    name: &str,
+    rate: Rate,
+    one_way_delay: Duration,
+    channel: ChannelSettings,
+) -> Result<LinkSettings, Reported> {
+    let (queue, place) = sky.queue;
+    let before = queues::Before {
+        rate,
+        round_trip: one_way_delay + one_way_delay,
+        name,
+        place,
+    };
+    Ok(LinkSettings {
+        rate,
+        one_way_delay,
+        queue: queue.finish(&sky.fields, &before)?,
+        channel,
+        framing: Bytes::ZERO,
+    })
+}
+
+/// One link for each pair and direction.
+fn repeated(
+    sky: &Sky<'_>,
+    stations: &[(NodeId, Station)],
+    plan: &Plan,
+    scenario: &mut Scenario,
+) -> Result<Vec<Ways>, Reported> {
+    let mut all = Vec::new();
+    for (index, pair) in plan.pairs().iter().enumerate() {
+        let ends = [pair.from, pair.to].map(|t| stations[t as usize]);
+        let [a, b] = ends.map(|(node, _)| scenario.nodes[node.0 as usize].name.clone());
+        let name = format!("{}.{a}-{b}", sky.name);
+        let mut ids = [LinkId(0); 2];
+        for (way, id) in ids.iter_mut().enumerate() {
+            let ((from, here), (to, there)) = (ends[way], ends[1 - way]);
+            let name = if way == 0 {
+                name.clone()
+            } else {
+                format!("{name}.reverse")
+            };
+            let up = here.up_rate.unwrap_or(sky.up_rate);
+            let rate = up.min(there.down_rate.unwrap_or(sky.down_rate));
+            let rules = (sky.when_down, sky.in_flight);
+            let Some(line) = courses::pair_timeline(plan, index, rate, rules.0, rules.1) else {
+                continue; // Reported before.
+            };
+            let delay = line.at(Time::ZERO).one_way_delay;
+            let settings = settings(sky, &name, rate, delay, sky.channel)?;
+            *id = LinkId(scenario.links.len() as u32);
+            let changes = !sky.constellation.stands();
+            scenario.links.push(Link {
+                name,
+                from,
+                to,
+                settings,
+                timeline: changes.then(|| line.into()),
+            });
+        }
+        all.push(vec![(Time::ZERO, vec![ids[0]], vec![ids[1]])]);
+    }
+    Ok(all)
+}
+
+/// Satellites as nodes, and a link for each hop and direction.
+fn handed_on(
+    sky: &Sky<'_>,
+    stations: &[(NodeId, Station)],
+    plan: &Plan,
+    scenario: &mut Scenario,
+) -> Result<Vec<Ways>, Reported> {
+    let mut nodes: BTreeMap<Hop, NodeId> = BTreeMap::new();
+    for edge in plan.edges() {
+        for end in [edge.a, edge.b] {
+            nodes.entry(end).or_insert(NodeId(0));
+        }
+    }
+    for (hop, id) in &mut nodes {
+        *id = match hop {
+            Hop::Terminal(terminal) => stations[*terminal as usize].0,
+            Hop::Satellite(satellite) => {
+                let label = sky.constellation.label(*satellite as usize);
+                scenario.nodes.push(Node {
+                    name: format!("{}[{label}]", sky.name),
+                });
+                NodeId(scenario.nodes.len() as u32 - 1)
+            }
+        };
+    }
+    let label = |hop: Hop, nodes: &[Node]| match hop {
+        Hop::Satellite(satellite) => sky.constellation.label(satellite as usize),
+        Hop::Terminal(terminal) => nodes[stations[terminal as usize].0.0 as usize].name.clone(),
+    };
+    let mut links: HashMap<(Hop, Hop), LinkId> = HashMap::new();
+    for edge in plan.edges() {
+        let ends = [edge.a, edge.b].map(|hop| label(hop, &scenario.nodes));
+        let station = match edge.b {
+            Hop::Terminal(terminal) => Some(&stations[terminal as usize].1),
+            Hop::Satellite(_) => None,
+        };
+        let delay = edge.spans[0].knots[0].delay;
+        for down in [true, false] {
+            let (name, rate, channel) = match (edge.kind, down) {
+                (EdgeKind::Ground, true) => (
+                    format!("{}.down.{}[{}]", sky.name, ends[1], ends[0]),
+                    station.and_then(|s| s.down_rate).unwrap_or(sky.down_rate),
+                    sky.channel,
+                ),
+                (EdgeKind::Ground, false) => (
+                    format!("{}.up.{}[{}]", sky.name, ends[1], ends[0]),
+                    station.and_then(|s| s.up_rate).unwrap_or(sky.up_rate),
+                    sky.channel,
+                ),
+                (EdgeKind::Isl(_), forth) => (
+                    format!(
+                        "{}.isl[{},{}]{}",
+                        sky.name,
+                        ends[0],
+                        ends[1],
+                        if forth { "" } else { ".reverse" }
+                    ),
+                    sky.isl_rate,
+                    ChannelSettings::Perfect,
+                ),
+            };
+            let (from, to) = if down {
+                (edge.a, edge.b)
+            } else {
+                (edge.b, edge.a)
+            };
+            let settings = settings(sky, &name, rate, delay, channel)?;
+            let line = courses::of_edge(plan, edge, rate, (sky.when_down, sky.in_flight));
+            links.insert((from, to), LinkId(scenario.links.len() as u32));
+            scenario.links.push(Link {
+                name,
+                from: nodes[&from],
+                to: nodes[&to],
+                settings,
+                timeline: Some(line.into()),
+            });
+        }
+    }
+    let way = |path: &[Hop], back: bool| -> Vec<LinkId> {
+        let mut way: Vec<LinkId> = path
+            .windows(2)
+            .map(|ends| {
+                if back {
+                    (ends[1], ends[0])
+                } else {
+                    (ends[0], ends[1])
+                }
+            })
+            .map(|hop| links[&hop])
+            .collect();
+        if back {
+            way.reverse();
+        }
+        way
+    };
+    let ways = (0..plan.pairs().len()).map(|pair| {
+        let stretches = plan.stretches(pair);
+        let ways = stretches.map(|(from, _, path)| {
+            let path = path.unwrap_or(&[]);
+            (from, way(path, false), way(path, true))
+        });
+        ways.collect()
+    });
+    Ok(ways.collect())
+}
+
+/// Puts the ways of pairs into the routes of a flow.
+fn route_flow(
+    flow: &mut Flow,
+    ways: &HashMap<(usize, u32, u32), Ways>,
+    stands_for: impl Fn(&LinkId) -> Option<(usize, u32, u32, bool)>,
+) {
+    let (forward, reverse) = (flow.forward.clone(), flow.reverse.clone());
+    let mut times: BTreeSet<Time> = BTreeSet::from([Time::ZERO]);
+    for link in forward.iter().chain(&reverse) {
+        if let Some((sky, a, b, _)) = stands_for(link) {
+            times.extend(ways[&(sky, a, b)].iter().map(|way| way.0));
+        }
+    }
+    // A way in which some pair has none is none.
+    let at = |path: &[LinkId], time: Time| -> Vec<LinkId> {
+        let mut whole = Vec::with_capacity(path.len());
+        for link in path {
+            let Some((sky, a, b, back)) = stands_for(link) else {
+                whole.push(*link);
+                continue;
+            };
+            let ways = &ways[&(sky, a, b)];
+            let now = ways.partition_point(|way| way.0 <= time).saturating_sub(1);
+            let (_, forth, reverse) = &ways[now];
+            let part = if back { reverse } else { forth };
+            if part.is_empty() {
+                return Vec::new();
+            }
+            whole.extend(part);
+        }
+        whole
+    };
+    let mut changes = times.into_iter().map(|time| RouteChange {
+        at: time,
+        forward: at(&forward, time),
+        reverse: at(&reverse, time),
+    });
+    if let Some(first) = changes.next() {
+        flow.forward = first.forward;
+        flow.reverse = first.reverse;
+    }
+    flow.changes = changes.collect();
+}
