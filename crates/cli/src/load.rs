@@ -42,7 +42,16 @@ pub(crate) fn scenario(path: &Path, set: &[String]) -> Result<Scenario, Failure>
             .set(key.trim(), &Override::parse(value))
             .map_err(rendered)?;
     }
+    for name in document.wanted_files() {
+        let file = path.parent().unwrap_or(Path::new("")).join(&name);
+        document.give_file(&name, text(&file)?);
+    }
     document.validate().map_err(rendered)
+}
+
+/// The text of `path`.
+pub(crate) fn text(path: &Path) -> Result<String, Failure> {
+    String::from_utf8(bytes(path)?).map_err(|_| Failure::file("read", path, "it is not UTF-8"))
 }
 
 /// Diagnostics as the failure that shows them.

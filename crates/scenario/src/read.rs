@@ -350,23 +350,33 @@ pub(crate) fn scenario(
     let transports = transports::read(&top);
     let flows = flows::read(&top, &nodes, &transports, duration.ok());
     let flows = flows::route(&top, flows?, &nodes, &links.links, links.complete);
-    let middleboxes = middleboxes::read(&top, &nodes, &links, &transports);
-    let (mut flows, (middleboxes, peps)) = (flows?, middleboxes?);
-    middleboxes::split(&top, &links, &mut flows, &peps)?;
+    // A middlebox may stand at a link of a constellation, which is not there
+    // yet.
+    let early = skies
+        .names
+        .is_empty()
+        .then(|| middleboxes::read(&top, &nodes, &links, &transports));
     let mut scenario = Scenario {
         name: name?.unwrap_or_else(|| default_name.to_string()),
         description: description?.unwrap_or_default(),
         duration: duration?,
         seed: seed?.unwrap_or(1),
-        nodes: nodes.into_nodes(),
-        links: links.links,
-        flows,
+        nodes: nodes.list(),
+        links: std::mem::take(&mut links.links),
+        flows: flows?,
         stranded: crate::model::Stranded::default(),
-        middleboxes,
-        peps,
+        middleboxes: Vec::new(),
+        peps: Vec::new(),
         limits: limits?,
     };
-    space::expand(&top, spaces?, &mut scenario)?;
+    if early.is_none() {
+        space::expand(&top, spaces?, &mut scenario)?;
+    }
+    links.links = std::mem::take(&mut scenario.links);
+    let boxes = early.unwrap_or_else(|| middleboxes::read(&top, &nodes, &links, &transports));
+    (scenario.middleboxes, scenario.peps) = boxes?;
+    middleboxes::split(&top, &links, &mut scenario.flows, &scenario.peps)?;
+    scenario.links = links.links;
     Ok(scenario)
 }
 

@@ -61,8 +61,8 @@ fn a_satellite_that_stands_is_a_link_for_each_pair() {
     let hop = GeoSlot::new(13.0)
         .unwrap()
         .hop_delay(place("40.4,-3.7"), place("44.41,8.93"));
-    let down = link(&scenario, "geo.hub-genoa");
-    let back = link(&scenario, "geo.hub-genoa.reverse");
+    let down = link(&scenario, "geo[hub-genoa]");
+    let back = link(&scenario, "geo[hub-genoa].reverse");
     for link in [down, back] {
         assert_eq!(link.timeline, None);
         let off = link
@@ -144,7 +144,7 @@ fn a_low_bent_pipe_follows_its_satellite() {
     check_routes(&scenario);
     let flow = &scenario.flows[0];
     assert_eq!((flow.forward.len(), flow.changes.len()), (2, 0));
-    let link = link(&scenario, "leo.gateway-user");
+    let link = link(&scenario, "leo[gateway-user]");
     let line = link.timeline.as_ref().unwrap();
     assert_eq!(line.rules().1, InFlight::Lost);
     assert!(line.changes_route(), "there are handovers");
@@ -153,6 +153,28 @@ fn a_low_bent_pipe_follows_its_satellite() {
         let ms = state.one_way_delay.as_secs() * 1e3;
         assert!(!state.up || (3.6..8.0).contains(&ms), "{second} s: {ms} ms");
     }
+}
+
+#[test]
+fn a_middlebox_stands_at_the_links_of_a_constellation() {
+    let text = std::fs::read_to_string(format!(
+        "{}/../../scenarios/geo-vsat.toml",
+        env!("CARGO_MANIFEST_DIR")
+    ));
+    let snoop = "[middlebox.snoop]\nkind = \"snoop\"\nnode = \"hub\"\ntoward = \"geo\"\n";
+    let text = format!("{}{snoop}", text.unwrap());
+    let scenario = Document::parse("t.toml", &text).unwrap().validate();
+    let scenario = scenario.unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    let names = |links: &[bentpipe_scenario::LinkId]| -> Vec<&str> {
+        let name = |id: &bentpipe_scenario::LinkId| scenario.links[id.0 as usize].name.as_str();
+        links.iter().map(name).collect()
+    };
+    let snoop = &scenario.middleboxes[0];
+    assert_eq!(names(&snoop.toward), ["geo[hub-genoa]", "geo[hub-tunis]"]);
+    assert_eq!(
+        names(&snoop.back),
+        ["geo[hub-genoa].reverse", "geo[hub-tunis].reverse"]
+    );
 }
 
 const TERMINALS: &str = "duration = \"60 s\"

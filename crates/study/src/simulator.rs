@@ -6,12 +6,15 @@ use crate::study::Setting;
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Document, Override, Scenario};
 use bentpipe_sim::Options;
+use std::path::{Path, PathBuf};
 
 /// Runs a scenario in virtual time.
 #[derive(Clone, Debug)]
 pub struct Simulator {
     document: Document,
     identity: String,
+    /// Where files that the scenario names are.
+    folder: PathBuf,
 }
 
 impl Simulator {
@@ -20,10 +23,30 @@ impl Simulator {
     /// # Errors
     /// If the text is not TOML.
     pub fn new(file: &str, text: &str) -> Result<Simulator, bentpipe_scenario::Diagnostics> {
-        Ok(Simulator {
+        let mut simulator = Simulator {
             document: Document::parse(file, text)?,
             identity: text.to_owned(),
-        })
+            folder: Path::new(file).parent().unwrap_or(Path::new("")).into(),
+        };
+        let mut document = simulator.document.clone();
+        let given = simulator.give_files(&mut document);
+        simulator.document = document;
+        // Other orbits are another scenario.
+        simulator.identity.extend(given);
+        Ok(simulator)
+    }
+
+    /// Gives `document` the files that it names; what cannot be read it will
+    /// report as missing.
+    fn give_files(&self, document: &mut Document) -> Vec<String> {
+        let mut given = Vec::new();
+        for name in document.wanted_files() {
+            if let Ok(text) = std::fs::read_to_string(self.folder.join(&name)) {
+                document.give_file(&name, text.as_str());
+                given.push(text);
+            }
+        }
+        given
     }
 
     /// The simulator of a study's scenario, as
@@ -53,6 +76,7 @@ impl Simulator {
         for setting in settings {
             document.set(&setting.path, &Override::parse(&setting.value))?;
         }
+        self.give_files(&mut document);
         document.validate()
     }
 }

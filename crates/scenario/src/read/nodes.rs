@@ -180,8 +180,8 @@ impl Nodes<'_> {
         self.nodes.get(id.0 as usize).map_or("?", |n| &n.name)
     }
 
-    pub(super) fn into_nodes(self) -> Vec<Node> {
-        self.nodes
+    pub(super) fn list(&self) -> Vec<Node> {
+        self.nodes.clone()
     }
 
     /// The nodes that a value names.

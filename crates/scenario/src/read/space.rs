@@ -241,7 +241,7 @@ fn repeated(
     for (index, pair) in plan.pairs().iter().enumerate() {
         let ends = [pair.from, pair.to].map(|t| stations[t as usize]);
         let [a, b] = ends.map(|(node, _)| scenario.nodes[node.0 as usize].name.clone());
-        let name = format!("{}.{a}-{b}", sky.name);
+        let name = format!("{}[{a}-{b}]", sky.name);
         let mut ids = [LinkId(0); 2];
         for (way, id) in ids.iter_mut().enumerate() {
             let ((from, here), (to, there)) = (ends[way], ends[1 - way]);
