@@ -12,12 +12,13 @@ mod middleboxes;
 mod nodes;
 mod queues;
 mod space;
+mod timelines;
 mod transports;
 mod value;
 
 use crate::diagnostic::{Diagnostic, Errors, Reported};
 use crate::document::Files;
-use crate::model::{Limits, Scenario};
+use crate::model::{Limits, Scenario, Stranded};
 use crate::schema::{self, Key, Kind, Section};
 use crate::source::Place;
 use crate::tree::{Entry, Item, Table, Value};
@@ -340,6 +341,7 @@ pub(crate) fn scenario(
     let description = top.optional::<String>("description");
     let duration = top.required("duration");
     let seed = top.optional("seed");
+    let stranded = top.optional_word("stranded");
     let limits = limits(&top);
     let seed_of_skies = seed.as_ref().ok().copied().flatten().unwrap_or(1);
     let skies = constellations::read(&top, files, duration.ok(), seed_of_skies);
@@ -364,7 +366,10 @@ pub(crate) fn scenario(
         nodes: nodes.list(),
         links: std::mem::take(&mut links.links),
         flows: flows?,
-        stranded: crate::model::Stranded::default(),
+        stranded: match stranded? {
+            Some("rerouted") => Stranded::Rerouted,
+            _ => Stranded::Stays,
+        },
         middleboxes: Vec::new(),
         peps: Vec::new(),
         limits: limits?,

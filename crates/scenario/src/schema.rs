@@ -17,7 +17,7 @@ use std::fmt;
 
 pub(crate) use constellation::CONSTELLATIONS;
 pub(crate) use flow::{APPLICATIONS, FLOW, PERIODS};
-pub(crate) use link::{CHANNELS, LINK, REVERSE};
+pub(crate) use link::{CHANNELS, CODING, FADE, LINK, REVERSE, TIMELINE};
 pub(crate) use middlebox::MIDDLEBOXES;
 pub(crate) use network::{LIMITS, NODE, TOP};
 pub(crate) use queue::QUEUES;
@@ -119,6 +119,8 @@ pub enum Kind {
     OneOf(&'static [&'static str]),
     /// A table with the keys of the section of this path.
     Table(&'static str),
+    /// An array of tables with the keys of the section of this path.
+    Tables(&'static str),
     /// A table, or the name of a kind alone if it needs no more keys.
     TableOrKind(&'static str),
     /// A table, a kind alone, or how much the queue holds.
@@ -131,7 +133,9 @@ pub enum Kind {
 pub fn schema() -> impl Iterator<Item = &'static Section> {
     let network = [&TOP, &LIMITS, &NODE, &LINK, &REVERSE];
     let network = network.into_iter().chain(&QUEUES).chain(&CHANNELS);
-    let network = network.chain(&CONSTELLATIONS);
+    let network = network
+        .chain(&CONSTELLATIONS)
+        .chain([&TIMELINE, &FADE, &CODING]);
     let transport = [&TRANSPORT, &DELAYED_ACK].into_iter().chain(&PACINGS);
     let flow = [&FLOW].into_iter().chain(&APPLICATIONS).chain(&PERIODS);
     network.chain(transport).chain(flow).chain(&MIDDLEBOXES)
@@ -215,6 +219,7 @@ impl fmt::Display for Kind {
                 Ok(())
             }
             Kind::Table(_) => f.write_str("a table"),
+            Kind::Tables(_) => f.write_str("an array of tables, such as `[{ ... }, { ... }]`"),
             Kind::TableOrKind(_) => f.write_str("a table such as `{ kind = \"...\" }`"),
             Kind::Queue => f.write_str("how much it holds, such as `100 packets`, or a table"),
             Kind::Period(_) => f.write_str(

@@ -3,13 +3,15 @@
 use super::Fields;
 use super::nodes::{End, Nodes};
 use super::queues::{self, Queue};
+use super::timelines::{self, Changing};
 use crate::diagnostic::{Diagnostic, Reported};
 use crate::model::Link;
 use crate::schema::{self, LARGEST_COUNT};
 use crate::source::Place;
 use crate::tree::{Entry, Table, Value};
-use bentpipe_link::{ChannelSettings, LinkSettings};
+use bentpipe_link::{ChannelSettings, LinkSettings, Timeline};
 use bentpipe_units::{Bytes, Duration, Rate};
+use std::sync::Arc;
 
 /// The links of a scenario.
 #[derive(Debug)]
@@ -74,15 +76,15 @@ fn link(
             name,
             from: a,
             to: b,
-            settings: forward.clone(),
-            timeline: None,
+            settings: forward.0.clone(),
+            timeline: forward.1.clone(),
         });
         links.push(Link {
             name: back,
             from: b,
             to: a,
-            settings: reverse.clone(),
-            timeline: None,
+            settings: reverse.0.clone(),
+            timeline: reverse.1.clone(),
         });
     }
     Ok(())
@@ -114,7 +116,11 @@ fn between(fields: &Fields<'_>, nodes: &Nodes<'_>) -> Result<(End, End), Reporte
     }
 }
 
+/// One direction as the model has it.
+type Settings = (LinkSettings, Option<Arc<Timeline>>);
+
 /// What one direction is made of, before its queue is known in bytes.
+#[derive(Clone)]
 struct Direction {
     rate: Rate,
     one_way_delay: Duration,
@@ -122,9 +128,10 @@ struct Direction {
     bdp_round_trip: Option<Duration>,
     channel: ChannelSettings,
     framing: Bytes,
+    changing: Changing,
 }
 
-fn settings(fields: &Fields<'_>, entry: &Entry) -> Result<(LinkSettings, LinkSettings), Reported> {
+fn settings(fields: &Fields<'_>, entry: &Entry) -> Result<(Settings, Settings), Reported> {
     let delays = delays(fields);
     let there = direction(fields, None);
     let back = match fields.entry("reverse") {
@@ -157,7 +164,7 @@ fn settings(fields: &Fields<'_>, entry: &Entry) -> Result<(LinkSettings, LinkSet
     there.one_way_delay = forth;
     let mut reverse = match back? {
         Some(back) => direction(&back, Some(&there))?,
-        None => there.again(),
+        None => there.clone(),
     };
     reverse.one_way_delay = back_delay?.unwrap_or(half);
     let round_trip = there.one_way_delay + reverse.one_way_delay;
@@ -210,6 +217,7 @@ fn direction(fields: &Fields<'_>, there: Option<&Direction>) -> Result<Direction
         .entry("channel")
         .map(|entry| channel(fields, entry))
         .transpose();
+    let changing = timelines::read(fields, there.map(|t| &t.changing));
     Ok(Direction {
         rate: rate?,
         one_way_delay: Duration::ZERO,
@@ -221,22 +229,19 @@ fn direction(fields: &Fields<'_>, there: Option<&Direction>) -> Result<Direction
             .or(there.map(|t| t.channel))
             .unwrap_or(ChannelSettings::Perfect),
         framing: framing?.or(there.map(|t| t.framing)).unwrap_or(Bytes::ZERO),
+        changing: changing?,
     })
 }
 
 impl Direction {
-    /// The way back of a link that says nothing about it.
-    fn again(&self) -> Direction {
-        Direction { ..*self }
-    }
-
     /// The settings, with a queue in BDP turned into bytes.
     fn finish(
         self,
         fields: &Fields<'_>,
         name: &str,
         own_round_trip: Duration,
-    ) -> Result<LinkSettings, Reported> {
+    ) -> Result<Settings, Reported> {
+        let timeline = self.changing.finish(fields, self.rate, self.one_way_delay);
         let (queue, place) = self.queue;
         let before = queues::Before {
             rate: self.rate,
@@ -245,13 +250,14 @@ impl Direction {
             place,
         };
         let queue = queue.finish(fields, &before)?;
-        Ok(LinkSettings {
+        let settings = LinkSettings {
             rate: self.rate,
             one_way_delay: self.one_way_delay,
             queue,
             channel: self.channel,
             framing: self.framing,
-        })
+        };
+        Ok((settings, timeline?))
     }
 }
 

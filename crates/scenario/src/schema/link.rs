@@ -11,6 +11,11 @@ const FRAMING_KIND: Kind = Kind::Size {
     min: 0,
     max: 65_535,
 };
+const REPEAT: &str = "what changes does so again and again, every this long";
+const WHEN_DOWN: &str = "while the link is down, what is sent is lost, or the transmitter waits and \
+                         the queue holds what comes";
+const IN_FLIGHT: &str = "what becomes of packets that propagate when the link goes down or its \
+                         `route` changes";
 const SAME: Presence = Presence::Default("as forth");
 
 const DEFAULT_QUEUE: Presence = Presence::Default("1000 packets");
@@ -54,6 +59,36 @@ pub(crate) static LINK: Section = Section {
         ),
         key("framing", FRAMING_KIND, Presence::Default("0 B"), FRAMING),
         key(
+            "timeline",
+            Kind::Tables("link.NAME.timeline"),
+            Presence::Default("nothing changes"),
+            "what changes with time, in pieces",
+        ),
+        key(
+            "fade",
+            Kind::Table("link.NAME.fade"),
+            Presence::Default("none"),
+            "a rain fade against which the coding is adapted, instead of `timeline`",
+        ),
+        key(
+            "repeat",
+            Kind::Duration { zero: false },
+            Presence::Default("the last piece stays"),
+            REPEAT,
+        ),
+        key(
+            "when_down",
+            Kind::OneOf(&["lost", "waits"]),
+            Presence::Default("lost"),
+            WHEN_DOWN,
+        ),
+        key(
+            "in_flight",
+            Kind::OneOf(&["delivered", "lost"]),
+            Presence::Default("delivered"),
+            IN_FLIGHT,
+        ),
+        key(
             "reverse",
             Kind::Table("link.NAME.reverse"),
             Presence::Default("as forth"),
@@ -83,8 +118,178 @@ pub(crate) static REVERSE: Section = Section {
             "the loss process",
         ),
         key("framing", FRAMING_KIND, SAME, FRAMING),
+        key(
+            "timeline",
+            Kind::Tables("link.NAME.timeline"),
+            SAME,
+            "what changes with time, in pieces",
+        ),
+        key(
+            "fade",
+            Kind::Table("link.NAME.fade"),
+            SAME,
+            "a rain fade against which the coding is adapted, instead of `timeline`",
+        ),
+        key("repeat", Kind::Duration { zero: false }, SAME, REPEAT),
+        key(
+            "when_down",
+            Kind::OneOf(&["lost", "waits"]),
+            SAME,
+            WHEN_DOWN,
+        ),
+        key(
+            "in_flight",
+            Kind::OneOf(&["delivered", "lost"]),
+            SAME,
+            IN_FLIGHT,
+        ),
     ],
 };
+
+const STAYS: Presence = Presence::Default("as before");
+
+const OWN_LOSSES: [Key; 2] = [
+    key(
+        "packet_error_rate",
+        Kind::Ratio,
+        STAYS,
+        "share of packets that are lost, instead of what the channel loses",
+    ),
+    key(
+        "bit_error_rate",
+        Kind::Ratio,
+        STAYS,
+        "share of wrong bits, instead of what the channel loses",
+    ),
+];
+
+pub(crate) static TIMELINE: Section = Section {
+    path: "link.NAME.timeline",
+    kind: None,
+    meaning: "what the link is like from some time on; what is not written stays as it was",
+    keys: &[
+        key(
+            "at",
+            Kind::Duration { zero: true },
+            Presence::Required,
+            "from when on; with `repeat`, since the start of the period",
+        ),
+        key("rate", Kind::Rate, STAYS, "transmission rate"),
+        key(
+            "one_way_delay",
+            Kind::Duration { zero: true },
+            STAYS,
+            "propagation delay at `at`",
+        ),
+        key(
+            "linear",
+            Kind::Boolean,
+            Presence::Default("false"),
+            "the delay goes in a straight line to that of the next piece",
+        ),
+        OWN_LOSSES[0],
+        OWN_LOSSES[1],
+        key(
+            "up",
+            Kind::Boolean,
+            STAYS,
+            "false while the link is down; true at the start",
+        ),
+        key(
+            "route",
+            Kind::Integer {
+                min: 0,
+                max: u32::MAX as u64,
+            },
+            STAYS,
+            "number of the route that the link stands for; only where it changes may packets \
+             overtake. 0 at the start",
+        ),
+    ],
+};
+
+pub(crate) static FADE: Section = Section {
+    path: "link.NAME.fade",
+    kind: None,
+    meaning: "an attenuation that rises in a straight line, stays and falls",
+    keys: &[
+        key(
+            "depth_db",
+            DECIBELS,
+            Presence::Required,
+            "greatest attenuation, dB",
+        ),
+        key(
+            "begins",
+            Kind::Duration { zero: true },
+            Presence::Required,
+            "when it begins; with `repeat`, since the start of the period",
+        ),
+        key(
+            "slope",
+            Kind::Duration { zero: true },
+            Presence::Required,
+            "how long it rises, and falls",
+        ),
+        key(
+            "stays",
+            Kind::Duration { zero: true },
+            Presence::Default("0 s"),
+            "how long it stays at `depth_db`",
+        ),
+        key(
+            "coding",
+            Kind::Tables("link.NAME.fade.coding"),
+            Presence::Required,
+            "the codings, by what they stand; beyond the last one the link is down",
+        ),
+    ],
+};
+
+const DECIBELS: Kind = Kind::Number {
+    min: 0.001,
+    max: 200.0,
+};
+
+pub(crate) static CODING: Section = Section {
+    path: "link.NAME.fade.coding",
+    kind: None,
+    meaning: "a coding and modulation that stands some attenuation",
+    keys: &[
+        key(
+            "up_to_db",
+            DECIBELS,
+            Presence::Required,
+            "it is used up to this attenuation, dB",
+        ),
+        key(
+            "rate",
+            Kind::Rate,
+            Presence::Default("the link's"),
+            "rate on the channel",
+        ),
+        key(
+            "code_rate",
+            Kind::Ratio,
+            Presence::Default("1"),
+            "share of `rate` that is left for packets",
+        ),
+        key(
+            "packet_error_rate",
+            Kind::Ratio,
+            AS_CHANNEL,
+            "share of packets that are lost",
+        ),
+        key(
+            "bit_error_rate",
+            Kind::Ratio,
+            AS_CHANNEL,
+            "share of wrong bits",
+        ),
+    ],
+};
+
+const AS_CHANNEL: Presence = Presence::Default("as the channel");
 
 const PER: Key = key(
     "packet_error_rate",

@@ -31,6 +31,13 @@ const TOP_KEYS: &[Key] = &[
         "seed of the run, unless the command gives another",
     ),
     key(
+        "stranded",
+        Kind::OneOf(&["stays", "rerouted"]),
+        Presence::Default("stays"),
+        "a packet on its way that comes to a link that is down takes it all the same, or goes on \
+         along the route that its flow has by then, if that leads through there",
+    ),
+    key(
         "limits",
         Kind::Table("limits"),
         Presence::Default("see there"),

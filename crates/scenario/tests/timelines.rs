@@ -1,0 +1,150 @@
+//! What a scenario says about links that change with time.
+
+use bentpipe_link::{InFlight, Loss, State, Timeline, WhenDown};
+use bentpipe_scenario::{Document, Scenario, Stranded};
+use bentpipe_units::{Duration, Rate, Ratio, Time};
+
+fn parse(link: &str) -> Result<Scenario, String> {
+    let text = format!(
+        "duration = \"100 s\"\n[node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\n\
+         rate = \"8 Mbit/s\"\none_way_delay = \"10 ms\"\n{link}\n[flow.f]\nfrom = \"a\"\n\
+         to = \"b\"\ntransport = \"sack\"\napplication = \"persistent\"\n"
+    );
+    let document = Document::parse("test.toml", &text).unwrap();
+    document.validate().map_err(|e| e.render(false))
+}
+
+fn lines(link: &str) -> [Option<Timeline>; 2] {
+    let scenario = parse(link).unwrap_or_else(|e| panic!("{e}"));
+    [0, 1].map(|i| scenario.links[i].timeline.as_deref().cloned())
+}
+
+fn at(line: &Timeline, seconds: u64) -> State {
+    line.at(Time::ZERO + Duration::from_secs(seconds))
+}
+
+#[test]
+fn what_a_piece_does_not_say_stays() {
+    let [forth, back] = lines(
+        "timeline = [
+           { at = \"10 s\", rate = \"2 Mbit/s\", packet_error_rate = \"1%\" },
+           { at = \"20 s\", one_way_delay = \"30 ms\", linear = true, route = 1 },
+           { at = \"30 s\", one_way_delay = \"50 ms\", up = false },
+         ]
+         repeat = \"60 s\"
+         when_down = \"waits\"
+         in_flight = \"lost\"",
+    );
+    let line = forth.unwrap();
+    assert_eq!(back.as_ref(), Some(&line));
+    assert_eq!(line.rules(), (WhenDown::Waits, InFlight::Lost));
+    assert_eq!(line.period(), Some(Duration::from_secs(60)));
+    let state = |mbps, ms, loss, up, route| State {
+        rate: Rate::from_mbps(mbps),
+        one_way_delay: Duration::from_millis(ms),
+        loss,
+        up,
+        route,
+    };
+    let one = Loss::Packets(Ratio::new(0.01).unwrap());
+    for (seconds, expected) in [
+        (0, state(8, 10, Loss::Channel, true, 0)),
+        (10, state(2, 10, one, true, 0)),
+        (25, state(2, 40, one, true, 1)),
+        (30, state(2, 50, one, false, 1)),
+        (60, state(8, 10, Loss::Channel, true, 0)),
+    ] {
+        assert_eq!(at(&line, seconds), expected, "{seconds} s");
+    }
+}
+
+#[test]
+fn the_way_back_changes_as_forth_around_its_own_rate() {
+    let [forth, back] = lines(
+        "timeline = [{ at = \"10 s\", one_way_delay = \"20 ms\" }]
+         [link.l.reverse]
+         rate = \"1 Mbit/s\"",
+    );
+    let (forth, back) = (forth.unwrap(), back.unwrap());
+    assert_eq!(at(&forth, 10).rate, Rate::from_mbps(8));
+    assert_eq!(at(&back, 10).rate, Rate::from_mbps(1));
+    assert_eq!(at(&back, 10).one_way_delay, Duration::from_millis(20));
+    // Or in its own way.
+    let [forth, back] = lines(
+        "[link.l.reverse]
+         timeline = [{ at = \"0 s\", bit_error_rate = 1e-6 }, { at = \"1 s\", up = false }]",
+    );
+    assert_eq!(forth, None);
+    let back = back.unwrap();
+    assert_eq!(back.pieces().len(), 2);
+    assert_eq!(at(&back, 0).loss, Loss::Bits(Ratio::new(1e-6).unwrap()));
+}
+
+#[test]
+fn a_fade_changes_codings() {
+    let [line, _] = lines(
+        "fade = { depth_db = 12, begins = \"10 s\", slope = \"12 s\", stays = \"5 s\", coding = [
+           { up_to_db = 3 },
+           { up_to_db = 6, code_rate = 0.5, bit_error_rate = 1e-8 },
+           { up_to_db = 9, rate = \"2 Mbit/s\", code_rate = 0.5 },
+         ] }",
+    );
+    let line = line.unwrap();
+    let rates: Vec<(u64, u64, bool)> = line
+        .pieces()
+        .iter()
+        .map(|p| {
+            (
+                p.from.as_nanos() / 1_000_000_000,
+                p.rate.bps() / 1_000_000,
+                p.up,
+            )
+        })
+        .collect();
+    let expected = [
+        (0, 8, true),
+        (13, 4, true),
+        (16, 1, true),
+        (19, 8, false),
+        (30, 1, true),
+        (33, 4, true),
+        (36, 8, true),
+    ];
+    assert_eq!(rates, expected);
+    assert_eq!(at(&line, 14).loss, Loss::Bits(Ratio::new(1e-8).unwrap()));
+}
+
+#[test]
+fn a_scenario_without_changes_has_none_and_keeps_its_hash() {
+    let plain = parse("").unwrap();
+    assert!(plain.links.iter().all(|l| l.timeline.is_none()));
+    assert_eq!(plain.stranded, Stranded::Stays);
+    assert!(!plain.canonical_text().contains("timeline"));
+    let changing = parse("timeline = [{ at = \"1 s\", up = false }]").unwrap();
+    assert_ne!(plain.hash(), changing.hash());
+    let waits = parse("timeline = [{ at = \"1 s\", up = false }]\nwhen_down = \"waits\"").unwrap();
+    assert_ne!(waits.hash(), changing.hash());
+}
+
+macro_rules! mistakes {
+    ($($name:ident: $link:literal;)+) => {
+        $(#[test]
+        fn $name() {
+            insta::assert_snapshot!(stringify!($name), parse($link).unwrap_err());
+        })+
+    };
+}
+
+mistakes! {
+    times_out_of_order: "timeline = [{ at = \"2 s\" }, { at = \"1 s\", up = false }]";
+    no_time: "timeline = [{ up = false }]";
+    not_a_list: "timeline = { at = \"2 s\" }";
+    nothing_in_it: "timeline = []";
+    unknown_key_of_a_piece: "timeline = [{ at = \"2 s\", rat = \"2 Mbit/s\" }]";
+    too_short_a_period: "timeline = [{ at = \"2 s\", up = false }]\nrepeat = \"2 s\"";
+    two_ways: "timeline = [{ at = \"2 s\" }]\nfade = { }";
+    nothing_to_repeat: "repeat = \"2 s\"";
+    losses_twice: "timeline = [{ at = \"2 s\", packet_error_rate = 0, bit_error_rate = 0 }]";
+    codings_out_of_order: "fade = { depth_db = 3, begins = \"1 s\", slope = \"1 s\", coding = [{ up_to_db = 2 }, { up_to_db = 1 }] }";
+    no_coding: "fade = { depth_db = 3, begins = \"1 s\", slope = \"1 s\" }";
+}
