@@ -17,6 +17,8 @@ pub struct Counters {
     pub channel_losses: u64,
     /// Packets that were lost because the link was down or its route ended.
     pub outage_losses: u64,
+    /// Transmissions of packets that had been transmitted before.
+    pub repeats: u64,
     /// Bytes of the packets that will arrive, framing not counted.
     pub accepted_bytes: u64,
     /// Bytes of the packets that the channel or an outage destroyed, framing

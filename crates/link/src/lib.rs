@@ -16,8 +16,10 @@
 //! A [`medium`] is shared by several terminals: each of them is a link, whose
 //! packets go when the rule of access lets them.
 
+mod arq;
 mod channel;
 mod codel;
+mod coding;
 mod counters;
 mod delays;
 mod fade;
@@ -33,8 +35,10 @@ mod timeline;
 mod transmitter;
 mod xcp;
 
+pub use arq::{ArqScheme, ArqSettings};
 pub use channel::Channel;
 pub use codel::CoDelSettings;
+pub use coding::{Coding, CodingError};
 pub use counters::Counters;
 pub use delays::DelayHistogram;
 pub use fade::{Fade, Mode};

@@ -3,6 +3,7 @@
 mod port;
 mod stepped;
 
+use crate::arq::Arq;
 use crate::channel::Channel;
 use crate::delays::DelayHistogram;
 use crate::offered::Decision;
@@ -11,7 +12,10 @@ use crate::red::{Found, Red};
 use crate::room::Room;
 use crate::timed::Timed;
 use crate::transmitter::Transmitter;
-use crate::{Admission, Counters, Limit, LinkSettings, Offered, QueueSettings, Timeline, Verdict};
+use crate::{
+    Admission, ArqSettings, Counters, Limit, LinkSettings, Offered, QueueSettings, Timeline,
+    Verdict,
+};
 use bentpipe_units::{Bytes, Duration, Time};
 use port::Port;
 use std::collections::VecDeque;
@@ -97,6 +101,17 @@ impl<P: Copy> Link<P> {
     ) -> Link<P> {
         let mut room = Room::new(settings, seed, name);
         room.timed = Some(Box::new(Timed::new(settings, timeline, seed, name)));
+        Link {
+            discipline: Discipline::Stepped(Box::new(room)),
+            ..Link::new(settings, seed, name)
+        }
+    }
+
+    /// The same link, which sends again what its channel loses.
+    #[must_use]
+    pub fn with_arq(settings: &LinkSettings, arq: &ArqSettings, seed: u64, name: &str) -> Link<P> {
+        let mut room = Room::new(settings, seed, name);
+        room.arq = Some(Box::new(Arq::new(arq, settings.one_way_delay)));
         Link {
             discipline: Discipline::Stepped(Box::new(room)),
             ..Link::new(settings, seed, name)
@@ -374,6 +389,10 @@ impl<P: Copy> Link<P> {
         if let Some(timed) = self.timed() {
             return share(timed.busy(now), now);
         }
+        if let Some(arq) = self.room().and_then(|room| room.arq.as_deref()) {
+            let ahead = self.transmitter.next_free.since(now);
+            return share(arq.busy.saturating_sub(ahead), now);
+        }
         let c = &self.counters;
         let sent = c.offered - c.queue_drops - self.unsent();
         let given = self.transmitter.wire(sent, c.accepted_bytes + c.lost_bytes);
@@ -406,3 +425,7 @@ mod kinds_tests;
 #[cfg(test)]
 #[path = "link/timed_tests.rs"]
 mod timed_tests;
+
+#[cfg(test)]
+#[path = "link/arq_tests.rs"]
+mod arq_tests;

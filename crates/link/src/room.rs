@@ -7,6 +7,7 @@
 //! (priority drop) or writes into those that leave (XCP), keeps them here until
 //! then.
 
+use crate::arq::Arq;
 use crate::codel::{CoDel, Waiting};
 use crate::offered::Decision;
 use crate::red::{Found, Red};
@@ -26,6 +27,8 @@ pub(crate) struct Room<P> {
     /// The link's way through its timeline, if it has one.
     pub(crate) timed: Option<Box<Timed<P>>>,
     xcp: Option<Box<Xcp>>,
+    /// Its retransmission, if it has one.
+    pub(crate) arq: Option<Box<Arq<P>>>,
 }
 
 /// Who is let in.
@@ -108,6 +111,7 @@ impl<P: Copy> Room<P> {
             codel,
             timed: None,
             xcp,
+            arq: None,
         }
     }
 
@@ -225,10 +229,12 @@ impl<P: Copy> Room<P> {
         self.waiting.bytes
     }
 
-    /// Packets that wait, or are on the link and will be lost.
+    /// Packets that wait, are on the link and will be lost, or may be sent
+    /// again.
     pub(crate) fn inside(&self) -> usize {
         let doomed = self.timed.as_ref().map_or(0, |t| t.doomed().len());
-        self.waiting.packets as usize + doomed
+        let held = self.arq.as_ref().map_or(0, |arq| arq.held());
+        self.waiting.packets as usize + doomed + held
     }
 
     /// The packets that wait, the next first.

@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::route::{self, NoRoute};
 use crate::split;
-use bentpipe_link::{LinkSettings, QueueSettings, Timeline};
+use bentpipe_link::{ArqSettings, LinkSettings, QueueSettings, Timeline};
 use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
@@ -86,6 +86,9 @@ pub enum BuildError {
     /// A link that carries nothing.
     #[error("the rate of link `{0}` is zero")]
     NoRate(String),
+    /// A link that changes with time cannot send again what it loses.
+    #[error("link `{0}` has a timeline and ARQ; it can have one of them")]
+    ArqAndTimeline(String),
     /// A RED queue that drops all before it drops any.
     #[error("the queue of link `{0}` has its maximum not above its minimum")]
     Thresholds(String),
@@ -249,8 +252,20 @@ impl ScenarioBuilder {
             to: b,
             settings,
             timeline,
+            arq: None,
         });
         LinkId(id(self.scenario.links.len() - 1))
+    }
+
+    /// Lets a link send again what its channel loses, both ways.
+    pub fn arq(&mut self, name: &str, arq: ArqSettings) -> &mut ScenarioBuilder {
+        let back = format!("{name}.reverse");
+        for link in &mut self.scenario.links {
+            if link.name == name || link.name == back {
+                link.arq = Some(arq);
+            }
+        }
+        self
     }
 
     /// What a packet does whose way leads over a link that is down.
@@ -337,6 +352,9 @@ impl ScenarioBuilder {
             self.ends("link", &link.name, link.from, link.to)?;
             if link.settings.rate == Rate::ZERO {
                 return Err(BuildError::NoRate(link.name.clone()));
+            }
+            if link.arq.is_some() && link.timeline.is_some() {
+                return Err(BuildError::ArqAndTimeline(link.name.clone()));
             }
             if let QueueSettings::Red(red) = &link.settings.queue {
                 let (minimum, maximum) = red.thresholds(link.settings.rate);

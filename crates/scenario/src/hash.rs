@@ -5,8 +5,9 @@ use crate::model::{
     Stranded,
 };
 use bentpipe_link::{
-    AdaptiveSettings, ChannelSettings, CoDelSettings, InFlight, Limit, LinkSettings, Loss, Piece,
-    QueueSettings, RedMode, RedSettings, Timeline, WhenDown, XcpSettings,
+    AdaptiveSettings, ArqScheme, ArqSettings, ChannelSettings, CoDelSettings, InFlight, Limit,
+    LinkSettings, Loss, Piece, QueueSettings, RedMode, RedSettings, Timeline, WhenDown,
+    XcpSettings,
 };
 use bentpipe_middlebox::split::{Accept, Pool, SplitSettings};
 use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant};
@@ -202,6 +203,7 @@ fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {
         to,
         settings,
         timeline,
+        arq,
     } = link;
     let LinkSettings {
         rate,
@@ -219,6 +221,24 @@ fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {
     write_queue(w, queue)?;
     if let Some(timeline) = timeline {
         write_timeline(w, timeline)?;
+    }
+    if let Some(ArqSettings {
+        scheme,
+        window,
+        timeout,
+        transmissions,
+        in_order,
+    }) = arq
+    {
+        let scheme = match scheme {
+            ArqScheme::SelectiveRepeat => "selective-repeat",
+            ArqScheme::GoBackN => "go-back-n",
+        };
+        write!(w, " {scheme} {window} {transmissions} {in_order}")?;
+        match timeout {
+            Some(timeout) => write!(w, " {}", timeout.as_nanos())?,
+            None => w.write_str(" round-trip")?,
+        }
     }
     match channel {
         ChannelSettings::Perfect => writeln!(w, " perfect"),

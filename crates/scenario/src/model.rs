@@ -1,6 +1,6 @@
 //! The validated model of a scenario: what a run needs, and nothing to check.
 
-use bentpipe_link::{LinkSettings, Timeline};
+use bentpipe_link::{ArqSettings, LinkSettings, Timeline};
 use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
@@ -66,6 +66,9 @@ pub struct Link {
     /// ever, where `None`. Then the rate and the delay of the settings are
     /// those that routes, the ideal bound and automatic parameters go by.
     pub timeline: Option<Arc<Timeline>>,
+    /// How it sends again what its channel loses; not at all, where `None`. A
+    /// link with a timeline has none.
+    pub arq: Option<ArqSettings>,
 }
 
 /// What a packet does that has come to a link that is down, on a way that was

@@ -10,6 +10,7 @@ mod flows;
 mod links;
 mod middleboxes;
 mod nodes;
+mod protection;
 mod queues;
 mod space;
 mod timelines;

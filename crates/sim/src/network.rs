@@ -113,9 +113,10 @@ impl<'a, O: Observer> Network<'a, O> {
             .links
             .iter()
             .map(|l| {
-                let mut link = match &l.timeline {
-                    None => Link::new(&l.settings, seed, &l.name),
-                    Some(timeline) => {
+                let mut link = match (&l.timeline, &l.arq) {
+                    (None, None) => Link::new(&l.settings, seed, &l.name),
+                    (None, Some(arq)) => Link::with_arq(&l.settings, arq, seed, &l.name),
+                    (Some(timeline), _) => {
                         Link::with_timeline(&l.settings, timeline.clone(), seed, &l.name)
                     }
                 };

@@ -125,6 +125,7 @@ impl Path {
                 framing: Bytes::ZERO,
             },
             timeline: None,
+            arq: None,
         };
         let channel = if self.loss == Ratio::ZERO {
             ChannelSettings::Perfect

@@ -1,6 +1,7 @@
 //! Links whose transmitter takes the waiting packets one by one.
 
 use super::{Carried, Discipline, Link};
+use crate::arq::Next;
 use crate::offered::Decision;
 use crate::room::Room;
 use crate::timed::{Doomed, Timed, Way};
@@ -84,6 +85,9 @@ impl<P: Copy> Link<P> {
         if let (Some(timed), Some(_)) = (&mut room.timed, idle_since) {
             held = timed.resume(now) > now;
         }
+        if let (Some(arq), Some(_)) = (&room.arq, idle_since) {
+            held = arq.is_closed(now);
+        }
         match room.offer(now, (idle_since, held), packet, offered, counters) {
             Decision::Accept | Decision::Mark => {}
             Decision::DropEarly | Decision::DropForced => return Verdict::QueueDrop,
@@ -113,6 +117,9 @@ impl<P: Copy> Link<P> {
         let Discipline::Stepped(room) = &mut self.discipline else {
             return false;
         };
+        if room.arq.is_some() {
+            return self.send_by_arq(now);
+        }
         let Some(entered) = room.head() else {
             return false;
         };
@@ -167,6 +174,65 @@ impl<P: Copy> Link<P> {
         true
     }
 
+    /// The same where what is lost is sent again.
+    fn send_by_arq(&mut self, now: Time) -> bool {
+        let Discipline::Stepped(room) = &mut self.discipline else {
+            return false;
+        };
+        let head = room.head();
+        let next = room.arq.as_ref();
+        let next = next.and_then(|arq| arq.next(self.transmitter.next_free, head));
+        let Some((at, next)) = next.filter(|next| next.0 <= now) else {
+            return false;
+        };
+        let dropped = room.dropped();
+        let taken = match next {
+            Next::Again(_) => None,
+            Next::New => match room.next(at, &mut self.counters) {
+                Some(waiter) => Some(waiter),
+                None => return false,
+            },
+        };
+        let fewer = room.dropped() > dropped;
+        let Some(mut arq) = room.arq.take() else {
+            return false;
+        };
+        arq.learn(at);
+        let number = match (next, taken) {
+            (_, Some(waiter)) => {
+                self.counters.queueing += at.since(waiter.entered);
+                arq.take(&waiter)
+            }
+            (Next::Again(number), None) => {
+                self.counters.repeats += 1;
+                number
+            }
+            (Next::New, None) => return false,
+        };
+        let bytes = arq.bytes(number);
+        let time = self.transmitter.time(bytes);
+        let wire = bytes.saturating_add(self.transmitter.framing);
+        let lost = self.channel.as_mut().is_some_and(|c| c.loses(wire));
+        self.transmitter.next_free = at + time;
+        arq.busy += time;
+        let sent = arq.sent(number, at + time, lost);
+        if let Some((packet, offered)) = sent.given_up {
+            self.counters.channel_losses += 1;
+            self.counters.lost_bytes += u64::from(offered.bytes);
+            room.tell(packet, Verdict::ChannelLoss);
+        }
+        let passed = std::iter::from_fn(|| arq.pass());
+        for (packet, offered, arrival) in sent.passed.into_iter().chain(passed) {
+            self.counters.accepted_bytes += u64::from(offered.bytes);
+            self.carried.push_back(Carried { arrival, packet });
+        }
+        room.arq = Some(arq);
+        if fewer {
+            self.record(at);
+        }
+        true
+    }
+
     fn record(&mut self, now: Time) {
         if self.delays.is_some() {
             self.record_pauses(now);
@@ -205,6 +271,10 @@ impl<P: Copy> Link<P> {
         let Discipline::Stepped(room) = &self.discipline else {
             return arrival;
         };
+        if let Some(arq) = &room.arq {
+            let next = arq.next(self.transmitter.next_free, room.head());
+            return next.map(|(at, _)| at);
+        }
         let sends = (room.packets() > 0).then_some(self.transmitter.next_free);
         [arrival, sends].into_iter().flatten().min()
     }
@@ -232,11 +302,14 @@ impl<P: Copy> Link<P> {
         doomed.map(|Doomed { sent, packet, .. }| (*sent, packet))
     }
 
-    /// The packets that wait in a stepped link, the next first.
+    /// The packets that wait in a stepped link, the next first, and those that
+    /// it may send again.
     pub fn waiting_packets(&self) -> impl Iterator<Item = &P> {
-        self.held()
-            .into_iter()
-            .chain(self.room().into_iter().flat_map(Room::waiting))
+        let room = self.room().into_iter();
+        let arq = self.room().and_then(|room| room.arq.as_deref()).into_iter();
+        let held = self.held().into_iter();
+        held.chain(room.flat_map(Room::waiting))
+            .chain(arq.flat_map(|arq| arq.packets()))
     }
 
     /// What became of a packet that waited, the first that is not told yet:

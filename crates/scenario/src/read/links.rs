@@ -2,6 +2,7 @@
 
 use super::Fields;
 use super::nodes::{End, Nodes};
+use super::protection;
 use super::queues::{self, Queue};
 use super::timelines::{self, Changing};
 use crate::diagnostic::{Diagnostic, Reported};
@@ -9,8 +10,8 @@ use crate::model::Link;
 use crate::schema::{self, LARGEST_COUNT};
 use crate::source::Place;
 use crate::tree::{Entry, Table, Value};
-use bentpipe_link::{ChannelSettings, LinkSettings, Timeline};
-use bentpipe_units::{Bytes, Duration, Rate};
+use bentpipe_link::{ArqSettings, ChannelSettings, Coding, LinkSettings, Timeline};
+use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 use std::sync::Arc;
 
 /// The links of a scenario.
@@ -76,15 +77,17 @@ fn link(
             name,
             from: a,
             to: b,
-            settings: forward.0.clone(),
-            timeline: forward.1.clone(),
+            settings: forward.settings.clone(),
+            timeline: forward.timeline.clone(),
+            arq: forward.arq,
         });
         links.push(Link {
             name: back,
             from: b,
             to: a,
-            settings: reverse.0.clone(),
-            timeline: reverse.1.clone(),
+            settings: reverse.settings.clone(),
+            timeline: reverse.timeline.clone(),
+            arq: reverse.arq,
         });
     }
     Ok(())
@@ -117,7 +120,11 @@ fn between(fields: &Fields<'_>, nodes: &Nodes<'_>) -> Result<(End, End), Reporte
 }
 
 /// One direction as the model has it.
-type Settings = (LinkSettings, Option<Arc<Timeline>>);
+struct Finished {
+    settings: LinkSettings,
+    timeline: Option<Arc<Timeline>>,
+    arq: Option<ArqSettings>,
+}
 
 /// What one direction is made of, before its queue is known in bytes.
 #[derive(Clone)]
@@ -128,10 +135,12 @@ struct Direction {
     bdp_round_trip: Option<Duration>,
     channel: ChannelSettings,
     framing: Bytes,
+    coding: Option<Coding>,
+    arq: Option<ArqSettings>,
     changing: Changing,
 }
 
-fn settings(fields: &Fields<'_>, entry: &Entry) -> Result<(Settings, Settings), Reported> {
+fn settings(fields: &Fields<'_>, entry: &Entry) -> Result<(Finished, Finished), Reported> {
     let delays = delays(fields);
     let there = direction(fields, None);
     let back = match fields.entry("reverse") {
@@ -217,6 +226,7 @@ fn direction(fields: &Fields<'_>, there: Option<&Direction>) -> Result<Direction
         .entry("channel")
         .map(|entry| channel(fields, entry))
         .transpose();
+    let (coding, arq) = (protection::coding(fields), protection::arq(fields));
     let changing = timelines::read(fields, there.map(|t| &t.changing));
     Ok(Direction {
         rate: rate?,
@@ -229,6 +239,13 @@ fn direction(fields: &Fields<'_>, there: Option<&Direction>) -> Result<Direction
             .or(there.map(|t| t.channel))
             .unwrap_or(ChannelSettings::Perfect),
         framing: framing?.or(there.map(|t| t.framing)).unwrap_or(Bytes::ZERO),
+        // A channel of its own is that behind the decoder.
+        coding: match coding? {
+            Some(own) => own,
+            None if fields.entry("channel").is_some() => None,
+            None => there.and_then(|t| t.coding.clone()),
+        },
+        arq: arq?.unwrap_or(there.and_then(|t| t.arq)),
         changing: changing?,
     })
 }
@@ -240,24 +257,44 @@ impl Direction {
         fields: &Fields<'_>,
         name: &str,
         own_round_trip: Duration,
-    ) -> Result<Settings, Reported> {
-        let timeline = self.changing.finish(fields, self.rate, self.one_way_delay);
+    ) -> Result<Finished, Reported> {
+        let (mut rate, mut channel) = (self.rate, self.channel);
+        if let Some(coding) = &self.coding {
+            // A code that cannot be was reported where it stands.
+            let bit_error_rate = coding.bit_error_rate().unwrap_or(Ratio::ZERO);
+            rate = coding.rate(rate).max(Rate::from_bps(1));
+            channel = ChannelSettings::BitErrors { bit_error_rate };
+        }
+        let timeline = self.changing.finish(fields, rate, self.one_way_delay);
         let (queue, place) = self.queue;
         let before = queues::Before {
-            rate: self.rate,
+            rate,
             round_trip: self.bdp_round_trip.unwrap_or(own_round_trip),
             name,
             place,
         };
         let queue = queue.finish(fields, &before)?;
         let settings = LinkSettings {
-            rate: self.rate,
+            rate,
             one_way_delay: self.one_way_delay,
             queue,
-            channel: self.channel,
+            channel,
             framing: self.framing,
         };
-        Ok((settings, timeline?))
+        let (timeline, arq) = (timeline?, self.arq);
+        if timeline.is_some() && arq.is_some() {
+            let message = format!("{} changes with time and has ARQ", fields.what);
+            let place = fields.entry("arq").map_or(fields.at, |e| e.key_place);
+            let error = Diagnostic::new(place, message).label("not both");
+            return Err(fields
+                .errors
+                .report(error.help("remove one of the two, or put two links in a row")));
+        }
+        Ok(Finished {
+            settings,
+            timeline,
+            arq,
+        })
     }
 }
 

@@ -74,6 +74,7 @@ pub(super) fn join<'a, 'b>(
                     |station: &Station| Position::above(station.place, Distance::from_km(0.0));
                 let km = ground(here).distance(ground(there)).km() + 2.0 * height;
                 links.links.push(Link {
+                    arq: None,
                     name: String::new(),
                     from: *from,
                     to: *to,
@@ -261,6 +262,7 @@ fn repeated(
             *id = LinkId(scenario.links.len() as u32);
             let changes = !sky.constellation.stands();
             scenario.links.push(Link {
+                arq: None,
                 name,
                 from,
                 to,
@@ -343,6 +345,7 @@ fn handed_on(
             let line = courses::of_edge(plan, edge, rate, (sky.when_down, sky.in_flight));
             links.insert((from, to), LinkId(scenario.links.len() as u32));
             scenario.links.push(Link {
+                arq: None,
                 name,
                 from: nodes[&from],
                 to: nodes[&to],

@@ -93,7 +93,7 @@ pub(super) fn read(fields: &Fields<'_>, there: Option<&Changing>) -> Result<Chan
 }
 
 /// The tables of an array, each read against `section`.
-fn tables<'a>(
+pub(super) fn tables<'a>(
     fields: &Fields<'a>,
     entry: &'a Entry,
     section: &'static schema::Section,

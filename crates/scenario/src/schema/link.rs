@@ -59,6 +59,18 @@ pub(crate) static LINK: Section = Section {
         ),
         key("framing", FRAMING_KIND, Presence::Default("0 B"), FRAMING),
         key(
+            "coding",
+            Kind::TableOrKind("link.NAME.coding"),
+            Presence::Default("none"),
+            "forward error correction, which takes a share of the rate; instead of `channel`",
+        ),
+        key(
+            "arq",
+            Kind::TableOrKind("link.NAME.arq"),
+            Presence::Default("none"),
+            "the link sends again what its channel loses",
+        ),
+        key(
             "timeline",
             Kind::Tables("link.NAME.timeline"),
             Presence::Default("nothing changes"),
@@ -118,6 +130,18 @@ pub(crate) static REVERSE: Section = Section {
             "the loss process",
         ),
         key("framing", FRAMING_KIND, SAME, FRAMING),
+        key(
+            "coding",
+            Kind::TableOrKind("link.NAME.coding"),
+            SAME,
+            "forward error correction, which takes a share of the rate; instead of `channel`",
+        ),
+        key(
+            "arq",
+            Kind::TableOrKind("link.NAME.arq"),
+            SAME,
+            "the link sends again what its channel loses",
+        ),
         key(
             "timeline",
             Kind::Tables("link.NAME.timeline"),
@@ -335,5 +359,165 @@ pub(crate) static CHANNELS: [Section; 4] = [
                 "mean number of packets in a loss burst",
             ),
         ],
+    },
+];
+
+const CODE_RATE: Key = key(
+    "code_rate",
+    Kind::Ratio,
+    Presence::Required,
+    "share of the rate that is left for packets",
+);
+
+const RAW: Key = key(
+    "raw_bit_error_rate",
+    Kind::Ratio,
+    Presence::Required,
+    "share of wrong bits on the channel, before decoding",
+);
+
+const BITS: Kind = Kind::Integer {
+    min: 1,
+    max: 65_535,
+};
+
+pub(crate) static CODINGS: [Section; 5] = [
+    Section {
+        path: "link.NAME.coding",
+        kind: Some("none"),
+        meaning: "no code",
+        keys: &[],
+    },
+    Section {
+        path: "link.NAME.coding",
+        kind: Some("marchese"),
+        meaning: "the code of the ITALSAT test bed: rate 1/2, raw 1e-2, 1e-8 after decoding",
+        keys: &[],
+    },
+    Section {
+        path: "link.NAME.coding",
+        kind: Some("given"),
+        meaning: "a code whose bit error rate after decoding is known",
+        keys: &[
+            CODE_RATE,
+            key(
+                "bit_error_rate",
+                Kind::Ratio,
+                Presence::Required,
+                "share of wrong bits after decoding",
+            ),
+        ],
+    },
+    Section {
+        path: "link.NAME.coding",
+        kind: Some("block"),
+        meaning: "a block code decided hard; the bit error rate after decoding is the usual bound",
+        keys: &[
+            key("n", BITS, Presence::Required, "bits of a code word"),
+            key("k", BITS, Presence::Required, "bits of data in it"),
+            key(
+                "t",
+                Kind::Integer {
+                    min: 0,
+                    max: 65_535,
+                },
+                Presence::Required,
+                "wrong bits in a word that are corrected",
+            ),
+            RAW,
+        ],
+    },
+    Section {
+        path: "link.NAME.coding",
+        kind: Some("table"),
+        meaning: "a code by points, with straight lines of the logarithms between them",
+        keys: &[
+            CODE_RATE,
+            RAW,
+            key(
+                "points",
+                Kind::Tables("link.NAME.coding.points"),
+                Presence::Required,
+                "the points, the smallest raw bit error rate first",
+            ),
+        ],
+    },
+];
+
+pub(crate) static POINTS: Section = Section {
+    path: "link.NAME.coding.points",
+    kind: None,
+    meaning: "what a code makes of a raw bit error rate",
+    keys: &[
+        key(
+            "raw",
+            Kind::Ratio,
+            Presence::Required,
+            "before decoding, above zero",
+        ),
+        key(
+            "decoded",
+            Kind::Ratio,
+            Presence::Required,
+            "after decoding, above zero",
+        ),
+    ],
+};
+
+const WINDOW: Key = key(
+    "window",
+    Kind::Integer {
+        min: 1,
+        max: u32::MAX as u64,
+    },
+    Presence::Default("no limit"),
+    "packets whose fate may be unknown at once, from the oldest on",
+);
+
+const TIMEOUT: Key = key(
+    "timeout",
+    Kind::Duration { zero: true },
+    Presence::Default("the link's round trip"),
+    "when a loss is known after the end of the transmission",
+);
+
+const TRANSMISSIONS: Key = key(
+    "transmissions",
+    Kind::Integer {
+        min: 1,
+        max: u32::MAX as u64,
+    },
+    Presence::Default("8"),
+    "transmissions of a packet at most; then it is lost",
+);
+
+pub(crate) static ARQS: [Section; 3] = [
+    Section {
+        path: "link.NAME.arq",
+        kind: Some("none"),
+        meaning: "nothing is sent again",
+        keys: &[],
+    },
+    Section {
+        path: "link.NAME.arq",
+        kind: Some("selective-repeat"),
+        meaning: "what was lost is sent again, a round trip later",
+        keys: &[
+            WINDOW,
+            TIMEOUT,
+            TRANSMISSIONS,
+            key(
+                "in_order",
+                Kind::Boolean,
+                Presence::Default("true"),
+                "packets after a loss wait at the far end until it is repaired or given up",
+            ),
+        ],
+    },
+    Section {
+        path: "link.NAME.arq",
+        kind: Some("go-back-n"),
+        meaning: "what was lost and all that followed is sent again",
+        keys: &[WINDOW, TIMEOUT, TRANSMISSIONS],
     },
 ];

@@ -78,6 +78,7 @@ impl Line {
                 framing: Bytes::ZERO,
             },
             timeline: None,
+            arq: None,
         };
         let lan = Rate::from_mbps(100);
         Scenario {

@@ -3,7 +3,8 @@
 use crate::crossings::Ends;
 use crate::line::sack;
 use bentpipe_link::{
-    ChannelSettings, InFlight, Limit, LinkSettings, Loss, Piece, QueueSettings, Timeline, WhenDown,
+    ArqScheme, ArqSettings, ChannelSettings, InFlight, Limit, LinkSettings, Loss, Piece,
+    QueueSettings, Timeline, WhenDown,
 };
 use bentpipe_outcome::{CrossingCounts, Outcome};
 use bentpipe_scenario::{BuildError, LinkId, Scenario, ScenarioBuilder, Stranded};
@@ -274,6 +275,21 @@ prop_compose! {
 fn scenario(shape: &Shape) -> Scenario {
     let (mut builder, [a, b]) = diamond(shape.delays, shape.loss, |i| shape.lines[i].clone());
     builder.duration(Duration::from_millis(shape.end_ms));
+    for (i, scheme) in [ArqScheme::SelectiveRepeat, ArqScheme::GoBackN]
+        .into_iter()
+        .enumerate()
+    {
+        let arq = ArqSettings {
+            scheme,
+            window: 30,
+            timeout: None,
+            transmissions: 2,
+            in_order: shape.seed.is_multiple_of(3),
+        };
+        if shape.lines[i + 1].is_none() && shape.seed.is_multiple_of(2) {
+            builder.arq(&format!("l{}", i + 1), arq);
+        }
+    }
     if shape.rerouted {
         builder.stranded(Stranded::Rerouted);
     }
