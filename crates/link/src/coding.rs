@@ -186,6 +186,10 @@ mod tests {
         Ratio::new(x).unwrap()
     }
 
+    fn power(x: f64, n: i32) -> f64 {
+        libm::pow(x, f64::from(n))
+    }
+
     fn coded(n: u32, k: u32, t: u32, raw: f64) -> Result<f64, CodingError> {
         let raw_bit_error_rate = ratio(raw);
         let code = Coding::Block {
@@ -203,12 +207,12 @@ mod tests {
         // + 6 * 21 p^5 q^2 + 7 * 7 p^6 q + 7 p^7).
         for p in [1e-4, 1e-3, 1e-2] {
             let q: f64 = 1.0 - p;
-            let by_hand = (63.0 * p.powi(2) * q.powi(5)
-                + 140.0 * p.powi(3) * q.powi(4)
-                + 175.0 * p.powi(4) * q.powi(3)
-                + 126.0 * p.powi(5) * q.powi(2)
-                + 49.0 * p.powi(6) * q
-                + 7.0 * p.powi(7))
+            let by_hand = (63.0 * power(p, 2) * power(q, 5)
+                + 140.0 * power(p, 3) * power(q, 4)
+                + 175.0 * power(p, 4) * power(q, 3)
+                + 126.0 * power(p, 5) * power(q, 2)
+                + 49.0 * power(p, 6) * q
+                + 7.0 * power(p, 7))
                 / 7.0;
             let got = coded(7, 4, 1, p).unwrap();
             assert!((got / by_hand - 1.0).abs() < 1e-9, "{p}: {got} {by_hand}");

@@ -32,6 +32,7 @@ mod room;
 mod settings;
 mod timed;
 mod timeline;
+pub mod trace;
 mod transmitter;
 mod xcp;
 
@@ -46,5 +47,7 @@ pub use link::Link;
 pub use offered::{Admission, Offered, Verdict};
 pub use red::{AdaptiveSettings, RedMode, RedPreset, RedSettings};
 pub use settings::{ChannelSettings, Limit, LinkSettings, QueueSettings};
-pub use timeline::{InFlight, Loss, Piece, State, Timeline, TimelineError, WhenDown};
+pub use timeline::{
+    InFlight, Loss, Opportunities, Piece, State, Timeline, TimelineError, WhenDown,
+};
 pub use xcp::{Feedback, XcpHeader, XcpSettings};

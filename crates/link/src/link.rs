@@ -329,8 +329,7 @@ impl<P: Copy> Link<P> {
             Some(room) => {
                 let waiting = self.transmitter.wire(room.packets(), room.bytes());
                 if let Some(timed) = &room.timed {
-                    let free = self.transmitter.next_free.max(now);
-                    return sending + timed.drain(free, waiting.get());
+                    return timed.drain(now, self.transmitter.next_free, waiting.get());
                 }
                 sending + self.transmitter.rate.transmission_time(waiting)
             }

@@ -1,7 +1,7 @@
 //! A transmitter whose link follows a timeline.
 
 use crate::channel::Channel;
-use crate::timeline::{Loss, Span, Timeline};
+use crate::timeline::{Loss, Opportunities, Span, Timeline};
 use crate::{ChannelSettings, Counters, LinkSettings, Verdict};
 use bentpipe_random::Stream;
 use bentpipe_units::{Duration, Time};
@@ -32,6 +32,56 @@ pub(crate) struct Timed<P> {
     /// Packets that will be lost, the next first.
     doomed: VecDeque<Doomed<P>>,
     overtakes: bool,
+    served: Served,
+}
+
+/// Where a link with delivery opportunities is among them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Served {
+    /// Opportunities used or gone before the next that may be used.
+    next: u64,
+    /// The last one that was used, and the bytes that it has left for those
+    /// that waited then.
+    at: Time,
+    left: u32,
+    /// Bytes served so far.
+    bytes: u64,
+}
+
+impl Served {
+    /// When a packet is served first that came at `entered`.
+    fn first(&self, line: &Opportunities, entered: Time) -> Time {
+        if self.left > 0 && entered < self.at {
+            self.at
+        } else {
+            line.at(self.index(line, entered)).unwrap_or(Time::MAX)
+        }
+    }
+
+    fn index(&self, line: &Opportunities, entered: Time) -> u64 {
+        self.next.max(line.until(entered))
+    }
+
+    /// Serves a packet of `bytes`, a part of it at least at `first`; when the
+    /// last part is.
+    fn serve(&mut self, line: &Opportunities, entered: Time, bytes: u32) -> Time {
+        let mut more = bytes;
+        self.bytes += u64::from(bytes);
+        if self.left > 0 && entered < self.at {
+            let now = self.left.min(more);
+            self.left -= now;
+            more -= now;
+            if more == 0 {
+                return self.at;
+            }
+        }
+        let count = more.div_ceil(line.bytes).max(1);
+        let last = self.index(line, entered) + u64::from(count) - 1;
+        self.next = last + 1;
+        self.left = count * line.bytes - more;
+        self.at = line.at(last).unwrap_or(Time::MAX);
+        self.at
+    }
 }
 
 /// A packet in transmission or propagation that will not arrive.
@@ -74,6 +124,7 @@ impl<P: Copy> Timed<P> {
             busy: Duration::ZERO,
             sent: VecDeque::new(),
             doomed: VecDeque::new(),
+            served: Served::default(),
             timeline,
         }
     }
@@ -87,17 +138,22 @@ impl<P: Copy> Timed<P> {
         !self.timeline.at(now).up
     }
 
-    /// The first instant from `at` on when the transmitter can send.
-    pub(crate) fn resume(&mut self, at: Time) -> Time {
-        self.timeline.resume(&mut self.cursor, at)
+    /// The first instant from `at` on when the transmitter can send a packet
+    /// that came at `entered`.
+    pub(crate) fn resume(&mut self, at: Time, entered: Time) -> Time {
+        match self.timeline.opportunities() {
+            Some(line) => self.served.first(line, entered).max(at),
+            None => self.timeline.resume(&mut self.cursor, at),
+        }
     }
 
-    /// Transmits a packet from `start` on, when the transmitter can send.
+    /// Transmits a packet that came at `entered` from `start` on, when the
+    /// transmitter can send.
     /// Returns the end of its transmission and what becomes of it; `arrival`
     /// gives the arrivals of those in the ring.
     pub(crate) fn transmit(
         &mut self,
-        start: Time,
+        (entered, start): (Time, Time),
         (packet, bytes, wire): (P, u32, u32),
         channel: Option<&mut Channel>,
         ring: usize,
@@ -107,7 +163,14 @@ impl<P: Copy> Timed<P> {
         let mut span = self.cursor;
         line.seek(&mut span, start);
         let first = span;
-        let end = line.finish(&mut span, start, u64::from(wire));
+        let end = match line.opportunities() {
+            Some(given) => {
+                let end = self.served.serve(given, entered, wire);
+                line.seek(&mut span, end);
+                end
+            }
+            None => line.finish(&mut span, start, u64::from(wire)),
+        };
         self.cursor = span;
         if self.current.1 != Time::MAX {
             self.busy += line.sending(self.current.0, self.current.1);
@@ -206,22 +269,38 @@ impl<P: Copy> Timed<P> {
     }
 
     /// Time up to `now` that the transmitter was busy: sending, and not
-    /// waiting for an outage to end.
+    /// waiting for an outage to end. Of delivery opportunities, the share that
+    /// was used.
     pub(crate) fn busy(&self, now: Time) -> Duration {
+        if let Some(line) = self.timeline.opportunities() {
+            let all = line.until(now).max(1) as f64 * f64::from(line.bytes);
+            return now.since(Time::ZERO).scaled(self.served.bytes as f64 / all);
+        }
         let (start, end) = self.current;
         self.busy + self.timeline.sending(start, end.min(now))
     }
 
-    /// How long it takes from `start` on to send `wire` bytes.
-    pub(crate) fn drain(&self, start: Time, wire: u64) -> Duration {
+    /// How long it takes from `now` on to send `wire` bytes more, by a
+    /// transmitter that is free at `free`.
+    pub(crate) fn drain(&self, now: Time, free: Time, wire: u64) -> Duration {
+        if let Some(line) = self.timeline.opportunities() {
+            let count = wire.div_ceil(u64::from(line.bytes)).max(1);
+            let last = self.served.index(line, now) + count - 1;
+            return line.at(last).unwrap_or(Time::MAX).since(now);
+        }
+        let start = free.max(now);
         let mut span = self.cursor;
         let begins = self.timeline.resume(&mut span, start);
-        self.timeline.finish(&mut span, begins, wire).since(start)
+        self.timeline.finish(&mut span, begins, wire).since(now)
     }
 
     /// From `at` on, the first time without service before `end`: when it
     /// begins and when it ends.
     pub(crate) fn pause(&self, at: Time, end: Time) -> Option<(Time, Time)> {
+        if let Some(line) = self.timeline.opportunities() {
+            let next = line.at(self.served.index(line, at)).unwrap_or(Time::MAX);
+            return (at < end).then_some((at, next));
+        }
         let mut span = self.cursor;
         let begins = self.timeline.pause(&mut span, at);
         if begins >= end {
@@ -234,6 +313,16 @@ impl<P: Copy> Timed<P> {
     /// unless the link stops for good.
     pub(crate) fn longest(&self, wire: u64) -> Duration {
         let mut longest = Duration::ZERO;
+        if let Some(line) = self.timeline.opportunities() {
+            let count = wire / u64::from(line.bytes) + 2;
+            let (times, ..) = line.period();
+            for index in (0..times.len() as u64).step_by(times.len() / 1000 + 1) {
+                let begins = times.get(index as usize).copied().unwrap_or(Time::ZERO);
+                let ends = line.at(index + count).unwrap_or(begins);
+                longest = longest.max(ends.since(begins));
+            }
+            return longest;
+        }
         let mut span = self.timeline.span(Time::ZERO);
         // Enough of a long one.
         let pieces = self.timeline.pieces();

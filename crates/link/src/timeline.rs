@@ -8,6 +8,9 @@
 //!
 //! Rules:
 //!
+//! * A link may have *delivery opportunities* instead of a rate
+//!   ([`Opportunities`]): instants at which it serves so many bytes of what
+//!   waits.
 //! * A packet's transmission ends when the integral of the rate since its start
 //!   has reached its size. At rate zero the transmitter waits.
 //! * While the link is *down* the transmitter waits, and the queue holds what
@@ -87,8 +90,52 @@ pub struct Timeline {
     period: Option<Duration>,
     when_down: WhenDown,
     in_flight: InFlight,
+    opportunities: Option<Opportunities>,
     /// Integral of the rate over a period, in bits times 1e9.
     work: u128,
+}
+
+/// Instants at which a link serves what waits then. See
+/// [`mahimahi`](crate::trace::mahimahi) for what that means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opportunities {
+    /// In order, at least one.
+    pub(crate) times: Vec<Time>,
+    /// After what time they repeat, at least the last of them.
+    pub(crate) period: Option<Duration>,
+    /// What each serves.
+    pub(crate) bytes: u32,
+}
+
+impl Opportunities {
+    /// When opportunity `index` comes, counted over all periods.
+    #[must_use]
+    pub fn at(&self, index: u64) -> Option<Time> {
+        let count = self.times.len() as u64;
+        let time = self.times.get((index % count) as usize)?;
+        match self.period {
+            Some(period) => Some(*time + period * (index / count)),
+            None => (index < count).then_some(*time),
+        }
+    }
+
+    /// How many there are up to and at `at`.
+    #[must_use]
+    pub fn until(&self, at: Time) -> u64 {
+        let (periods, inside) = match self.period.map(Duration::as_nanos) {
+            Some(period) => (at.as_nanos() / period, at.as_nanos() % period),
+            None => (0, at.as_nanos()),
+        };
+        let inside = Time::from_nanos(inside);
+        let first = self.times.partition_point(|t| *t <= inside) as u64;
+        periods * self.times.len() as u64 + first
+    }
+
+    /// The first period, and the bytes that each serves.
+    #[must_use]
+    pub fn period(&self) -> (&[Time], Option<Duration>, u32) {
+        (&self.times, self.period, self.bytes)
+    }
 }
 
 /// Why pieces make no timeline.
@@ -151,6 +198,7 @@ impl Timeline {
             period: None,
             when_down: WhenDown::default(),
             in_flight: InFlight::default(),
+            opportunities: None,
             work: 0,
         })
     }
@@ -180,6 +228,26 @@ impl Timeline {
     pub fn in_flight(mut self, rule: InFlight) -> Timeline {
         self.in_flight = rule;
         self
+    }
+
+    /// The same with delivery opportunities in place of the rate.
+    #[must_use]
+    pub fn with_opportunities(mut self, opportunities: Opportunities) -> Timeline {
+        self.opportunities = Some(opportunities);
+        self
+    }
+
+    /// The delivery opportunities, where they take the place of the rate.
+    #[must_use]
+    pub fn opportunities(&self) -> Option<&Opportunities> {
+        self.opportunities.as_ref()
+    }
+
+    /// True where the delay goes in a straight line at `at`.
+    pub(crate) fn is_sloped(&self, at: Time) -> bool {
+        let span = self.span(at);
+        let last = span.index + 1 == self.pieces.len() && self.period.is_none();
+        self.pieces[span.index].sloped && !last
     }
 
     /// The pieces.
@@ -364,6 +432,35 @@ impl Timeline {
                     *span = self.passage(0, at);
                 }
             }
+        }
+    }
+
+    /// Calls `each` whenever the integral of the rate has grown by `bytes`
+    /// more, up to `end`.
+    pub(crate) fn every<E>(
+        &self,
+        bytes: u32,
+        end: Time,
+        mut each: impl FnMut(Time) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let one = u128::from(bytes) * 8_000_000_000;
+        // What the integral has above the last multiple.
+        let mut above = 0u128;
+        let mut span = self.span(Time::ZERO);
+        loop {
+            let speed = u128::from(self.speed(span.index));
+            let until = span.until.min(end);
+            let grows = speed * u128::from(until.since(span.from).as_nanos());
+            for count in 1..=(above + grows) / one {
+                let after = (count * one - above).div_ceil(speed);
+                let after = u64::try_from(after).unwrap_or(u64::MAX);
+                each(span.from + Duration::from_nanos(after))?;
+            }
+            above = (above + grows) % one;
+            if span.until >= end {
+                return Ok(());
+            }
+            span = self.next(span);
         }
     }
 

@@ -1,5 +1,6 @@
 //! What is wrong with a scenario, in words for the person who wrote it.
 
+use crate::document::Files;
 use crate::render;
 use crate::source::{Origin, Place};
 use std::cell::RefCell;
@@ -196,13 +197,16 @@ pub(crate) struct Reported(());
 #[derive(Debug)]
 pub(crate) struct Errors {
     origin: Origin,
+    /// Texts of the files that the document names.
+    pub(crate) files: Files,
     found: RefCell<(Vec<Diagnostic>, usize)>,
 }
 
 impl Errors {
-    pub(crate) fn new(origin: Origin) -> Errors {
+    pub(crate) fn new(origin: Origin, files: Files) -> Errors {
         Errors {
             origin,
+            files,
             found: RefCell::new((Vec::new(), 0)),
         }
     }

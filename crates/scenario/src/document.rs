@@ -62,7 +62,7 @@ impl Document {
             return Err(single(&origin, *error));
         }
         let (parsed, wrong) = DeTable::parse_recoverable(text);
-        let errors = Errors::new(origin.clone());
+        let errors = Errors::new(origin.clone(), Files::default());
         for error in &wrong {
             let place = error.span().map_or(Place::Whole, Place::file);
             let (message, expected) = match error.message().split_once(", expected ") {
@@ -217,21 +217,24 @@ impl Document {
     /// are seen from the scenario's folder.
     #[must_use]
     pub fn wanted_files(&self) -> Vec<String> {
-        let constellations = match self.table.get("constellation").map(|e| &e.item.value) {
-            Some(Value::Table(tables)) => tables.clone(),
-            _ => Table::default(),
-        };
         let mut wanted = Vec::new();
-        for entry in constellations.iter() {
-            let Value::Table(constellation) = &entry.item.value else {
-                continue;
-            };
-            for key in ["file", "links"] {
-                if let Some(Value::Text(name)) = constellation.get(key).map(|e| &e.item.value)
+        let mut want = |table: &Table, keys: &[&str]| {
+            for key in keys {
+                if let Some(Value::Text(name)) = table.get(key).map(|e| &e.item.value)
                     && !self.files.contains_key(name)
                     && !wanted.contains(name)
                 {
                     wanted.push(name.clone());
+                }
+            }
+        };
+        for constellation in tables(&self.table, "constellation") {
+            want(constellation, &["file", "links"]);
+        }
+        for link in tables(&self.table, "link") {
+            for direction in [Some(link), table(link, "reverse")].into_iter().flatten() {
+                if let Some(trace) = table(direction, "trace") {
+                    want(trace, &["file"]);
                 }
             }
         }
@@ -249,12 +252,29 @@ impl Document {
     /// # Errors
     /// With everything that is wrong, as far as one pass can find it.
     pub fn validate(&self) -> Result<Scenario, Diagnostics> {
-        let errors = Errors::new(self.origin.clone());
+        let errors = Errors::new(self.origin.clone(), self.files.clone());
         let file = self.file_name().rsplit(['/', '\\']).next().unwrap_or("");
         let name = file.strip_suffix(".toml").unwrap_or(file);
-        let scenario = read::scenario(&self.table, name, &self.files, &errors);
+        let scenario = read::scenario(&self.table, name, &errors);
         errors.finish(scenario)
     }
+}
+
+/// The table at `key`, if there is one.
+fn table<'a>(outer: &'a Table, key: &str) -> Option<&'a Table> {
+    match &outer.get(key)?.item.value {
+        Value::Table(table) => Some(table),
+        _ => None,
+    }
+}
+
+/// The tables in the table at `key`.
+fn tables<'a>(outer: &'a Table, key: &str) -> impl Iterator<Item = &'a Table> {
+    let inner = table(outer, key).into_iter().flat_map(Table::iter);
+    inner.filter_map(|entry| match &entry.item.value {
+        Value::Table(table) => Some(table),
+        _ => None,
+    })
 }
 
 /// Puts `item` where `keys` lead, with the tables on the way.

@@ -266,6 +266,17 @@ fn write_timeline(w: &mut impl Write, timeline: &Timeline) -> fmt::Result {
     if let Some(period) = timeline.period() {
         write!(w, " every {}", period.as_nanos())?;
     }
+    if let Some(given) = timeline.opportunities() {
+        let (times, period, bytes) = given.period();
+        write!(w, " {bytes} bytes every")?;
+        if let Some(period) = period {
+            write!(w, " {}", period.as_nanos())?;
+        }
+        w.write_str(" at")?;
+        times
+            .iter()
+            .try_for_each(|at| write!(w, " {}", at.as_nanos()))?;
+    }
     for piece in timeline.pieces() {
         let Piece {
             from,

@@ -18,7 +18,6 @@ mod transports;
 mod value;
 
 use crate::diagnostic::{Diagnostic, Errors, Reported};
-use crate::document::Files;
 use crate::model::{Limits, Scenario, Stranded};
 use crate::schema::{self, Key, Kind, Section};
 use crate::source::Place;
@@ -327,7 +326,6 @@ fn alternatives<'a>(names: impl Iterator<Item = &'a str>) -> String {
 pub(crate) fn scenario(
     table: &Table,
     default_name: &str,
-    files: &Files,
     errors: &Errors,
 ) -> Result<Scenario, Reported> {
     if table.is_empty() {
@@ -345,7 +343,7 @@ pub(crate) fn scenario(
     let stranded = top.optional_word("stranded");
     let limits = limits(&top);
     let seed_of_skies = seed.as_ref().ok().copied().flatten().unwrap_or(1);
-    let skies = constellations::read(&top, files, duration.ok(), seed_of_skies);
+    let skies = constellations::read(&top, &errors.files, duration.ok(), seed_of_skies);
     let nodes = nodes::read(&top, &skies);
     let mut links = links::read(&top, &nodes);
     nodes::check_linked(&top, &nodes, &links);

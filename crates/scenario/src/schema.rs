@@ -17,7 +17,9 @@ use std::fmt;
 
 pub(crate) use constellation::CONSTELLATIONS;
 pub(crate) use flow::{APPLICATIONS, FLOW, PERIODS};
-pub(crate) use link::{ARQS, CHANNELS, CODING, CODINGS, FADE, LINK, POINTS, REVERSE, TIMELINE};
+pub(crate) use link::{
+    ARQS, CHANNELS, CODING, CODINGS, FADE, LINK, POINTS, REVERSE, TIMELINE, TRACE,
+};
 pub(crate) use middlebox::MIDDLEBOXES;
 pub(crate) use network::{LIMITS, NODE, TOP};
 pub(crate) use queue::QUEUES;
@@ -135,7 +137,7 @@ pub fn schema() -> impl Iterator<Item = &'static Section> {
     let network = network.into_iter().chain(&QUEUES).chain(&CHANNELS);
     let network = network.chain(&CONSTELLATIONS);
     let network = network.chain(&CODINGS).chain([&POINTS]).chain(&ARQS);
-    let network = network.chain([&TIMELINE, &FADE, &CODING]);
+    let network = network.chain([&TIMELINE, &FADE, &CODING, &TRACE]);
     let transport = [&TRANSPORT, &DELAYED_ACK].into_iter().chain(&PACINGS);
     let flow = [&FLOW].into_iter().chain(&APPLICATIONS).chain(&PERIODS);
     network.chain(transport).chain(flow).chain(&MIDDLEBOXES)

@@ -4,13 +4,16 @@ use bentpipe_link::{InFlight, Loss, State, Timeline, WhenDown};
 use bentpipe_scenario::{Document, Scenario, Stranded};
 use bentpipe_units::{Duration, Rate, Ratio, Time};
 
-fn parse(link: &str) -> Result<Scenario, String> {
-    let text = format!(
+fn text(link: &str) -> String {
+    format!(
         "duration = \"100 s\"\n[node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\n\
          rate = \"8 Mbit/s\"\none_way_delay = \"10 ms\"\n{link}\n[flow.f]\nfrom = \"a\"\n\
          to = \"b\"\ntransport = \"sack\"\napplication = \"persistent\"\n"
-    );
-    let document = Document::parse("test.toml", &text).unwrap();
+    )
+}
+
+fn parse(link: &str) -> Result<Scenario, String> {
+    let document = Document::parse("test.toml", &text(link)).unwrap();
     document.validate().map_err(|e| e.render(false))
 }
 
@@ -126,6 +129,33 @@ fn a_scenario_without_changes_has_none_and_keeps_its_hash() {
     assert_ne!(waits.hash(), changing.hash());
 }
 
+/// The same scenario with a trace.
+fn with_trace(format: &str, trace: &str, more: &str) -> Result<Scenario, String> {
+    let link = format!("trace = {{ file = \"a.trace\", format = \"{format}\"{more} }}");
+    let mut document = Document::parse("test.toml", &text(&link)).unwrap();
+    assert_eq!(document.wanted_files(), ["a.trace"]);
+    document.give_file("a.trace", trace);
+    document
+        .validate()
+        .map_err(|e| e.errors[0].expected().to_owned())
+}
+
+#[test]
+fn traces_are_read_beside_the_scenario() {
+    let scenario = with_trace("mahimahi", "1\n2\n2\n10\n", "").unwrap();
+    let line = scenario.links[0].timeline.clone().unwrap();
+    let given = line.opportunities().unwrap();
+    assert_eq!(given.at(5), Some(Time::from_nanos(12_000_000)));
+    assert_eq!(at(&line, 0).one_way_delay, Duration::from_millis(10));
+    let other = with_trace("mahimahi", "1\n2\n2\n10\n", ", wraps = false").unwrap();
+    assert_ne!(other.hash(), scenario.hash());
+    let scenario = with_trace("theaterq", "1000000,5000000,7000000,0,10\n", "").unwrap();
+    let line = scenario.links[1].timeline.clone().unwrap();
+    assert_eq!(at(&line, 3).rate, Rate::from_mbps(7));
+    let wrong = with_trace("mahimahi", "1\n2\nx\n", "").unwrap_err();
+    assert!(wrong.contains(":3: expected a whole number"), "{wrong}");
+}
+
 macro_rules! mistakes {
     ($($name:ident: $link:literal;)+) => {
         $(#[test]
@@ -146,5 +176,7 @@ mistakes! {
     nothing_to_repeat: "repeat = \"2 s\"";
     losses_twice: "timeline = [{ at = \"2 s\", packet_error_rate = 0, bit_error_rate = 0 }]";
     codings_out_of_order: "fade = { depth_db = 3, begins = \"1 s\", slope = \"1 s\", coding = [{ up_to_db = 2 }, { up_to_db = 1 }] }";
+    no_such_trace: "trace = { file = \"nowhere/at.all\", format = \"mahimahi\" }";
+    no_such_format: "trace = { file = \"x\", format = \"netem\" }";
     no_coding: "fade = { depth_db = 3, begins = \"1 s\", slope = \"1 s\" }";
 }

@@ -8,6 +8,10 @@ use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 
+fn power(x: f64, n: i32) -> f64 {
+    libm::pow(x, f64::from(n))
+}
+
 fn arq(scheme: ArqScheme) -> ArqSettings {
     ArqSettings {
         scheme,
@@ -57,7 +61,7 @@ fn every_loss_costs_a_round_trip() {
         let (delays, link) = delays(&lossy(0.3), &arq(scheme), (n, 1000));
         assert_eq!(delays.len(), n);
         for k in 0..5 {
-            let expected = 0.7 * 0.3_f64.powi(k);
+            let expected = 0.7 * power(0.3, k);
             let share = delays.iter().filter(|d| **d == 11.0 + 21.0 * f64::from(k));
             let share = share.count() as f64 / n as f64;
             assert!((share - expected).abs() < 0.01, "{scheme:?} {k}: {share}");
@@ -162,7 +166,7 @@ fn what_is_given_up_is_lost() {
             };
             let (delays, link) = delays(&lossy(p), &arq, (50_000, 3));
             let lost = link.counters().channel_losses as f64 / 5e4;
-            let expected = p.powi(n as i32);
+            let expected = power(p, n as i32);
             assert!(
                 (lost - expected).abs() < 0.004,
                 "{scheme:?} {p} {n}: {lost}"

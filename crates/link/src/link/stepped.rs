@@ -83,7 +83,7 @@ impl<P: Copy> Link<P> {
         let idle_since = (next_free <= now && room.packets() == 0).then_some(next_free);
         let mut held = false;
         if let (Some(timed), Some(_)) = (&mut room.timed, idle_since) {
-            held = timed.resume(now) > now;
+            held = timed.resume(now, now) > now;
         }
         if let (Some(arq), Some(_)) = (&room.arq, idle_since) {
             held = arq.is_closed(now);
@@ -125,7 +125,7 @@ impl<P: Copy> Link<P> {
         };
         let mut at = self.transmitter.next_free.max(entered);
         if let Some(timed) = &mut room.timed {
-            at = timed.resume(at);
+            at = timed.resume(at, entered);
             if at > now {
                 self.transmitter.next_free = at;
                 return false;
@@ -144,11 +144,12 @@ impl<P: Copy> Link<P> {
             let (packet, carried) = (waiter.packet, &mut self.carried);
             let channel = self.channel.as_deref_mut();
             let arrival = |place: usize| carried.get(place).map_or(Time::ZERO, |c| c.arrival);
-            let (end, way) =
-                timed.transmit(at, (packet, bytes, wire), channel, carried.len(), arrival);
+            let packet = (packet, bytes, wire);
+            let (end, way) = timed.transmit((entered, at), packet, channel, carried.len(), arrival);
             self.transmitter.next_free = end;
             if let Way::Arrives(arrival, place) = way {
                 self.counters.accepted_bytes += u64::from(bytes);
+                let packet = waiter.packet;
                 carried.insert(place, Carried { arrival, packet });
             }
             if fewer {

@@ -181,7 +181,120 @@ fn losses_follow_the_timeline() {
     );
 }
 
+/// Opportunities at these milliseconds, repeated after the last.
+fn opportunities(text: &str) -> Timeline {
+    let given = crate::trace::mahimahi::read(text, true).unwrap();
+    let line = Timeline::new(vec![piece(0, 5)]).unwrap();
+    line.with_opportunities(given)
+}
+
+#[test]
+fn an_opportunity_serves_what_waits_then() {
+    // Two at 10 ms, one at 20 and 40 ms.
+    let line = opportunities("10\n10\n20\n40\n");
+    let offers = [
+        // Two small ones and 100 bytes of the next in the first opportunity,
+        // the rest of that in the second.
+        (0, 700),
+        (0, 700),
+        (0, 1500),
+        // Too late for what is left at 10 ms.
+        (10, 100),
+        // With that one at 20 ms, and its rest at 40 ms.
+        (15, 1500),
+        // In the next period.
+        (45, 3000),
+        (45, 3000),
+    ];
+    let mut before = 0;
+    let steps: Vec<_> = offers
+        .iter()
+        .map(|(ms, bytes)| {
+            let gap = (ms - before) * MS;
+            before = *ms;
+            (gap, Offered::plain(*bytes))
+        })
+        .collect();
+    let mut link = link(line);
+    let done = drive(&mut link, &steps, false);
+    let left: Vec<u64> = done
+        .arrived
+        .iter()
+        .map(|a| a.1.as_nanos() / MS - 5)
+        .collect();
+    assert_eq!(left, [10, 10, 10, 20, 40, 50, 80]);
+    assert_eq!(done.dropped, []);
+    // 10,500 of 12,000 bytes by 80 ms.
+    assert!((link.utilisation(at(80)) - 10_500.0 / 12_000.0).abs() < 1e-9);
+    // An idle link makes whoever comes wait for the next opportunity: no longer
+    // than x for 3 x of 40 ms, up to 10 ms. Bins are a millisecond.
+    let mut idle = self::link(opportunities("10\n20\n40\n"));
+    let median = idle.queueing_delay_quantile(at(4000), 0.5).as_secs();
+    assert!((median - 0.0067).abs() < 0.0011, "{median}");
+}
+
+#[test]
+fn a_trace_that_does_not_wrap_ends() {
+    let given = crate::trace::mahimahi::read("10\n20\n", false).unwrap();
+    let line = Timeline::new(vec![piece(0, 5)]).unwrap();
+    let mut link = link(line.with_opportunities(given));
+    for i in 0..3 {
+        link.offer(Time::ZERO, i, Offered::plain(1500));
+    }
+    link.advance(at(1_000_000));
+    assert_eq!(link.under_way().count(), 2);
+    assert_eq!(link.waiting(at(1_000_000)), 1);
+}
+
 proptest! {
+    #[test]
+    fn opportunities_are_served_as_mahimahi_does(
+        steps in any_steps(), gaps in proptest::collection::vec(0u64..6, 1..20),
+    ) {
+        let mut now = 1;
+        let mut text = String::new();
+        for gap in gaps {
+            now += gap;
+            text += &format!("{now}\n");
+        }
+        let steps: Vec<_> = steps.into_iter().take(100).collect();
+        let mut settings = settings(QueueSettings::DropTail { limit: Limit::Packets(1000) }, 0.0);
+        settings.channel = ChannelSettings::Perfect;
+        settings.framing = Bytes::ZERO;
+        let line = opportunities(&text);
+        let mut one = Link::with_timeline(&settings, Arc::new(line.clone()), 1, "l");
+        let done = drive(&mut one, &steps, false);
+        // One opportunity after the other, as the emulator does it.
+        let mut came = Vec::new();
+        let mut at = Time::ZERO;
+        for (gap, offered) in &steps {
+            at += Duration::from_nanos(*gap);
+            came.push((at, offered.bytes));
+        }
+        let mut left: VecDeque<(usize, Time, u32)> =
+            came.iter().enumerate().map(|(i, c)| (i, c.0, c.1)).collect();
+        let mut expected = Vec::new();
+        let mut index = 0;
+        while !left.is_empty() {
+            let now = line.opportunities().unwrap().at(index).unwrap();
+            let mut budget = 1500;
+            while let Some(first) = left.front_mut().filter(|f| f.1 < now && budget > 0) {
+                let served = first.2.min(budget);
+                first.2 -= served;
+                budget -= served;
+                if first.2 == 0 {
+                    expected.push((first.0, now + Duration::from_millis(5)));
+                    left.pop_front();
+                }
+            }
+            index += 1;
+        }
+        prop_assert_eq!(done.arrived, expected);
+        let mut other = Link::with_timeline(&settings, Arc::new(line), 1, "l");
+        drive(&mut other, &steps, true);
+        prop_assert_eq!(one.counters(), other.counters());
+    }
+
     #[test]
     fn a_constant_timeline_is_a_plain_link(
         steps in any_steps(), queue in any_queue(), loss in 0.0..0.2f64, own in any::<bool>(),

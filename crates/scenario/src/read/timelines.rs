@@ -6,7 +6,9 @@ use crate::diagnostic::{Diagnostic, Reported};
 use crate::schema;
 use crate::source::Place;
 use crate::tree::{Entry, Table, Value};
-use bentpipe_link::{Fade, InFlight, Loss, Mode, Piece, Timeline, TimelineError, WhenDown};
+use bentpipe_link::{
+    Fade, InFlight, Loss, Mode, Opportunities, Piece, Timeline, TimelineError, WhenDown, trace,
+};
 use bentpipe_units::{Duration, Rate, Ratio, Time};
 use std::sync::Arc;
 
@@ -23,6 +25,14 @@ pub(super) struct Changing {
 enum How {
     Steps(Vec<Step>),
     Fade(Fade),
+    Trace(Arc<Trace>),
+}
+
+/// What a file says.
+#[derive(Debug)]
+enum Trace {
+    Opportunities(Opportunities),
+    Timeline(Timeline),
 }
 
 /// An entry of `timeline`: what it does not say stays as it was.
@@ -39,7 +49,7 @@ struct Step {
 
 /// Reads what a direction says; what it leaves out is as `there`.
 pub(super) fn read(fields: &Fields<'_>, there: Option<&Changing>) -> Result<Changing, Reported> {
-    let given: Vec<&Entry> = ["timeline", "fade"]
+    let given: Vec<&Entry> = ["timeline", "fade", "trace"]
         .iter()
         .filter_map(|key| fields.entry(key))
         .collect();
@@ -52,6 +62,7 @@ pub(super) fn read(fields: &Fields<'_>, there: Option<&Changing>) -> Result<Chan
     let how = match given.first() {
         None => Ok(None),
         Some(entry) if entry.key == "fade" => fade(fields, entry).map(Some),
+        Some(entry) if entry.key == "trace" => read_trace(fields, entry).map(Some),
         Some(entry) => steps(fields, entry).map(Some),
     };
     let repeat = fields.optional("repeat");
@@ -79,6 +90,13 @@ pub(super) fn read(fields: &Fields<'_>, there: Option<&Changing>) -> Result<Chan
             in_flight: own.in_flight.or(there.in_flight),
         },
     };
+    if let (Some((How::Trace(_), _)), Some(repeat)) = (&changing.how, fields.entry("repeat")) {
+        let error = Diagnostic::new(repeat.key_place, "`repeat` with a trace");
+        let error = error.label("a trace has a length of its own");
+        return Err(fields
+            .errors
+            .report(error.help("remove this; `wraps` of the trace says whether it repeats")));
+    }
     for key in ["repeat", "when_down", "in_flight"] {
         if let (None, Some(entry)) = (&changing.how, fields.entry(key)) {
             let message = format!("`{key}` without anything that changes");
@@ -223,6 +241,37 @@ fn fade<'a>(fields: &Fields<'a>, entry: &'a Entry) -> Result<How, Reported> {
     }))
 }
 
+fn read_trace<'a>(fields: &Fields<'a>, entry: &'a Entry) -> Result<How, Reported> {
+    let table = fields.table_of(entry)?;
+    let what = format!("the trace of {}", fields.what);
+    let at = entry.key_place;
+    let given = Fields::new(fields.errors, &schema::TRACE, table, at, what.clone());
+    given.check_keys(&[]);
+    let file = given.required::<String>("file");
+    let format = given.optional_word("format");
+    let wraps = given.optional("wraps");
+    let (file, wraps) = (file?, wraps?.unwrap_or(true));
+    let Some(format) = format? else {
+        return Err(given.missing("format"));
+    };
+    let place = given.entry("file").map_or(given.at, |e| e.item.place);
+    let fail = |why: String| {
+        let error = Diagnostic::new(place, format!("cannot read {what}"));
+        Err(given.errors.report(error.label(why)))
+    };
+    let Some(text) = fields.errors.files.get(&file) else {
+        return fail(format!("there is no text of the file `{file}`"));
+    };
+    let read = match format {
+        "mahimahi" => trace::mahimahi::read(text, wraps).map(Trace::Opportunities),
+        _ => trace::theaterq::read(text, wraps).map(Trace::Timeline),
+    };
+    match read {
+        Ok(trace) => Ok(How::Trace(Arc::new(trace))),
+        Err(why) => fail(format!("{file}:{}: {}", why.line, why.what)),
+    }
+}
+
 impl Changing {
     /// The timeline of a link that is otherwise of this rate and delay.
     pub(super) fn finish(
@@ -246,10 +295,16 @@ impl Changing {
         let built = match how {
             How::Steps(steps) => Timeline::new(pieces(base, steps)),
             How::Fade(fade) => fade.timeline(base),
+            How::Trace(trace) => match &**trace {
+                Trace::Timeline(timeline) => Ok(timeline.clone()),
+                Trace::Opportunities(given) => {
+                    Timeline::new(vec![base]).map(|line| line.with_opportunities(given.clone()))
+                }
+            },
         };
         let built = built.and_then(|line| match self.repeat {
-            Some(period) => line.repeating(period),
-            None => Ok(line),
+            Some(period) if !matches!(how, How::Trace(_)) => line.repeating(period),
+            _ => Ok(line),
         });
         match built {
             Ok(line) => {

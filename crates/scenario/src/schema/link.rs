@@ -77,6 +77,12 @@ pub(crate) static LINK: Section = Section {
             "what changes with time, in pieces",
         ),
         key(
+            "trace",
+            Kind::Table("link.NAME.trace"),
+            Presence::Default("none"),
+            "a file that says what changes, instead of `timeline`",
+        ),
+        key(
             "fade",
             Kind::Table("link.NAME.fade"),
             Presence::Default("none"),
@@ -147,6 +153,12 @@ pub(crate) static REVERSE: Section = Section {
             Kind::Tables("link.NAME.timeline"),
             SAME,
             "what changes with time, in pieces",
+        ),
+        key(
+            "trace",
+            Kind::Table("link.NAME.trace"),
+            SAME,
+            "a file that says what changes, instead of `timeline`",
         ),
         key(
             "fade",
@@ -228,6 +240,33 @@ pub(crate) static TIMELINE: Section = Section {
             STAYS,
             "number of the route that the link stands for; only where it changes may packets \
              overtake. 0 at the start",
+        ),
+    ],
+};
+
+pub(crate) static TRACE: Section = Section {
+    path: "link.NAME.trace",
+    kind: None,
+    meaning: "a trace of a link in the format of an emulator; `bentpipe trace` writes them",
+    keys: &[
+        key(
+            "file",
+            Kind::Text,
+            Presence::Required,
+            "its path, relative to the scenario",
+        ),
+        key(
+            "format",
+            Kind::OneOf(&["mahimahi", "theaterq"]),
+            Presence::Required,
+            "mahimahi: delivery opportunities instead of the rate; theaterq: rate, delay, loss \
+             and route",
+        ),
+        key(
+            "wraps",
+            Kind::Boolean,
+            Presence::Default("true"),
+            "it begins again after its end",
         ),
     ],
 };
