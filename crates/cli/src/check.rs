@@ -111,13 +111,22 @@ fn links(scenario: &Scenario) -> Table {
         table.row([
             link.name.clone(),
             format!("{} > {}", node(link.from), node(link.to)),
-            s.rate.to_string(),
+            match medium(scenario, link) {
+                Some(name) => format!("{} of `{name}`", s.rate),
+                None => s.rate.to_string(),
+            },
             s.one_way_delay.to_string(),
             queue(&s.queue),
             channel(&s.channel),
         ]);
     }
     table
+}
+
+/// The medium that a link shares.
+fn medium<'a>(scenario: &'a Scenario, link: &bentpipe_scenario::Link) -> Option<&'a str> {
+    let medium = scenario.media.get(link.medium?.0 as usize)?;
+    Some(&medium.name)
 }
 
 fn queue(queue: &QueueSettings) -> String {

@@ -199,6 +199,10 @@ fn print(whole: &WithShares<'_>, scenario: &Scenario, out: &mut Output) -> Resul
         out.line("")?;
         out.table(&middleboxes(outcome))?;
     }
+    if let Some(table) = media(outcome, scenario) {
+        out.line("")?;
+        out.table(&table)?;
+    }
     let unfinished = outcome
         .flows
         .iter()
@@ -405,6 +409,52 @@ fn middleboxes(outcome: &Outcome) -> Table {
         ]);
     }
     table.note("overflow: data not cached. timeouts: of the resent. ACKs kept: from the sender.")
+}
+
+/// What the terminals of each medium did, together; nothing where there is
+/// none.
+fn media(outcome: &Outcome, scenario: &Scenario) -> Option<Table> {
+    let mut table = Table::new([
+        Column::text("medium"),
+        Column::text("access"),
+        Column::number("terminals"),
+        Column::number("delivered"),
+        Column::number("used"),
+        Column::number("free slots"),
+        Column::number("on demand"),
+        Column::number("requests"),
+        Column::number("collisions"),
+    ]);
+    let mut any = false;
+    for (i, medium) in scenario.media.iter().enumerate() {
+        let id = bentpipe_scenario::MediumId(i as u32);
+        let links: Vec<_> = scenario
+            .terminals(id)
+            .filter_map(|link| outcome.links.get(link.0 as usize))
+            .collect();
+        if links.is_empty() {
+            continue;
+        }
+        any = true;
+        let sum = |of: fn(&bentpipe_outcome::LinkOutcome) -> u64| -> u64 {
+            links.iter().map(|link| of(link)).sum()
+        };
+        table.row([
+            medium.name.clone(),
+            medium.settings.access.name().to_owned(),
+            links.len().to_string(),
+            bytes(sum(|l| l.delivered_bytes.get())),
+            format!(
+                "{:.1}%",
+                100.0 * links.iter().map(|l| l.utilisation).sum::<f64>()
+            ),
+            sum(|l| l.free_slots).to_string(),
+            sum(|l| l.demand_slots).to_string(),
+            sum(|l| l.requests).to_string(),
+            sum(|l| l.collisions).to_string(),
+        ]);
+    }
+    any.then_some(table)
 }
 
 /// `12.3 MB`.

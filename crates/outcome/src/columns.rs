@@ -350,7 +350,7 @@ pub(crate) static FLOW: [Field<FlowOutcome>; 33] = [
     ),
 ];
 
-pub(crate) static LINK: [Field<LinkOutcome>; 17] = [
+pub(crate) static LINK: [Field<LinkOutcome>; 21] = [
     Field::new("link", Text, "name of the link", |_, l| {
         l.name.as_str().into()
     }),
@@ -408,6 +408,30 @@ pub(crate) static LINK: [Field<LinkOutcome>; 17] = [
         Integer,
         "packets that were lost because it was down or its route ended",
         |_, l| l.outage_losses.into(),
+    ),
+    Field::new(
+        "collisions",
+        Integer,
+        "transmissions that met another one on the medium that it shares, and requests for slots that did",
+        |_, l| l.collisions.into(),
+    ),
+    Field::new(
+        "requests",
+        Integer,
+        "requests for slots of the medium that it shares",
+        |_, l| l.requests.into(),
+    ),
+    Field::new(
+        "free_slots",
+        Integer,
+        "slots of the medium that it used and had not asked for",
+        |_, l| l.free_slots.into(),
+    ),
+    Field::new(
+        "demand_slots",
+        Integer,
+        "slots of the medium that it was given on request",
+        |_, l| l.demand_slots.into(),
     ),
     Field::new(
         "utilisation",

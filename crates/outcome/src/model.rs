@@ -135,6 +135,15 @@ pub struct LinkOutcome {
     pub channel_losses: u64,
     /// Packets that were lost because it was down or its route ended.
     pub outage_losses: u64,
+    /// Transmissions that met another one on the medium that the link shares,
+    /// and requests for slots that did; zero where it shares none, as below.
+    pub collisions: u64,
+    /// Requests for slots of the medium.
+    pub requests: u64,
+    /// Slots of the medium that it used and had not asked for.
+    pub free_slots: u64,
+    /// Slots of the medium that it was given on request.
+    pub demand_slots: u64,
     /// Share of the run's time that its transmitter was busy, 0 to 1.
     pub utilisation: f64,
     /// Packets that waited, on the mean over the time of the run.

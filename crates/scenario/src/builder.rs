@@ -3,16 +3,17 @@
 use crate::attach::attach;
 use crate::fits::misfit;
 use crate::model::{
-    Flow, Handshake, Limits, Link, LinkId, Middlebox, Node, NodeId, RouteChange, Scenario,
-    SplitPep, Stranded,
+    Flow, Handshake, Limits, Link, LinkId, Medium, MediumId, Middlebox, Node, NodeId, RouteChange,
+    Scenario, SplitPep, Stranded,
 };
 use crate::route::{self, NoRoute};
 use crate::split;
+use bentpipe_link::medium::MediumSettings;
 use bentpipe_link::{ArqSettings, LinkSettings, QueueSettings, Timeline};
 use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
-use bentpipe_units::{Duration, Rate, Time};
+use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -89,6 +90,12 @@ pub enum BuildError {
     /// A link that changes with time cannot send again what it loses.
     #[error("link `{0}` has a timeline and ARQ; it can have one of them")]
     ArqAndTimeline(String),
+    /// A link that shares a medium of another builder.
+    #[error("the medium of link `{0}` does not exist")]
+    NoMedium(String),
+    /// A medium whose slots have no room for data.
+    #[error("the slots of medium `{0}` hold nothing: too many terminals, slots or overhead")]
+    NoSlots(String),
     /// A RED queue that drops all before it drops any.
     #[error("the queue of link `{0}` has its maximum not above its minimum")]
     Thresholds(String),
@@ -156,6 +163,7 @@ impl Scenario {
                 seed: 1,
                 nodes: Vec::new(),
                 links: Vec::new(),
+                media: Vec::new(),
                 flows: Vec::new(),
                 stranded: Stranded::default(),
                 middleboxes: Vec::new(),
@@ -253,6 +261,7 @@ impl ScenarioBuilder {
             settings,
             timeline,
             arq: None,
+            medium: None,
         });
         LinkId(id(self.scenario.links.len() - 1))
     }
@@ -272,6 +281,35 @@ impl ScenarioBuilder {
     pub fn stranded(&mut self, rule: Stranded) -> &mut ScenarioBuilder {
         self.scenario.stranded = rule;
         self
+    }
+
+    /// Adds a medium, which [`shared_link`](Self::shared_link)s share.
+    pub fn medium(&mut self, name: impl Into<String>, settings: MediumSettings) -> MediumId {
+        self.scenario.media.push(Medium {
+            name: name.into(),
+            settings,
+        });
+        MediumId(id(self.scenario.media.len() - 1))
+    }
+
+    /// Adds a link from `terminal` to `hub` that shares `medium`, whose rate
+    /// and delay take the place of those in `forward`, and one of its own back,
+    /// `NAME.reverse`.
+    pub fn shared_link(
+        &mut self,
+        name: impl Into<String>,
+        (terminal, hub): (NodeId, NodeId),
+        medium: MediumId,
+        mut forward: LinkSettings,
+        reverse: LinkSettings,
+    ) {
+        if let Some(known) = self.scenario.media.get(medium.0 as usize) {
+            forward.rate = known.settings.rate;
+            forward.one_way_delay = known.settings.one_way_delay;
+        }
+        let at = self.scenario.links.len();
+        self.asymmetric_link(name, terminal, hub, forward, reverse);
+        self.scenario.links[at].medium = Some(medium);
     }
 
     /// Adds a flow that starts at once. What [`FlowBuilder`] does not set
@@ -347,6 +385,14 @@ impl ScenarioBuilder {
         }
         unique("node", scenario.nodes.iter().map(|n| &n.name))?;
         unique("link", scenario.links.iter().map(|l| &l.name))?;
+        unique("medium", scenario.media.iter().map(|m| &m.name))?;
+        for (i, medium) in scenario.media.iter().enumerate() {
+            let terminals = scenario.terminals(MediumId(id(i))).count();
+            let settings = &medium.settings;
+            if settings.frame().is_some() && settings.slot_payload(terminals) == Bytes::ZERO {
+                return Err(BuildError::NoSlots(medium.name.clone()));
+            }
+        }
         unique("flow", scenario.flows.iter().map(|f| &f.name))?;
         for link in &scenario.links {
             self.ends("link", &link.name, link.from, link.to)?;
@@ -355,6 +401,11 @@ impl ScenarioBuilder {
             }
             if link.arq.is_some() && link.timeline.is_some() {
                 return Err(BuildError::ArqAndTimeline(link.name.clone()));
+            }
+            if let Some(MediumId(medium)) = link.medium
+                && medium as usize >= scenario.media.len()
+            {
+                return Err(BuildError::NoMedium(link.name.clone()));
             }
             if let QueueSettings::Red(red) = &link.settings.queue {
                 let (minimum, maximum) = red.thresholds(link.settings.rate);

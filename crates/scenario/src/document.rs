@@ -196,7 +196,7 @@ impl Document {
             _ => Table::default(),
         };
         let known = match group.as_str() {
-            "node" | "link" | "flow" | "constellation" => tables.get(name).is_some(),
+            "node" | "link" | "flow" | "medium" | "constellation" => tables.get(name).is_some(),
             "transport" => tables.get(name).is_some() || find_transport(name).is_some(),
             _ => true,
         };

@@ -1,8 +1,11 @@
 //! What makes two runs the same scenario.
 
 use crate::model::{
-    Flow, Handshake, Limits, Link, LinkId, Middlebox, Node, RouteChange, Scenario, SplitPep,
-    Stranded,
+    Flow, Handshake, Limits, Link, LinkId, Medium, MediumId, Middlebox, Node, RouteChange,
+    Scenario, SplitPep, Stranded,
+};
+use bentpipe_link::medium::{
+    AccessSettings, AlohaSettings, FrameSettings, MediumSettings, Requests, Scheduler,
 };
 use bentpipe_link::{
     AdaptiveSettings, ArqScheme, ArqSettings, ChannelSettings, CoDelSettings, InFlight, Limit,
@@ -81,6 +84,7 @@ fn write_scenario(w: &mut impl Write, scenario: &Scenario) -> fmt::Result {
         seed: _,
         nodes,
         links,
+        media,
         flows,
         stranded,
         middleboxes,
@@ -102,6 +106,9 @@ fn write_scenario(w: &mut impl Write, scenario: &Scenario) -> fmt::Result {
     }
     for link in links {
         write_link(w, link)?;
+    }
+    for medium in media {
+        write_medium(w, medium)?;
     }
     let mut last: Option<&Transport> = None;
     for flow in flows {
@@ -204,6 +211,7 @@ fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {
         settings,
         timeline,
         arq,
+        medium,
     } = link;
     let LinkSettings {
         rate,
@@ -218,6 +226,9 @@ fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {
         "link {name:?} {}>{} rate={rate} delay={delay} framing={framing}",
         from.0, to.0
     )?;
+    if let Some(MediumId(medium)) = medium {
+        write!(w, " medium={medium}")?;
+    }
     write_queue(w, queue)?;
     if let Some(timeline) = timeline {
         write_timeline(w, timeline)?;
@@ -296,6 +307,76 @@ fn write_timeline(w: &mut impl Write, timeline: &Timeline) -> fmt::Result {
         }
     }
     Ok(())
+}
+
+fn write_medium(w: &mut impl Write, medium: &Medium) -> fmt::Result {
+    let Medium {
+        name,
+        settings:
+            MediumSettings {
+                rate,
+                one_way_delay,
+                access,
+            },
+    } = medium;
+    let (rate, delay) = (rate.bps(), one_way_delay.as_nanos());
+    write!(w, "medium {name:?} rate={rate} delay={delay}")?;
+    match access {
+        AccessSettings::Tdma { frame } => {
+            w.write_str(" tdma")?;
+            write_frame(w, frame)?;
+        }
+        AccessSettings::Dama { frame, scheduler } => {
+            w.write_str(" dama")?;
+            write_frame(w, frame)?;
+            write_scheduler(w, scheduler)?;
+        }
+        AccessSettings::CfDama {
+            frame,
+            scheduler,
+            requests,
+        } => {
+            w.write_str(" cf-dama")?;
+            write_frame(w, frame)?;
+            write_scheduler(w, scheduler)?;
+            match requests {
+                Requests::Preassigned => w.write_str(" preassigned")?,
+                Requests::Piggyback => w.write_str(" piggyback")?,
+                Requests::Random { minislots } => write!(w, " random {minislots}")?,
+            }
+        }
+        AccessSettings::Aloha(AlohaSettings {
+            slot,
+            timeout,
+            mean_backoff,
+            retransmissions,
+        }) => {
+            let slot = slot.map_or(0, |slot| slot.as_nanos());
+            let (timeout, backoff) = (timeout.as_nanos(), mean_backoff.as_nanos());
+            write!(w, " aloha {slot} {timeout} {backoff} {retransmissions}")?;
+        }
+    }
+    writeln!(w)
+}
+
+fn write_frame(w: &mut impl Write, frame: &FrameSettings) -> fmt::Result {
+    let FrameSettings {
+        length,
+        slots,
+        overhead,
+        minislot,
+    } = frame;
+    let (overhead, minislot) = (overhead.get(), minislot.get());
+    write!(w, " {} {slots} {overhead} {minislot}", length.as_nanos())
+}
+
+fn write_scheduler(w: &mut impl Write, scheduler: &Scheduler) -> fmt::Result {
+    match scheduler {
+        Scheduler::Ground => w.write_str(" ground"),
+        Scheduler::OnBoard { to_satellite } => {
+            write!(w, " on-board {}", to_satellite.as_nanos())
+        }
+    }
 }
 
 fn write_queue(w: &mut impl Write, queue: &QueueSettings) -> fmt::Result {

@@ -42,8 +42,8 @@ pub use diagnostic::{Diagnostic, Diagnostics};
 pub use document::Document;
 pub use hash::ScenarioHash;
 pub use model::{
-    Connection, Flow, Handshake, Leg, Limits, Link, LinkId, Middlebox, Node, NodeId, Pep,
-    RouteChange, Scenario, Split, SplitPep, Stranded,
+    Connection, Flow, Handshake, Leg, Limits, Link, LinkId, Medium, MediumId, Middlebox, Node,
+    NodeId, Pep, RouteChange, Scenario, Split, SplitPep, Stranded,
 };
 pub use overriding::Override;
 pub use schema::{Key, Kind, LARGEST_COUNT, Presence, Section, schema};

@@ -1,5 +1,6 @@
 //! The validated model of a scenario: what a run needs, and nothing to check.
 
+use bentpipe_link::medium::MediumSettings;
 use bentpipe_link::{ArqSettings, LinkSettings, Timeline};
 use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
@@ -14,6 +15,10 @@ pub struct NodeId(pub u32);
 /// Index of a link in [`Scenario::links`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u32);
+
+/// Index of a medium in [`Scenario::media`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MediumId(pub u32);
 
 /// A network, the flows that cross it, and for how long.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +36,8 @@ pub struct Scenario {
     pub nodes: Vec<Node>,
     /// The links, one per direction.
     pub links: Vec<Link>,
+    /// Channels that several links share.
+    pub media: Vec<Medium>,
     /// The flows, with their routes.
     pub flows: Vec<Flow>,
     /// What a packet does whose way leads over a link that is down.
@@ -69,6 +76,9 @@ pub struct Link {
     /// How it sends again what its channel loses; not at all, where `None`. A
     /// link with a timeline has none.
     pub arq: Option<ArqSettings>,
+    /// The medium that it shares: when its packets go is up to that. The rate
+    /// and the delay in its settings are those of the medium.
+    pub medium: Option<MediumId>,
 }
 
 /// What a packet does that has come to a link that is down, on a way that was
@@ -95,6 +105,23 @@ pub struct RouteChange {
     pub forward: Vec<LinkId>,
     /// Links from `to` to `from`; empty: there is no way.
     pub reverse: Vec<LinkId>,
+}
+
+/// A channel that several links share, one for each terminal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Medium {
+    /// Its name in the file.
+    pub name: String,
+    /// Its rate, delay and rule of access.
+    pub settings: MediumSettings,
+}
+
+impl Scenario {
+    /// The links that share a medium: its terminals, in their order.
+    pub fn terminals(&self, medium: MediumId) -> impl Iterator<Item = LinkId> {
+        let links = self.links.iter().zip(0..);
+        links.filter_map(move |(link, i)| (link.medium == Some(medium)).then_some(LinkId(i)))
+    }
 }
 
 /// One application over one transport between two nodes.

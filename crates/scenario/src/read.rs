@@ -8,6 +8,7 @@ mod applications;
 mod constellations;
 mod flows;
 mod links;
+mod media;
 mod middleboxes;
 mod nodes;
 mod protection;
@@ -345,7 +346,9 @@ pub(crate) fn scenario(
     let seed_of_skies = seed.as_ref().ok().copied().flatten().unwrap_or(1);
     let skies = constellations::read(&top, &errors.files, duration.ok(), seed_of_skies);
     let nodes = nodes::read(&top, &skies);
-    let mut links = links::read(&top, &nodes);
+    let media = media::read(&top);
+    let mut links = links::read(&top, &nodes, &media);
+    media.check(&links.links);
     nodes::check_linked(&top, &nodes, &links);
     let spaces = space::join(&top, &skies, &nodes, &mut links);
     let transports = transports::read(&top);
@@ -364,6 +367,7 @@ pub(crate) fn scenario(
         seed: seed?.unwrap_or(1),
         nodes: nodes.list(),
         links: std::mem::take(&mut links.links),
+        media: media.into_media()?,
         flows: flows?,
         stranded: match stranded? {
             Some("rerouted") => Stranded::Rerouted,

@@ -8,6 +8,7 @@
 mod constellation;
 mod flow;
 mod link;
+mod medium;
 mod middlebox;
 mod network;
 mod queue;
@@ -20,6 +21,7 @@ pub(crate) use flow::{APPLICATIONS, FLOW, PERIODS};
 pub(crate) use link::{
     ARQS, CHANNELS, CODING, CODINGS, FADE, LINK, POINTS, REVERSE, TIMELINE, TRACE,
 };
+pub(crate) use medium::MEDIA;
 pub(crate) use middlebox::MIDDLEBOXES;
 pub(crate) use network::{LIMITS, NODE, TOP};
 pub(crate) use queue::QUEUES;
@@ -135,7 +137,7 @@ pub enum Kind {
 pub fn schema() -> impl Iterator<Item = &'static Section> {
     let network = [&TOP, &LIMITS, &NODE, &LINK, &REVERSE];
     let network = network.into_iter().chain(&QUEUES).chain(&CHANNELS);
-    let network = network.chain(&CONSTELLATIONS);
+    let network = network.chain(&MEDIA).chain(&CONSTELLATIONS);
     let network = network.chain(&CODINGS).chain([&POINTS]).chain(&ARQS);
     let network = network.chain([&TIMELINE, &FADE, &CODING, &TRACE]);
     let transport = [&TRANSPORT, &DELAYED_ACK].into_iter().chain(&PACINGS);

@@ -63,7 +63,10 @@ impl Ahead {
         }
         let stepped = |link: usize| {
             let link = &scenario.links[link];
-            link.timeline.is_some() || link.arq.is_some() || link.settings.queue.is_stepped()
+            link.timeline.is_some()
+                || link.arq.is_some()
+                || link.medium.is_some()
+                || link.settings.queue.is_stepped()
         };
         // A middlebox sees a packet when it comes.
         let boxed = |link: usize| {

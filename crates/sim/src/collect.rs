@@ -53,12 +53,14 @@ pub(crate) fn outcome<O: Observer>(
             series.extend(chain.series.into_iter().map(|r| r.series));
         }
     }
+    let access = net.media.access();
     let links = scenario
         .links
         .iter()
         .zip(&mut net.links)
         .zip(&tally.links)
-        .map(|((settings, link), early)| {
+        .zip(access)
+        .map(|(((settings, link), early), access)| {
             let c = *link.counters();
             let under_way = link
                 .under_way()
@@ -77,6 +79,10 @@ pub(crate) fn outcome<O: Observer>(
                 marks: c.marks,
                 channel_losses: c.channel_losses - early.channel_losses,
                 outage_losses: c.outage_losses,
+                collisions: access.collisions + access.request_collisions,
+                requests: access.requests,
+                free_slots: access.free_slots,
+                demand_slots: access.demand_slots,
                 utilisation: link.utilisation(ended_at),
                 mean_queue_packets: link.mean_waiting(ended_at),
                 max_queue_packets: c.max_packets,

@@ -1,5 +1,6 @@
 //! Links, packets and the event queue: everything between the endpoints.
 
+mod media;
 mod middlebox;
 mod stepped;
 mod ways;
@@ -15,6 +16,7 @@ use bentpipe_scenario::{Scenario, Stranded};
 use bentpipe_tcp::packet::ecn;
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::{Duration, Time};
+use media::Media;
 use middlebox::Boxes;
 use ways::{NOWHERE, Ways};
 
@@ -100,6 +102,7 @@ pub(crate) struct Network<'a, O> {
     /// The node that each link leaves, where packets may be rerouted.
     reroutes: Option<Vec<u32>>,
     pub(crate) connections: Connections,
+    pub(crate) media: Media,
 }
 
 impl<'a, O: Observer> Network<'a, O> {
@@ -114,6 +117,7 @@ impl<'a, O: Observer> Network<'a, O> {
             .iter()
             .map(|l| {
                 let mut link = match (&l.timeline, &l.arq) {
+                    _ if l.medium.is_some() => Link::port(&l.settings, seed, &l.name),
                     (None, None) => Link::new(&l.settings, seed, &l.name),
                     (None, Some(arq)) => Link::with_arq(&l.settings, arq, seed, &l.name),
                     (Some(timeline), _) => {
@@ -147,6 +151,7 @@ impl<'a, O: Observer> Network<'a, O> {
             ahead,
             reroutes,
             connections: Connections::new(scenario),
+            media: Media::new(scenario, seed),
         }
     }
 
@@ -159,10 +164,12 @@ impl<'a, O: Observer> Network<'a, O> {
     /// link, or its handle is returned at its destination.
     #[inline]
     pub(crate) fn arrive(&mut self, index: u32) -> Option<Handle> {
-        let link = &mut self.links[index as usize];
-        let mut carried = if link.is_stepped() {
+        let mut carried = if index as usize >= self.links.len() {
+            self.take_shared(index - self.links.len() as u32)?
+        } else if self.links[index as usize].is_stepped() {
             self.take_stepped(index)?
         } else {
+            let link = &mut self.links[index as usize];
             let carried = link.deliver()?;
             if let Some(at) = link.next_arrival() {
                 self.events.push(Event {

@@ -202,10 +202,11 @@ impl Metric {
                 index.ok_or_else(|| format!("{}: nothing to share", first.what()))
             }
             Source::Link(get, of) => {
-                let links: Vec<f64> = match selection.link_of(outcome)? {
-                    Some(link) => vec![get(outcome, &outcome.links[link])],
-                    None => outcome.links.iter().map(|l| get(outcome, l)).collect(),
-                };
+                let links = selection.links_of(outcome)?;
+                if of.is_none() && links.len() > 1 {
+                    return Err(format!("`{}` is of one link, not of several", self.name));
+                }
+                let links: Vec<f64> = links.iter().map(|l| get(outcome, l)).collect();
                 let of = selection.of.or(*of).unwrap_or(Of::Max);
                 of.together(&links).ok_or_else(none)
             }

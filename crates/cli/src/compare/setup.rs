@@ -126,6 +126,7 @@ impl Path {
             },
             timeline: None,
             arq: None,
+            medium: None,
         };
         let channel = if self.loss == Ratio::ZERO {
             ChannelSettings::Perfect
@@ -172,6 +173,7 @@ impl Path {
             stranded: bentpipe_scenario::Stranded::default(),
             middleboxes: Vec::new(),
             peps: Vec::new(),
+            media: Vec::new(),
             limits: Limits::default(),
         }
     }

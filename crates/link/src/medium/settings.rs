@@ -100,6 +100,20 @@ pub struct AlohaSettings {
     pub retransmissions: u32,
 }
 
+impl AccessSettings {
+    /// The rule's name, as scenarios write it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            AccessSettings::Tdma { .. } => "tdma",
+            AccessSettings::Dama { .. } => "dama",
+            AccessSettings::CfDama { .. } => "cf-dama",
+            AccessSettings::Aloha(AlohaSettings { slot: None, .. }) => "aloha",
+            AccessSettings::Aloha(_) => "slotted-aloha",
+        }
+    }
+}
+
 impl AlohaSettings {
     /// The defaults of ns-2's `Mac/Sat/UnslottedAloha`: 270 ms, 1 s, 3 times.
     pub const NS2: AlohaSettings = AlohaSettings {

@@ -1,15 +1,17 @@
 //! Links with their queues and channels.
 
 use super::Fields;
+use super::media::Media;
 use super::nodes::{End, Nodes};
 use super::protection;
 use super::queues::{self, Queue};
 use super::timelines::{self, Changing};
 use crate::diagnostic::{Diagnostic, Reported};
-use crate::model::Link;
+use crate::model::{Link, MediumId};
 use crate::schema::{self, LARGEST_COUNT};
 use crate::source::Place;
 use crate::tree::{Entry, Table, Value};
+use bentpipe_link::medium::MediumSettings;
 use bentpipe_link::{ArqSettings, ChannelSettings, Coding, LinkSettings, Timeline};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 use std::sync::Arc;
@@ -22,7 +24,7 @@ pub(super) struct Links {
     pub(super) complete: bool,
 }
 
-pub(super) fn read(top: &Fields<'_>, nodes: &Nodes<'_>) -> Links {
+pub(super) fn read(top: &Fields<'_>, nodes: &Nodes<'_>, media: &Media<'_>) -> Links {
     let mut read = Links {
         links: Vec::new(),
         complete: true,
@@ -38,7 +40,7 @@ pub(super) fn read(top: &Fields<'_>, nodes: &Nodes<'_>) -> Links {
         read.complete = false;
     }
     for (entry, table) in tables {
-        if link(top, nodes, entry, table, &mut read.links).is_err() {
+        if link(top, nodes, media, entry, table, &mut read.links).is_err() {
             read.complete = false;
         }
     }
@@ -49,6 +51,7 @@ pub(super) fn read(top: &Fields<'_>, nodes: &Nodes<'_>) -> Links {
 fn link(
     top: &Fields<'_>,
     nodes: &Nodes<'_>,
+    media: &Media<'_>,
     entry: &Entry,
     table: &Table,
     links: &mut Vec<Link>,
@@ -57,7 +60,7 @@ fn link(
     let fields = Fields::new(top.errors, &schema::LINK, table, entry.key_place, what);
     fields.check_keys(&[]);
     let between = between(&fields, nodes);
-    let settings = settings(&fields, entry);
+    let settings = settings(&fields, media, entry);
     let (from, to) = between?;
     let pairs = from.pairs(&to, &fields);
     let ((forward, reverse), pairs) = (settings?, pairs?);
@@ -80,6 +83,7 @@ fn link(
             settings: forward.settings.clone(),
             timeline: forward.timeline.clone(),
             arq: forward.arq,
+            medium: forward.medium,
         });
         links.push(Link {
             name: back,
@@ -88,6 +92,7 @@ fn link(
             settings: reverse.settings.clone(),
             timeline: reverse.timeline.clone(),
             arq: reverse.arq,
+            medium: reverse.medium,
         });
     }
     Ok(())
@@ -124,6 +129,7 @@ struct Finished {
     settings: LinkSettings,
     timeline: Option<Arc<Timeline>>,
     arq: Option<ArqSettings>,
+    medium: Option<MediumId>,
 }
 
 /// What one direction is made of, before its queue is known in bytes.
@@ -138,11 +144,21 @@ struct Direction {
     coding: Option<Coding>,
     arq: Option<ArqSettings>,
     changing: Changing,
+    medium: Option<MediumId>,
 }
 
-fn settings(fields: &Fields<'_>, entry: &Entry) -> Result<(Finished, Finished), Reported> {
-    let delays = delays(fields);
-    let there = direction(fields, None);
+fn settings(
+    fields: &Fields<'_>,
+    media: &Media<'_>,
+    entry: &Entry,
+) -> Result<(Finished, Finished), Reported> {
+    let shared = media.of(fields);
+    let delays = match &shared {
+        Ok(Some((_, medium))) => Ok((medium.one_way_delay, medium.one_way_delay)),
+        Ok(None) => delays(fields),
+        Err(reported) => Err(*reported),
+    };
+    let there = direction(fields, shared, None);
     let back = match fields.entry("reverse") {
         None => Ok(None),
         Some(entry) => fields.table_of(entry).map(|table| {
@@ -153,8 +169,13 @@ fn settings(fields: &Fields<'_>, entry: &Entry) -> Result<(Finished, Finished), 
             Some(back)
         }),
     };
-    let back_delay = match &back {
-        Ok(Some(back)) => back.optional::<Duration>("one_way_delay"),
+    let back_shared = match &back {
+        Ok(Some(back)) => media.of(back),
+        _ => Ok(None),
+    };
+    let back_delay = match (&back, &back_shared) {
+        (_, Ok(Some((_, medium)))) => Ok(Some(medium.one_way_delay)),
+        (Ok(Some(back)), _) => back.optional::<Duration>("one_way_delay"),
         _ => Ok(None),
     };
     if let (Ok(Some(back)), Some(total)) = (&back, fields.entry("round_trip_delay"))
@@ -172,8 +193,8 @@ fn settings(fields: &Fields<'_>, entry: &Entry) -> Result<(Finished, Finished), 
     let mut there = there?;
     there.one_way_delay = forth;
     let mut reverse = match back? {
-        Some(back) => direction(&back, Some(&there))?,
-        None => there.clone(),
+        Some(back) => direction(&back, back_shared, Some(&there))?,
+        None => there.again(),
     };
     reverse.one_way_delay = back_delay?.unwrap_or(half);
     let round_trip = there.one_way_delay + reverse.one_way_delay;
@@ -207,12 +228,21 @@ fn delays(fields: &Fields<'_>) -> Result<(Duration, Duration), Reported> {
     }
 }
 
+/// The medium that a direction shares.
+type Shared<'a> = Result<Option<(MediumId, &'a MediumSettings)>, Reported>;
+
 /// Reads what one direction says. The way back takes what it leaves out from
 /// `there`.
-fn direction(fields: &Fields<'_>, there: Option<&Direction>) -> Result<Direction, Reported> {
-    let rate = match there {
-        None => fields.required("rate"),
-        Some(there) => fields
+fn direction(
+    fields: &Fields<'_>,
+    shared: Shared<'_>,
+    there: Option<&Direction>,
+) -> Result<Direction, Reported> {
+    let rate = match (shared, there) {
+        (Err(reported), _) => Err(reported),
+        (Ok(Some((_, medium))), _) => Ok(medium.rate),
+        (Ok(None), None) => fields.required("rate"),
+        (Ok(None), Some(there)) => fields
             .optional("rate")
             .map(|rate| rate.unwrap_or(there.rate)),
     };
@@ -247,10 +277,19 @@ fn direction(fields: &Fields<'_>, there: Option<&Direction>) -> Result<Direction
         },
         arq: arq?.unwrap_or(there.and_then(|t| t.arq)),
         changing: changing?,
+        medium: shared?.map(|(id, _)| id),
     })
 }
 
 impl Direction {
+    /// The way back of a link that says nothing about it.
+    fn again(&self) -> Direction {
+        Direction {
+            medium: None,
+            ..self.clone()
+        }
+    }
+
     /// The settings, with a queue in BDP turned into bytes.
     fn finish(
         self,
@@ -282,18 +321,28 @@ impl Direction {
             framing: self.framing,
         };
         let (timeline, arq) = (timeline?, self.arq);
+        let refuse = |key: &str, message: &str, help: &str| {
+            let place = fields.entry(key).map_or(fields.at, |e| e.key_place);
+            let error = Diagnostic::new(place, format!("{} {message}", fields.what));
+            Err(fields.errors.report(error.label("not both").help(help)))
+        };
         if timeline.is_some() && arq.is_some() {
-            let message = format!("{} changes with time and has ARQ", fields.what);
-            let place = fields.entry("arq").map_or(fields.at, |e| e.key_place);
-            let error = Diagnostic::new(place, message).label("not both");
-            return Err(fields
-                .errors
-                .report(error.help("remove one of the two, or put two links in a row")));
+            let help = "remove one of the two, or put two links in a row";
+            return refuse("arq", "changes with time and has ARQ", help);
+        }
+        if self.medium.is_some() && (timeline.is_some() || arq.is_some() || self.coding.is_some()) {
+            let message = "shares a medium and has a timeline, ARQ or coding of its own";
+            return refuse(
+                "medium",
+                message,
+                "put a second link behind that of the medium",
+            );
         }
         Ok(Finished {
             settings,
             timeline,
             arq,
+            medium: self.medium,
         })
     }
 }

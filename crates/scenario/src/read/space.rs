@@ -80,6 +80,7 @@ pub(super) fn join<'a, 'b>(
                     to: *to,
                     settings: plain(sky.up_rate, Distance::from_km(km).one_way_delay()),
                     timeline: None,
+                    medium: None,
                 });
                 spaces.pairs.push((index, a as u32, b as u32));
             }
@@ -268,6 +269,7 @@ fn repeated(
                 to,
                 settings,
                 timeline: changes.then(|| line.into()),
+                medium: None,
             });
         }
         all.push(vec![(Time::ZERO, vec![ids[0]], vec![ids[1]])]);
@@ -351,6 +353,7 @@ fn handed_on(
                 to: nodes[&to],
                 settings,
                 timeline: Some(line.into()),
+                medium: None,
             });
         }
     }

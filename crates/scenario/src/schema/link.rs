@@ -20,6 +20,13 @@ const SAME: Presence = Presence::Default("as forth");
 
 const DEFAULT_QUEUE: Presence = Presence::Default("1000 packets");
 
+const MEDIUM: Key = key(
+    "medium",
+    Kind::Name("medium"),
+    Presence::Default("none"),
+    "the medium that this direction shares with others; its rate and delay are the link's",
+);
+
 pub(crate) static LINK: Section = Section {
     path: "link.NAME",
     kind: None,
@@ -58,6 +65,7 @@ pub(crate) static LINK: Section = Section {
             CHANNEL,
         ),
         key("framing", FRAMING_KIND, Presence::Default("0 B"), FRAMING),
+        MEDIUM,
         key(
             "coding",
             Kind::TableOrKind("link.NAME.coding"),
@@ -179,6 +187,7 @@ pub(crate) static REVERSE: Section = Section {
             SAME,
             IN_FLIGHT,
         ),
+        MEDIUM,
     ],
 };
 

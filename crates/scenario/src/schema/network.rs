@@ -62,6 +62,12 @@ const TOP_KEYS: &[Key] = &[
         "constellations of satellites, one table each",
     ),
     key(
+        "medium",
+        Kind::Table("medium.NAME"),
+        Presence::Default("none"),
+        "channels that several links share, one table each",
+    ),
+    key(
         "transport",
         Kind::Table("transport.NAME"),
         Presence::Default("none"),

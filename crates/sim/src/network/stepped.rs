@@ -14,6 +14,9 @@ impl<O: Observer> Network<'_, O> {
         if let Some((index, carried)) = self.detour(index, carried) {
             return self.offer(index, carried);
         }
+        if self.media.is_terminal(index) {
+            return self.offer_terminal(index, carried);
+        }
         let link = &mut self.links[index as usize];
         let verdict = if link.reads_headers() {
             let header = self.packets.get_mut(carried.handle).congestion_header();
@@ -46,6 +49,7 @@ impl<O: Observer> Network<'_, O> {
 
     /// Brings all stepped links up to now.
     pub(crate) fn catch_up(&mut self) {
+        self.catch_up_media();
         let end = self.now;
         for index in 0..self.links.len() {
             self.links[index].advance(end);
@@ -104,7 +108,7 @@ impl<O: Observer> Network<'_, O> {
     }
 
     /// Does to a packet what a stepped link decided.
-    fn settle(&mut self, index: u32, carried: &Carried, verdict: Verdict) {
+    pub(super) fn settle(&mut self, index: u32, carried: &Carried, verdict: Verdict) {
         match verdict {
             Verdict::Accepted | Verdict::Waits => {}
             Verdict::Marked => self.packets.get_mut(carried.handle).ecn = ecn::MARKED,

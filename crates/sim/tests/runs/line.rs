@@ -79,6 +79,7 @@ impl Line {
             },
             timeline: None,
             arq: None,
+            medium: None,
         };
         let lan = Rate::from_mbps(100);
         Scenario {
@@ -103,6 +104,7 @@ impl Line {
                 ),
                 link("lan.reverse", 1, 0, lan, Duration::ZERO, 1_000_000, 0.0),
             ],
+            media: Vec::new(),
             flows: self.flows,
             stranded: bentpipe_scenario::Stranded::default(),
             middleboxes: Vec::new(),

@@ -9,6 +9,7 @@ mod determinism;
 mod ideal;
 mod line;
 mod losses;
+mod media;
 mod middleboxes;
 mod own_controller;
 mod proactive;

@@ -229,6 +229,18 @@ pub static METRICS: &[Metric] = metrics! {
     link link_outage_losses: Count [Sum]
         "packets that were lost because the link was down or its route ended"
         = |_, l| l.outage_losses as f64;
+    link collisions: Count [Sum]
+        "transmissions of the link that met others on its medium, and requests that did"
+        = |_, l| l.collisions as f64;
+    link requests: Count [Sum]
+        "requests of the link for slots of its medium"
+        = |_, l| l.requests as f64;
+    link free_slots: Count [Sum]
+        "slots of its medium that the link used and had not asked for"
+        = |_, l| l.free_slots as f64;
+    link demand_slots: Count [Sum]
+        "slots of its medium that the link was given on request"
+        = |_, l| l.demand_slots as f64;
     link drop_share: Ratio []
         "share of the packets offered that the queue dropped"
         = |_, l| l.queue_drop_share().get();
@@ -247,8 +259,8 @@ pub static METRICS: &[Metric] = metrics! {
     link max_queue_bytes: Bytes [Max]
         "most bytes that waited at once"
         = |_, l| l.max_queue_bytes.as_f64();
-    link mean_queueing_delay: Seconds []
-        "mean waiting time of packets in the queue"
+    link mean_queueing_delay: Seconds [Mean]
+        "mean waiting time of packets in the queue, and for a medium"
         = |_, l| seconds(l.mean_queueing_delay);
     link p95_queueing_delay: Seconds []
         "95th percentile of the waiting time that a packet at a random instant would meet"

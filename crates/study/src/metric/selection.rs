@@ -1,7 +1,7 @@
 //! Which flows, which link and which part of a run a use of a metric means.
 
 use super::{Case, Of};
-use bentpipe_outcome::{Outcome, Span};
+use bentpipe_outcome::{LinkOutcome, Outcome, Span};
 use bentpipe_units::Time;
 
 /// What a use of a metric fixes.
@@ -47,6 +47,26 @@ impl Selection {
             Some(link) => Ok(Some(link)),
             None => Err(format!("no link is named `{name}`")),
         }
+    }
+
+    /// The links that are meant: that of the name, or all of a counted one (the
+    /// ways forth), or, where none is named, all.
+    pub(super) fn links_of<'a>(
+        &self,
+        outcome: &'a Outcome,
+    ) -> Result<Vec<&'a LinkOutcome>, String> {
+        let Some(name) = &self.link else {
+            return Ok(outcome.links.iter().collect());
+        };
+        if let Some(link) = outcome.links.iter().find(|l| l.name == *name) {
+            return Ok(vec![link]);
+        }
+        let of_count = |l: &&LinkOutcome| l.name.ends_with(']') && is_named(&l.name, name);
+        let links: Vec<_> = outcome.links.iter().filter(of_count).collect();
+        if links.is_empty() {
+            return Err(format!("no link is named `{name}`"));
+        }
+        Ok(links)
     }
 
     /// The interval; all of the run if none is named.

@@ -227,6 +227,33 @@ fn shares_of_a_link_add_up_or_are_compared() {
 }
 
 #[test]
+fn the_links_of_a_counted_one_are_taken_together() {
+    let mut counted = outcome(10.0);
+    let link = counted.links[0].clone();
+    counted.links.extend([1, 2].map(|i| {
+        let mut link = link.clone();
+        link.name = format!("up[{i}]");
+        link.queue_drops = 10 * i;
+        link
+    }));
+    counted.links.push(LinkOutcome {
+        name: "up[1].reverse".into(),
+        ..link
+    });
+    let run = run_data(counted);
+    let up = Selection {
+        link: Some("up".into()),
+        ..Selection::default()
+    };
+    assert_eq!(metric("link_drops").unwrap().value(&run, &up), Ok(30.0));
+    let one = metric("utilisation").unwrap().value(&run, &up);
+    assert_eq!(
+        one.unwrap_err(),
+        "`utilisation` is of one link, not of several"
+    );
+}
+
+#[test]
 fn links_are_found_by_name() {
     let run = run_data(outcome(10.0));
     let drops = metric("link_drops").unwrap();

@@ -1,0 +1,147 @@
+//! Shared media in whole runs.
+
+use crate::text::read;
+use bentpipe_scenario::Scenario;
+use bentpipe_sim::{Options, run};
+use bentpipe_units::Time;
+
+/// Four terminals on an uplink with this rule, datagrams up and a file down.
+fn scenario(rule: &str) -> Scenario {
+    read(&format!(
+        r#"
+duration = "40 s"
+[node.hub]
+[node.vsat]
+count = 4
+[medium.uplink]
+rate = "1 Mbit/s"
+one_way_delay = "250 ms"
+{rule}
+[link.up]
+between = ["vsat", "hub"]
+medium = "uplink"
+queue = "20 packets"
+channel = {{ kind = "uniform", packet_error_rate = "2%" }}
+[link.up.reverse]
+rate = "4 Mbit/s"
+channel = "perfect"
+[flow.datagrams]
+from = "vsat"
+to = "hub"
+application = {{ kind = "on-off", rate = "400 kbit/s", packet_size = "500 B", on = {{ kind = "exponential", mean = "100 ms" }}, off = {{ kind = "exponential", mean = "2 s" }} }}
+[flow.file]
+from = "hub"
+to = "vsat[2]"
+transport = "sack"
+application = {{ kind = "transfer", size = "200 kB" }}
+"#
+    ))
+}
+
+const FRAME: &str = "frame = \"24 ms\"\nslots = 12\n";
+
+fn rules() -> [String; 5] {
+    [
+        format!("kind = \"tdma\"\n{FRAME}"),
+        format!("kind = \"dama\"\n{FRAME}"),
+        format!("kind = \"cf-dama\"\n{FRAME}"),
+        "kind = \"aloha\"".to_string(),
+        "kind = \"slotted-aloha\"\nslot = \"4 ms\"".to_string(),
+    ]
+}
+
+#[test]
+fn packets_are_conserved_at_every_mark() {
+    for rule in rules() {
+        let scenario = scenario(&rule);
+        let second = |s: u64| Time::from_nanos(s * 1_000_000_000);
+        let marks: Vec<Time> = [3, 7, 11, 23].into_iter().map(second).collect();
+        let marked = Options {
+            marks,
+            ..Options::default()
+        };
+        let outcome = run(&scenario, &marked).unwrap();
+        for (i, flow) in outcome.flows.iter().enumerate().take(4) {
+            // What was sent was lost, arrived, or is under way.
+            let up = &outcome.links[2 * i];
+            assert!(
+                up.delivered_packets + up.queue_drops + up.channel_losses <= up.offered_packets
+            );
+            assert!(up.delivered_packets > 0, "{rule}");
+            assert!(flow.channel_losses <= up.channel_losses, "{rule}");
+            let (lost, sent) = (flow.queue_drops + flow.channel_losses, flow.packets_sent);
+            let arrived = flow.delivered.get() / 472;
+            assert!(
+                arrived + lost <= sent && arrived + lost + 60 >= sent,
+                "{rule}: {flow:?}"
+            );
+        }
+        let file = outcome.flow("file").unwrap();
+        // With ALOHA each acknowledgement waits for the one before to be heard.
+        let ends = file.transfer_time.is_some() || rule.contains("aloha");
+        assert!(ends && file.delivered.get() > 0, "{rule}: {file:?}");
+        // Looking at the counts on the way changes nothing.
+        let plain = run(&scenario, &Options::default()).unwrap();
+        assert_eq!(plain.flows, outcome.flows, "{rule}");
+        assert_eq!(plain.links, outcome.links, "{rule}");
+    }
+}
+
+#[test]
+fn every_rule_leaves_its_traces() {
+    let sums = |rule: &str| {
+        let outcome = run(&scenario(rule), &Options::default()).unwrap();
+        let sum = |of: fn(&bentpipe_outcome::LinkOutcome) -> u64| -> u64 {
+            outcome.links.iter().map(of).sum()
+        };
+        (
+            sum(|l| l.collisions),
+            sum(|l| l.requests),
+            sum(|l| l.free_slots),
+            sum(|l| l.demand_slots),
+        )
+    };
+    let [tdma, dama, cf_dama, aloha, slotted] = rules().map(|rule| sums(&rule));
+    assert!(
+        tdma.2 > 0 && (tdma.0, tdma.1, tdma.3) == (0, 0, 0),
+        "{tdma:?}"
+    );
+    assert!(dama.0 == 0 && dama.1 > 0 && dama.3 > 0, "{dama:?}");
+    assert!(
+        cf_dama.0 == 0 && cf_dama.1 > 0 && cf_dama.2 > 0 && cf_dama.3 > 0,
+        "{cf_dama:?}"
+    );
+    for aloha in [aloha, slotted] {
+        assert!(
+            aloha.0 > 0 && (aloha.1, aloha.2, aloha.3) == (0, 0, 0),
+            "{aloha:?}"
+        );
+    }
+}
+
+#[test]
+fn a_quiet_medium_costs_no_events() {
+    // One packet each at the start, then nothing for an hour.
+    let text = r#"
+duration = "1 h"
+[node.hub]
+[node.vsat]
+count = 4
+[medium.uplink]
+kind = "cf-dama"
+rate = "1 Mbit/s"
+one_way_delay = "250 ms"
+frame = "24 ms"
+slots = 12
+[link.up]
+between = ["vsat", "hub"]
+medium = "uplink"
+[flow.datagrams]
+from = "vsat"
+to = "hub"
+application = { kind = "on-off", rate = "4 Mbit/s", packet_size = "500 B", on = "1 ms", off = "59 min" }
+"#;
+    let outcome = run(&read(text), &Options::default()).unwrap();
+    assert!(outcome.events < 2000, "{} events", outcome.events);
+    assert!(outcome.links[0].delivered_packets >= 1);
+}
