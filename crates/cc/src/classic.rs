@@ -10,8 +10,8 @@ use crate::avoidance::Growth;
 use crate::controller::CongestionControl as _;
 use crate::model::Model;
 use crate::{
-    Ack, Avoidance, Classic, Controller, Feedback, Hoe, HostRules, Loss, Phase, Reaction,
-    RecoveryExit, Repair, Start, Timeout, Whole, Window,
+    Ack, Avoidance, Classic, Controller, Feedback, Hoe, HostRules, Loss, Phase, QueueReport,
+    Reaction, RecoveryExit, Repair, Start, Timeout, Whole, Window,
 };
 use bentpipe_units::{Duration, Rate, Segments, Time};
 use std::borrow::Cow;
@@ -285,6 +285,26 @@ impl Controller {
             Controller::Classic(_) => {}
             Controller::Whole(whole) => whole.on_restart(now, window),
             Controller::Custom(custom) => custom.on_restart(now, window),
+        }
+    }
+
+    /// The queue at the sender's own node, where
+    /// [`Controller::wants_queue_reports`].
+    pub fn on_queue(&mut self, report: &QueueReport, window: &mut Window) {
+        match self {
+            Controller::Classic(_) => {}
+            Controller::Whole(whole) => whole.on_queue(report, window),
+            Controller::Custom(custom) => custom.on_queue(report, window),
+        }
+    }
+
+    /// True where the algorithm hears of the queue at its own node.
+    #[must_use]
+    pub fn wants_queue_reports(&self) -> bool {
+        match self {
+            Controller::Classic(_) => false,
+            Controller::Whole(whole) => whole.wants_queue_reports(),
+            Controller::Custom(custom) => custom.wants_queue_reports(),
         }
     }
 

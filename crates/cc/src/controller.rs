@@ -1,8 +1,8 @@
 //! The interface between a transport and its congestion control.
 
 use crate::{
-    Ack, Avoidance, Feedback, Hoe, Loss, Phase, Reaction, RecoveryExit, Repair, Start, Timeout,
-    Whole, Window,
+    Ack, Avoidance, Feedback, Hoe, Loss, Phase, QueueReport, Reaction, RecoveryExit, Repair, Start,
+    Timeout, Whole, Window,
 };
 use bentpipe_units::{Duration, Rate, Segments, Time};
 use std::borrow::Cow;
@@ -98,6 +98,19 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     /// [`CongestionControl::needs_rate_samples`] is true.
     fn on_restart(&mut self, now: Time, window: &mut Window) {
         let _ = (now, window);
+    }
+
+    /// The queue at the sender's own node, about once a frame of the medium
+    /// behind it. Called only where
+    /// [`CongestionControl::wants_queue_reports`] is true.
+    fn on_queue(&mut self, report: &QueueReport, window: &mut Window) {
+        let _ = (report, window);
+    }
+
+    /// True where [`CongestionControl::on_queue`] is to be called. Asked once,
+    /// at the start.
+    fn wants_queue_reports(&self) -> bool {
+        false
     }
 
     /// The seed of the algorithm's own random choices. Called before

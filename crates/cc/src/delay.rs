@@ -1,10 +1,12 @@
 //! Algorithms that watch the queueing delay.
 
+mod dvegas;
 mod fine_timer;
 mod new_vegas;
 mod vegas;
 mod veno;
 
+pub use dvegas::{DVegas, QueueLaw};
 pub use new_vegas::{NewVegas, NewVegasParts};
 pub use vegas::{Vegas, VegasThresholds};
 pub use veno::{Veno, VenoForm, VenoRtt};
@@ -18,6 +20,8 @@ family! {
         Vegas(Vegas),
         /// New Vegas.
         NewVegas(NewVegas),
+        /// DVegas.
+        DVegas(DVegas),
         /// Veno.
         Veno(Veno),
     }

@@ -152,6 +152,21 @@ pub struct Timeout {
     pub mss: u32,
 }
 
+/// What the queue at the sender's own node says: that of the terminal's MAC, or
+/// of the first link of the way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueReport {
+    /// When.
+    pub now: Time,
+    /// Packets that wait.
+    pub waiting: f64,
+    /// Packets that may wait, where there is a bound.
+    pub limit: Option<f64>,
+    /// Frames of the medium since the last report, at least one. One report may
+    /// stand for several frames in which the sender could do nothing.
+    pub frames: u32,
+}
+
 /// Recovery ends: everything sent before the loss has been acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub struct RecoveryExit {

@@ -46,7 +46,9 @@ mod window;
 pub use avoidance::Avoidance;
 pub use classic::CWND_LIMIT;
 pub use controller::{Classic, CongestionControl, Controller, HostRules};
-pub use event::{Ack, Feedback, Head, Loss, RateSample, RecoveryExit, Repair, Timeout};
+pub use event::{
+    Ack, Feedback, Head, Loss, QueueReport, RateSample, RecoveryExit, Repair, Timeout,
+};
 pub use hoe::{Hoe, HoeForm};
 pub use reaction::Reaction;
 pub use registry::{

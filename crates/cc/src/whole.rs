@@ -101,6 +101,14 @@ macro_rules! family {
                 match self { $($family::$member(it) => it.on_restart(now, window),)* }
             }
 
+            fn on_queue(&mut self, report: &crate::QueueReport, window: &mut crate::Window) {
+                match self { $($family::$member(it) => it.on_queue(report, window),)* }
+            }
+
+            fn wants_queue_reports(&self) -> bool {
+                match self { $($family::$member(it) => it.wants_queue_reports(),)* }
+            }
+
             fn seed(&mut self, seed: u64) {
                 match self { $($family::$member(it) => it.seed(seed),)* }
             }

@@ -1,5 +1,6 @@
 //! One flow at work: its application between its two endpoints.
 
+use crate::reports::Reports;
 use crate::split::Chain;
 use crate::web::{Arrived, Web};
 use bentpipe_outcome::{FlowSeries, SenderSample};
@@ -67,6 +68,8 @@ pub(crate) struct Running {
     /// A reader of pages.
     pub(crate) web: Option<Box<Web>>,
     pub(crate) series: Option<Recorder>,
+    /// The sender hears of the queue at its node.
+    pub(crate) reports: Option<Reports>,
 }
 
 /// Collects a flow's time series, at most one sample per interval.
@@ -159,6 +162,7 @@ impl Running {
             source: Source::new(&flow.application, seed, &flow.name),
             web: Web::new(flow, seed),
             series: None,
+            reports: None,
         }
     }
 

@@ -16,6 +16,7 @@ mod network;
 mod observer;
 mod options;
 pub mod queue;
+mod reports;
 mod simulation;
 mod split;
 mod tally;

@@ -7,6 +7,7 @@ use crate::flow::{Ends, Recorder, Running};
 use crate::network::Network;
 use crate::observer::{Observer, Unobserved};
 use crate::queue::{Class, Event};
+use crate::reports::Reports;
 use crate::split::Chain;
 use crate::{Options, RunError};
 use bentpipe_cc::Controller;
@@ -90,6 +91,7 @@ impl<'a> Simulation<'a> {
                 }
             };
             let mut running = Running::new(flow, ends, options.start_jitter, options.seed);
+            running.reports = Reports::of(scenario, flow, &running.ends);
             running.series = options.series.map(|i| Recorder::new(&flow.name, i));
             flows.push(running);
         }
@@ -178,6 +180,7 @@ impl<'a> Simulation<'a> {
                         let (index, side) = net.connections.owner(packet.destination);
                         let flow = &mut self.flows[index];
                         let went = !flow.has_ended();
+                        flow.hear_queue(event.at, net);
                         flow.on_packet(event.at, side, &packet, net);
                         going -= usize::from(went && flow.has_ended());
                         (index, side..side + 1)
@@ -197,6 +200,7 @@ impl<'a> Simulation<'a> {
                     let (index, side) = net.connections.owner(event.component);
                     let flow = &mut self.flows[index];
                     if flow.deadline(side) <= event.at {
+                        flow.hear_queue(event.at, net);
                         flow.on_deadline(event.at, side, net);
                     }
                     (index, side..side + 1)
@@ -208,6 +212,7 @@ impl<'a> Simulation<'a> {
                     wakes.calls[event.component as usize] = Time::MAX;
                     let flow = &mut self.flows[event.component as usize];
                     let went = !flow.has_ended();
+                    flow.hear_queue(event.at, net);
                     flow.on_call(event.at, 2 * event.component + 1, net);
                     going -= usize::from(went && flow.has_ended());
                     (event.component as usize, 0..2)

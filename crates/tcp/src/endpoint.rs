@@ -7,7 +7,7 @@ use crate::packet::{CONGESTION_HEADER_BYTES, Packet, Transmit, ecn, flags, prior
 use crate::receiver::{Answer, Receiver};
 use crate::rtt::RttEstimator;
 use crate::sender::{Sender, SenderCounters};
-use bentpipe_cc::{Controller, Phase};
+use bentpipe_cc::{Controller, Phase, QueueReport};
 use bentpipe_units::{Bytes, Duration, Time};
 
 /// Where the connection stands.
@@ -312,6 +312,18 @@ impl Endpoint {
         };
         packet.ecn = ecn::NOT_CAPABLE;
         out.transmit(packet);
+    }
+
+    /// True where the congestion control hears of the queue at its own node
+    /// ([`Endpoint::on_queue`]).
+    #[must_use]
+    pub fn wants_queue_reports(&self) -> bool {
+        self.sender.wants_queue_reports()
+    }
+
+    /// The queue at the sender's own node, about once a frame.
+    pub fn on_queue(&mut self, report: &QueueReport) {
+        self.sender.on_queue(report);
     }
 
     /// Payload bytes acknowledged by the peer.

@@ -9,7 +9,7 @@ use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Hole, Scoreboard};
 use crate::{Pacing, Recovery, Rules, Transport};
-use bentpipe_cc::{Controller, Phase, Window};
+use bentpipe_cc::{Controller, Phase, QueueReport, Window};
 use bentpipe_units::{Duration, Rate, Time, math};
 
 /// With headers, a packet must not exceed 65,535 bytes.
@@ -317,6 +317,14 @@ impl Sender {
         self.retransmission_deadline
             .min(self.pacing_deadline)
             .min(self.probing.deadline())
+    }
+
+    pub(crate) fn wants_queue_reports(&self) -> bool {
+        self.cc.wants_queue_reports()
+    }
+
+    pub(crate) fn on_queue(&mut self, report: &QueueReport) {
+        self.cc.on_queue(report, &mut self.window);
     }
 
     /// The phase, by the names of qlog.

@@ -106,6 +106,11 @@ pub struct Vegas {
     /// The window to converge to faster than by one segment a round (New
     /// Vegas).
     target: Option<Segments>,
+    /// Losses cut the window.
+    cuts: bool,
+    /// Segments known to be in a queue besides those that the RTT shows
+    /// (DVegas).
+    known_queue: Segments,
 }
 
 /// The round trip that runs, and the smallest of all.
@@ -206,6 +211,8 @@ impl Vegas {
             cut_at: None,
             cut_to: 0.0,
             target: None,
+            cuts: true,
+            known_queue: 0.0,
         }
     }
 
@@ -214,6 +221,17 @@ impl Vegas {
     pub const fn with_syn_as_segment(mut self, is: bool) -> Vegas {
         self.syn_is_segment = is;
         self
+    }
+
+    /// The same, where a loss does not cut the window (DVegas).
+    pub(super) const fn without_cuts(mut self) -> Vegas {
+        self.cuts = false;
+        self
+    }
+
+    /// From now on so many segments more are in the queue than the RTT shows.
+    pub(super) const fn add_to_queue(&mut self, segments: Segments) {
+        self.known_queue = segments;
     }
 
     /// The smallest RTT, once known.
@@ -249,6 +267,7 @@ impl Vegas {
     /// What a round trip that queued `difference` segments means for the
     /// window and for the next round.
     fn decide(&mut self, difference: Segments, window: &mut Window) {
+        let difference = difference + self.known_queue;
         let difference = if self.whole_difference {
             (difference + 0.5).trunc()
         } else {
@@ -283,7 +302,7 @@ impl Vegas {
         self.worried = WORRIED_ACKS;
         self.timer.back_off(transmissions);
         let cut_since = head.is_some_and(|head| self.cut_at.is_some_and(|at| at >= head.sent_at));
-        if cut_since {
+        if cut_since || !self.cuts {
             return;
         }
         let base = math::floor(base);

@@ -6,7 +6,8 @@ use super::table::{flag, number, word};
 use super::{Described, Parameter};
 use crate::Whole;
 use crate::delay::{
-    Delay, NewVegas, NewVegasParts, Vegas, VegasThresholds, Veno, VenoForm, VenoRtt,
+    DVegas, Delay, NewVegas, NewVegasParts, QueueLaw, Vegas, VegasThresholds, Veno, VenoForm,
+    VenoRtt,
 };
 
 const QUEUED: (f64, f64) = (0.0, 1_000_000.0);
@@ -50,6 +51,42 @@ static NEW_VEGAS: [Parameter; 8] = [
     ),
 ];
 
+const PACKETS: (f64, f64) = (0.0, 1_000_000.0);
+
+static DVEGAS: [Parameter; 9] = [
+    VEGAS[0],
+    VEGAS[1],
+    VEGAS[2],
+    VEGAS[3],
+    VEGAS[4],
+    number(
+        "minimum",
+        5.0,
+        "packets",
+        PACKETS,
+        "mean queue at its node below which cwnd grows",
+    ),
+    number(
+        "maximum",
+        15.0,
+        "packets",
+        PACKETS,
+        "mean queue at its node above which cwnd shrinks with every report",
+    ),
+    flag(
+        "share",
+        false,
+        "the two are a quarter and three quarters of the buffer instead",
+    ),
+    number(
+        "weight",
+        0.1,
+        "",
+        (1e-6, 1.0),
+        "of a report in the mean queue",
+    ),
+];
+
 static VENO: [Parameter; 3] = [
     threshold(
         "beta",
@@ -68,7 +105,7 @@ static VENO: [Parameter; 3] = [
     ),
 ];
 
-pub(super) static NAMED: [Described; 3] = [
+pub(super) static NAMED: [Described; 4] = [
     Described {
         name: "vegas",
         summary: "keeps a few segments in the queue; retransmits by a fine timer",
@@ -86,6 +123,15 @@ pub(super) static NAMED: [Described; 3] = [
                original",
         slots: None,
         parameters: &NEW_VEGAS,
+    },
+    Described {
+        name: "dvegas",
+        summary: "Vegas that hears the MAC queue of its terminal; losses do not cut",
+        source: "Wu, Peng & Leung 2004, Peng, Wu & Leung 2006 (abstracts), Salamanca 2008",
+        open: "thresholds, what is fed back and how the window follows are all our reading, not \
+               the original",
+        slots: None,
+        parameters: &DVEGAS,
     },
     Described {
         name: "veno",
@@ -117,6 +163,15 @@ pub(super) fn build(name: &str, reader: &Reader<'_>) -> Option<Whole> {
                 convergence: reader.flag("convergence"),
             };
             Delay::NewVegas(NewVegas::new(vegas(), parts))
+        }
+        "dvegas" => {
+            let law = QueueLaw {
+                minimum: reader.number("minimum"),
+                maximum: reader.number("maximum"),
+                share: reader.flag("share"),
+                weight: reader.number("weight"),
+            };
+            Delay::DVegas(DVegas::new(vegas(), law))
         }
         "veno" => {
             let rtt = if reader.is("rtt", "smoothed") {

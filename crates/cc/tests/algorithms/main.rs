@@ -6,6 +6,7 @@ mod behaviour;
 mod careful_resume;
 mod cubic;
 mod custom;
+mod dvegas;
 mod explicit;
 mod host;
 mod hybla;

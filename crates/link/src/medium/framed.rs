@@ -4,8 +4,8 @@
 //! the rest. What a terminal sends in a slot is as many packets, and pieces of
 //! one, as fit: a packet may go on in the terminal's next slot.
 //!
-//! Fixed TDMA: slot j belongs to terminal j modulo their number. It has no
-//! source but the textbook.
+//! Fixed TDMA: the slots, counted from the start of time, belong to the
+//! terminals in turn. It has no source but the textbook.
 //!
 //! Requests (DAMA, CF-DAMA) tell what the queue holds when they are made: at
 //! the start of the frame in minislots, at the end of the slot where they ride
@@ -374,7 +374,10 @@ impl Framed {
         let mut piggyback = false;
         let owner = match &mut self.owners {
             Owners::Fixed if self.stations.is_empty() => None,
-            Owners::Fixed => Some((index % self.stations.len() as u32, false)),
+            Owners::Fixed => {
+                let slot = self.next.0 * u64::from(self.slots) + u64::from(index);
+                Some(((slot % self.stations.len() as u64) as u32, false))
+            }
             Owners::Dama { allocator, .. } => allocator.owner(index),
             Owners::CfDama {
                 assigner, requests, ..

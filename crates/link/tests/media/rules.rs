@@ -122,16 +122,15 @@ fn a_full_queue_drops() {
 
 #[test]
 fn a_large_packet_goes_in_pieces() {
-    // 1500 bytes are six slots of 250 bytes; with five terminals and 24 slots,
-    // a terminal has every fifth, and one more at the end of every frame for
-    // the first four.
+    // 1500 bytes are six slots of 250 bytes; with five terminals, a terminal
+    // has every fifth.
     let settings = &all()[0];
     let mut link = shared(settings, 5, 1);
     link.offer(at(0.0), 1, 0, Offered::plain(1500));
     let mut arrival = Time::ZERO;
     drain(&mut link, Time::MAX, |at, _, _| arrival = at);
-    // Slots 1, 6, 11, 16, 21 of the first frame and 1 of the second.
-    let sixth = 24.0 + 1.0 + 1.0;
+    // Slots 1, 6, 11, 16, 21 of the first frame and 2 of the second.
+    let sixth = 24.0 + 2.0 + 1.0;
     assert_eq!(arrival, at((sixth + 250.0) / 1e3));
     assert_eq!(link.access(1).transmissions, 6);
 }

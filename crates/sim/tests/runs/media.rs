@@ -145,3 +145,51 @@ application = { kind = "on-off", rate = "4 Mbit/s", packet_size = "500 B", on = 
     assert!(outcome.events < 2000, "{} events", outcome.events);
     assert!(outcome.links[0].delivered_packets >= 1);
 }
+
+/// A file from one terminal to the hub over its own uplink, with a channel that
+/// loses one packet in a hundred.
+fn upload(transport: &str, queue: &str) -> Scenario {
+    read(&format!(
+        r#"
+duration = "600 s"
+[node.hub]
+[node.vsat]
+[medium.uplink]
+kind = "tdma"
+rate = "2 Mbit/s"
+one_way_delay = "250 ms"
+frame = "24 ms"
+slots = 4
+[link.up]
+between = ["vsat", "hub"]
+medium = "uplink"
+queue = "{queue}"
+channel = {{ kind = "uniform", packet_error_rate = "1%" }}
+[link.up.reverse]
+rate = "2 Mbit/s"
+channel = "perfect"
+[flow.file]
+from = "vsat"
+to = "hub"
+transport = "{transport}"
+application = {{ kind = "transfer", size = "5 MB" }}
+"#
+    ))
+}
+
+#[test]
+fn dvegas_hears_the_queue_and_does_not_mind_losses() {
+    let run = |transport: &str| run(&upload(transport, "100 packets"), &Options::default());
+    let (vegas, dvegas) = (run("vegas").unwrap(), run("dvegas").unwrap());
+    let time = |o: &bentpipe_outcome::Outcome| o.flows[0].transfer_time.unwrap().as_secs();
+    assert!(
+        time(&dvegas) < time(&vegas),
+        "{} {}",
+        time(&dvegas),
+        time(&vegas)
+    );
+    // The reports keep it out of the full queue: what is lost, the channel lost.
+    let up = &dvegas.links[0];
+    assert!(up.channel_losses > 10, "{up:?}");
+    assert_eq!(up.queue_drops, 0, "{up:?}");
+}

@@ -2,7 +2,7 @@
 
 use super::named::{NamedTransport, control, named};
 
-pub(super) static TRANSPORTS: [NamedTransport; 3] = [
+pub(super) static TRANSPORTS: [NamedTransport; 4] = [
     named(
         "vegas",
         "keeps one to three segments in the queue; retransmits by a fine timer",
@@ -14,6 +14,12 @@ pub(super) static TRANSPORTS: [NamedTransport; 3] = [
         "Vegas with paced pairs in slow start and rapid window convergence (our reading)",
         "Sing & Soh 2005 and 2006",
         || control("new-vegas"),
+    ),
+    named(
+        "dvegas",
+        "Vegas that hears its terminal's MAC queue; losses do not cut (our reading)",
+        "Wu, Peng & Leung 2004",
+        || control("dvegas"),
     ),
     named(
         "veno",
