@@ -350,10 +350,15 @@ fn write_medium(w: &mut impl Write, medium: &Medium) -> fmt::Result {
             timeout,
             mean_backoff,
             retransmissions,
+            spread,
         }) => {
             let slot = slot.map_or(0, |slot| slot.as_nanos());
             let (timeout, backoff) = (timeout.as_nanos(), mean_backoff.as_nanos());
-            write!(w, " aloha {slot} {timeout} {backoff} {retransmissions}")?;
+            let spread = spread.as_nanos();
+            write!(
+                w,
+                " aloha {slot} {timeout} {backoff} {retransmissions} {spread}"
+            )?;
         }
     }
     writeln!(w)

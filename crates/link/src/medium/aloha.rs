@@ -18,12 +18,20 @@
 //! | timeout | 270 ms | after the last bit |
 //! | mean_backoff | 1 s | |
 //! | retransmissions | 3 | |
+//! | spread | 2 ms | of the times after which terminals hear themselves |
 //!
-//! Where we part from ns-2: its terminals judge collisions where they are, each
-//! with its own distance to the satellite, and so hear their own packet or not;
-//! here the satellite judges, once. Its header of 16 bytes per packet is the
-//! link's framing here. A time-out shorter than the hop would make every packet
-//! go at least twice; it counts as the hop.
+//! Terminals are not equally far from the satellite. Were they, those that
+//! always have something to send would send again exactly one hop after a
+//! success, and all that ever succeeded would keep out of each other's way for
+//! ever: the channel would carry half as much again as the formula allows.
+//! Where the satellite hears them is what counts, so a distance only changes
+//! when a terminal hears itself: a part of `spread` later, drawn once.
+//!
+//! Where we part from ns-2: its terminals have places and its receivers judge
+//! collisions where they are; as they all hear the satellite, that is the
+//! satellite's judgement. Its header of 16 bytes per packet is the link's
+//! framing here. A time-out shorter than the hop would make every packet go at
+//! least twice; it counts as the hop.
 
 use super::{AlohaSettings, Common, Ports};
 use bentpipe_random::Stream;
@@ -64,6 +72,8 @@ struct Station {
     collided: bool,
     /// Times that its packet was sent again.
     again: u32,
+    /// How much later than the nearest it hears itself.
+    farther: Duration,
     stream: Stream,
 }
 
@@ -75,16 +85,20 @@ impl Aloha {
         seed: u64,
         name: &str,
     ) -> Aloha {
-        let station = |i: usize| Station {
-            busy: false,
-            collided: false,
-            again: 0,
-            stream: Stream::new(seed, &format!("medium {name} terminal {}", i + 1)),
+        let station = |i: usize| {
+            let mut stream = Stream::new(seed, &format!("medium {name} terminal {}", i + 1));
+            Station {
+                busy: false,
+                collided: false,
+                again: 0,
+                farther: settings.spread.scaled(stream.uniform()),
+                stream,
+            }
         };
         Aloha {
             slot: settings.slot.filter(|slot| !slot.is_zero()),
             hop,
-            timeout: settings.timeout.max(hop),
+            timeout: settings.timeout.max(hop + settings.spread),
             mean_backoff: settings.mean_backoff.as_secs(),
             retransmissions: settings.retransmissions,
             stations: (0..terminals).map(station).collect(),
@@ -177,7 +191,7 @@ impl Aloha {
             self.timeout
         } else {
             common.done(ports, terminal, at);
-            self.hop
+            self.hop + self.stations[terminal as usize].farther
         };
         self.plan(at + wait, Step::Hear, terminal);
     }

@@ -98,6 +98,10 @@ pub struct AlohaSettings {
     pub mean_backoff: Duration,
     /// How often a packet is sent again before it is given up.
     pub retransmissions: u32,
+    /// How much later than the nearest terminal the farthest one hears its own
+    /// packet; each has its own part of it. Without it terminals that always
+    /// have something to send would keep step for ever.
+    pub spread: Duration,
 }
 
 impl AccessSettings {
@@ -116,11 +120,13 @@ impl AccessSettings {
 
 impl AlohaSettings {
     /// The defaults of ns-2's `Mac/Sat/UnslottedAloha`: 270 ms, 1 s, 3 times.
+    /// There the spread comes from the terminals' places.
     pub const NS2: AlohaSettings = AlohaSettings {
         slot: None,
         timeout: Duration::from_millis(270),
         mean_backoff: Duration::from_secs(1),
         retransmissions: 3,
+        spread: Duration::from_millis(2),
     };
 }
 

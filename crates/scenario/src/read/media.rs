@@ -155,6 +155,7 @@ fn aloha(
     };
     let (timeout, backoff) = (fields.optional("timeout"), fields.optional("mean_backoff"));
     let again = fields.optional("retransmissions");
+    let spread = fields.optional("spread");
     let (slot, timeout, hop) = (slot?, timeout?, hop?);
     let default = AlohaSettings::NS2;
     if let (Some(timeout), Some(entry)) = (timeout, fields.entry("timeout"))
@@ -171,6 +172,7 @@ fn aloha(
         timeout: timeout.unwrap_or(default.timeout.max(hop)),
         mean_backoff: backoff?.unwrap_or(default.mean_backoff),
         retransmissions: again?.unwrap_or(default.retransmissions),
+        spread: spread?.unwrap_or(default.spread),
     }))
 }
 

@@ -83,6 +83,13 @@ const AGAIN: Key = key(
     "how often a packet is sent again before it is given up",
 );
 
+const SPREAD: Key = key(
+    "spread",
+    Kind::Duration { zero: true },
+    Presence::Default("2 ms"),
+    "how much later than the nearest terminal the farthest one hears itself",
+);
+
 pub(crate) static MEDIA: [Section; 5] = [
     Section {
         path: PATH,
@@ -139,7 +146,7 @@ pub(crate) static MEDIA: [Section; 5] = [
         path: PATH,
         kind: Some("aloha"),
         meaning: "whoever has a packet sends it; those that overlap are lost and sent again",
-        keys: &[RATE, DELAY, TIMEOUT, BACKOFF, AGAIN],
+        keys: &[RATE, DELAY, TIMEOUT, BACKOFF, AGAIN, SPREAD],
     },
     Section {
         path: PATH,
@@ -157,6 +164,7 @@ pub(crate) static MEDIA: [Section; 5] = [
             TIMEOUT,
             BACKOFF,
             AGAIN,
+            SPREAD,
         ],
     },
 ];
