@@ -68,8 +68,8 @@ pub(crate) struct Running {
     /// A reader of pages.
     pub(crate) web: Option<Box<Web>>,
     pub(crate) series: Option<Recorder>,
-    /// The sender hears of the queue at its node.
-    pub(crate) reports: Option<Reports>,
+    /// Senders that hear of the queues at their nodes.
+    pub(crate) reports: Vec<Reports>,
 }
 
 /// Collects a flow's time series, at most one sample per interval.
@@ -162,7 +162,7 @@ impl Running {
             source: Source::new(&flow.application, seed, &flow.name),
             web: Web::new(flow, seed),
             series: None,
-            reports: None,
+            reports: Vec::new(),
         }
     }
 

@@ -10,7 +10,8 @@ use crate::network::Network;
 use crate::observer::Observer;
 use bentpipe_cc::QueueReport;
 use bentpipe_link::Limit;
-use bentpipe_scenario::{Flow, Scenario};
+use bentpipe_scenario::{Flow, LinkId, Scenario};
+use bentpipe_tcp::Transport;
 use bentpipe_units::{Duration, Time};
 
 /// Frame of a link that shares no medium, or one without frames.
@@ -19,6 +20,8 @@ const FRAME: Duration = Duration::from_millis(24);
 /// Of which queue a sender hears, and how often.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reports {
+    /// The leg of the flow that it sends on; 0 without PEPs.
+    leg: usize,
     /// The first link of its way.
     link: u32,
     frame: Duration,
@@ -29,21 +32,46 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
-    /// For the sender of a flow that asks for it.
-    pub(crate) fn of(scenario: &Scenario, flow: &Flow, ends: &Ends) -> Option<Reports> {
-        let Ends::Tcp(ends) = ends else {
-            return None;
+    /// For the senders of a flow that ask for it.
+    pub(crate) fn of(scenario: &Scenario, flow: &Flow, ends: &Ends) -> Vec<Reports> {
+        let legs: Vec<(bool, &Transport, &[LinkId])> = match (ends, &flow.split) {
+            (Ends::Tcp(ends), _) => match &flow.transport {
+                Some(transport) => {
+                    vec![(ends[0].wants_queue_reports(), transport, &flow.forward)]
+                }
+                None => Vec::new(),
+            },
+            (Ends::Split(chain), Some(split)) => {
+                let senders = chain.senders().zip(&split.legs);
+                senders
+                    .map(|(sender, leg)| {
+                        let wants = sender.wants_queue_reports();
+                        (wants, &leg.transport, leg.forward.as_slice())
+                    })
+                    .collect()
+            }
+            _ => Vec::new(),
         };
-        if !ends[0].wants_queue_reports() {
-            return None;
-        }
-        let first = *flow.forward.first()?;
+        let asking = legs.into_iter().enumerate().filter(|(_, leg)| leg.0);
+        asking
+            .filter_map(|(leg, (_, transport, way))| {
+                Reports::at(scenario, leg, transport, *way.first()?)
+            })
+            .collect()
+    }
+
+    fn at(
+        scenario: &Scenario,
+        leg: usize,
+        transport: &Transport,
+        first: LinkId,
+    ) -> Option<Reports> {
         let link = scenario.links.get(first.0 as usize)?;
         let medium = link.medium.and_then(|m| scenario.media.get(m.0 as usize));
         let frame = medium.and_then(|m| m.settings.frame());
-        let transport = flow.transport.as_ref()?;
         let packet = u64::from(transport.mss + transport.header_bytes());
         Some(Reports {
+            leg,
             link: first.0,
             frame: frame.map_or(FRAME, |frame| frame.length),
             limit: match link.settings.queue.limit() {
@@ -53,26 +81,38 @@ impl Reports {
             told: 0,
         })
     }
+
+    /// What is to be told at `now`, if a frame has begun since the last time.
+    fn due<O: Observer>(&mut self, now: Time, net: &mut Network<'_, O>) -> Option<QueueReport> {
+        let frame = now.as_nanos() / self.frame.as_nanos().max(1);
+        if frame <= self.told {
+            return None;
+        }
+        let frames = u32::try_from(frame - self.told).unwrap_or(u32::MAX);
+        self.told = frame;
+        let waiting = net.links[self.link as usize].waiting(now);
+        Some(QueueReport {
+            now,
+            waiting: waiting as f64,
+            limit: Some(self.limit),
+            frames,
+        })
+    }
 }
 
 impl Running {
-    /// Tells the sender of its queue, if a frame has begun since it last heard.
+    /// Tells the flow's senders of their queues.
+    #[inline]
     pub(crate) fn hear_queue<O: Observer>(&mut self, now: Time, net: &mut Network<'_, O>) {
-        let (Some(reports), Ends::Tcp(ends)) = (&mut self.reports, &mut self.ends) else {
-            return;
-        };
-        let frame = now.as_nanos() / reports.frame.as_nanos().max(1);
-        if frame <= reports.told {
-            return;
+        for reports in &mut self.reports {
+            let Some(report) = reports.due(now, net) else {
+                continue;
+            };
+            match &mut self.ends {
+                Ends::Tcp(ends) => ends[0].on_queue(&report),
+                Ends::Split(chain) => chain.end_mut(2 * reports.leg).on_queue(&report),
+                Ends::Datagrams { .. } | Ends::Ideal => {}
+            }
         }
-        let frames = u32::try_from(frame - reports.told).unwrap_or(u32::MAX);
-        reports.told = frame;
-        let waiting = net.links[reports.link as usize].waiting(now);
-        ends[0].on_queue(&QueueReport {
-            now,
-            waiting: waiting as f64,
-            limit: Some(reports.limit),
-            frames,
-        });
     }
 }

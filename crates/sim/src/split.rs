@@ -96,6 +96,16 @@ impl Chain {
         }
     }
 
+    /// The same, to be told something.
+    pub(crate) fn end_mut(&mut self, end: usize) -> &mut Endpoint {
+        let last = self.ends() - 1;
+        match end {
+            0 => &mut self.server,
+            _ if end == last => &mut self.client,
+            _ => self.relays[(end - 1) / 2].end_mut((end - 1) % 2),
+        }
+    }
+
     /// The ends that the data go out from, leg after leg.
     pub(crate) fn senders(&self) -> impl Iterator<Item = &Endpoint> {
         (0..=self.relays.len()).map(|leg| self.end(2 * leg))

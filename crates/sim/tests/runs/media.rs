@@ -193,3 +193,54 @@ fn dvegas_hears_the_queue_and_does_not_mind_losses() {
     assert!(up.channel_losses > 10, "{up:?}");
     assert_eq!(up.queue_drops, 0, "{up:?}");
 }
+
+#[test]
+fn a_pep_on_the_terminal_hears_its_queue() {
+    // The same uplink, with a sender behind the terminal and a PEP on it.
+    let behind = |transport: &str| {
+        let text = format!(
+            r#"
+duration = "600 s"
+[node.host]
+[node.vsat]
+[node.hub]
+[medium.uplink]
+kind = "tdma"
+rate = "2 Mbit/s"
+one_way_delay = "250 ms"
+frame = "24 ms"
+slots = 4
+[link.lan]
+between = ["host", "vsat"]
+rate = "100 Mbit/s"
+one_way_delay = "1 ms"
+[link.up]
+between = ["vsat", "hub"]
+medium = "uplink"
+queue = "100 packets"
+channel = {{ kind = "uniform", packet_error_rate = "1%" }}
+[link.up.reverse]
+rate = "2 Mbit/s"
+channel = "perfect"
+[middlebox.pep]
+kind = "split"
+node = "vsat"
+toward = "up"
+transport = "{transport}"
+buffer = "1 MB"
+[flow.file]
+from = "host"
+to = "hub"
+transport = "sack"
+application = {{ kind = "transfer", size = "5 MB" }}
+"#
+        );
+        run(&read(&text), &Options::default()).unwrap()
+    };
+    let dvegas = behind("dvegas");
+    let up = dvegas.links.iter().find(|l| l.name == "up").unwrap();
+    assert!(up.channel_losses > 10, "{up:?}");
+    assert_eq!(up.queue_drops, 0, "{up:?}");
+    let time = |o: &bentpipe_outcome::Outcome| o.flows[0].transfer_time.unwrap();
+    assert!(time(&dvegas) < time(&behind("vegas")));
+}
