@@ -10,8 +10,8 @@ use crate::avoidance::Growth;
 use crate::controller::CongestionControl as _;
 use crate::model::Model;
 use crate::{
-    Ack, Avoidance, Classic, Controller, Feedback, Hoe, HostRules, Loss, Phase, QueueReport,
-    Reaction, RecoveryExit, Repair, Start, Timeout, Whole, Window,
+    Ack, Avoidance, Classic, Controller, Feedback, Hoe, HostRules, Loss, PathKnowledge, Phase,
+    QueueReport, Reaction, RecoveryExit, Repair, Start, Timeout, Whole, Window,
 };
 use bentpipe_units::{Duration, Rate, Segments, Time};
 use std::borrow::Cow;
@@ -343,6 +343,25 @@ impl Controller {
             Controller::Classic(_) => {}
             Controller::Whole(whole) => whole.on_feedback(feedback, window),
             Controller::Custom(custom) => custom.on_feedback(feedback, window),
+        }
+    }
+
+    /// Knowledge about the path, where [`Controller::needs_path`].
+    pub fn on_path(&mut self, path: &PathKnowledge, window: &mut Window) {
+        match self {
+            Controller::Classic(_) => {}
+            Controller::Whole(whole) => whole.on_path(path, window),
+            Controller::Custom(custom) => custom.on_path(path, window),
+        }
+    }
+
+    /// True where somebody is to tell about the path.
+    #[must_use]
+    pub fn needs_path(&self) -> bool {
+        match self {
+            Controller::Classic(_) => false,
+            Controller::Whole(whole) => whole.needs_path(),
+            Controller::Custom(custom) => custom.needs_path(),
         }
     }
 

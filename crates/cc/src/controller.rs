@@ -1,8 +1,8 @@
 //! The interface between a transport and its congestion control.
 
 use crate::{
-    Ack, Avoidance, Feedback, Hoe, Loss, Phase, QueueReport, Reaction, RecoveryExit, Repair, Start,
-    Timeout, Whole, Window,
+    Ack, Avoidance, Feedback, Hoe, Loss, PathKnowledge, Phase, QueueReport, Reaction, RecoveryExit,
+    Repair, Start, Timeout, Whole, Window,
 };
 use bentpipe_units::{Duration, Rate, Segments, Time};
 use std::borrow::Cow;
@@ -130,6 +130,19 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     /// True where [`Ack::rate_sample`] is wanted: the transport then keeps the
     /// record that it takes. Asked once, at the start.
     fn needs_rate_samples(&self) -> bool {
+        false
+    }
+
+    /// Somebody tells about the path: at the start, whenever it changes, and
+    /// about once a round trip. Only where [`CongestionControl::needs_path`] is
+    /// true.
+    fn on_path(&mut self, path: &PathKnowledge, window: &mut Window) {
+        let _ = (path, window);
+    }
+
+    /// True where [`CongestionControl::on_path`] is to be called. Asked once, at
+    /// the start.
+    fn needs_path(&self) -> bool {
         false
     }
 

@@ -102,6 +102,22 @@ pub struct Ack {
     pub mss: u32,
 }
 
+/// What somebody who sees a path tells a sender on it, such as the proxy at its
+/// beginning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathKnowledge {
+    /// Payload that the bottleneck carries.
+    pub capacity: Rate,
+    /// The part of it that is this connection's, 0 to 1.
+    pub share: f64,
+    /// Connections that have something to send, this one included.
+    pub active: u32,
+    /// The part of the capacity that they used lately.
+    pub utilisation: f64,
+    /// Round trip of the path without queues.
+    pub min_rtt: Option<Duration>,
+}
+
 /// What the routers on the path leave a sender (XCP), as an ACK brings it back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feedback {

@@ -1,10 +1,14 @@
 //! Algorithms that do not probe: the network, or somebody who knows it, tells
 //! them what they may send.
 
+mod complete_knowledge;
 mod open_loop;
+mod satpep;
 mod xcp;
 
+pub use complete_knowledge::CompleteKnowledge;
 pub use open_loop::OpenLoop;
+pub use satpep::SatPep;
 pub use xcp::Xcp;
 
 use crate::whole::family;
@@ -16,5 +20,9 @@ family! {
         Xcp(Xcp),
         /// A fixed rate.
         OpenLoop(OpenLoop),
+        /// A rate that somebody tells.
+        CompleteKnowledge(CompleteKnowledge),
+        /// A window that a proxy tells.
+        SatPep(SatPep),
     }
 }

@@ -47,7 +47,8 @@ pub use avoidance::Avoidance;
 pub use classic::CWND_LIMIT;
 pub use controller::{Classic, CongestionControl, Controller, HostRules};
 pub use event::{
-    Ack, Feedback, Head, Loss, QueueReport, RateSample, RecoveryExit, Repair, Timeout,
+    Ack, Feedback, Head, Loss, PathKnowledge, QueueReport, RateSample, RecoveryExit, Repair,
+    Timeout,
 };
 pub use hoe::{Hoe, HoeForm};
 pub use reaction::Reaction;

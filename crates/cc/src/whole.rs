@@ -121,6 +121,14 @@ macro_rules! family {
                 match self { $($family::$member(it) => it.needs_rate_samples(),)* }
             }
 
+            fn on_path(&mut self, path: &crate::PathKnowledge, window: &mut crate::Window) {
+                match self { $($family::$member(it) => it.on_path(path, window),)* }
+            }
+
+            fn needs_path(&self) -> bool {
+                match self { $($family::$member(it) => it.needs_path(),)* }
+            }
+
             fn needs_feedback(&self) -> bool {
                 match self { $($family::$member(it) => it.needs_feedback(),)* }
             }

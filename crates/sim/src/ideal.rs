@@ -6,6 +6,7 @@
 
 use bentpipe_link::ChannelSettings;
 use bentpipe_scenario::{Flow, LinkId, Scenario};
+use bentpipe_tcp::Transport;
 use bentpipe_units::{Bytes, Duration};
 
 /// Payload rate in bit/s of the slowest link on `flow`'s way: rate x MSS /
@@ -24,6 +25,25 @@ pub fn payload_rate(scenario: &Scenario, flow: &Flow) -> f64 {
         rate = rate.min(link.rate.bps_f64() * mss / wire);
     }
     rate * survival
+}
+
+/// Payload rate in bit/s of one link for full segments, losses not counted.
+pub(crate) fn payload_of_link(scenario: &Scenario, link: u32, transport: &Transport) -> f64 {
+    let link = &scenario.links[link as usize].settings;
+    let mss = f64::from(transport.mss);
+    let wire = mss + f64::from(transport.header_bytes()) + link.framing.as_f64();
+    link.rate.bps_f64() * mss / wire
+}
+
+/// Two-way propagation delay of a way forth and one back.
+pub(crate) fn round_trip_of(
+    scenario: &Scenario,
+    forward: &[LinkId],
+    reverse: &[LinkId],
+) -> Duration {
+    forward.iter().chain(reverse).fold(Duration::ZERO, |d, id| {
+        d + scenario.links[id.0 as usize].settings.one_way_delay
+    })
 }
 
 /// The first route that leads anywhere, forth and back.
@@ -50,13 +70,8 @@ fn loss(channel: &ChannelSettings, wire_bytes: f64) -> f64 {
 /// Two-way propagation delay of `flow`.
 #[must_use]
 pub fn round_trip(scenario: &Scenario, flow: &Flow) -> Duration {
-    let sum = |path: &[LinkId]| {
-        path.iter().fold(Duration::ZERO, |d, id| {
-            d + scenario.links[id.0 as usize].settings.one_way_delay
-        })
-    };
     let (forward, reverse) = first_way(flow);
-    sum(forward) + sum(reverse)
+    round_trip_of(scenario, forward, reverse)
 }
 
 /// The ideal time of `bytes` over `flow`'s way when `sharing` equal flows

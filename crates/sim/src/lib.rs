@@ -11,6 +11,7 @@ mod collect;
 mod connections;
 mod flow;
 pub mod ideal;
+mod knowledge;
 mod ledger;
 mod network;
 mod observer;

@@ -4,6 +4,7 @@
 use crate::collect;
 use crate::connections::Connections;
 use crate::flow::{Ends, Recorder, Running};
+use crate::knowledge::Knowledge;
 use crate::network::Network;
 use crate::observer::{Observer, Unobserved};
 use crate::queue::{Class, Event};
@@ -32,6 +33,8 @@ pub struct Simulation<'a> {
     scenario: &'a Scenario,
     options: &'a Options,
     flows: Vec<Running>,
+    /// What some senders are told about their paths.
+    knowledge: Option<Box<Knowledge>>,
     /// When counts are to be noted, the next last.
     to_mark: Vec<Time>,
     marks: Vec<Mark>,
@@ -102,6 +105,7 @@ impl<'a> Simulation<'a> {
             scenario,
             options,
             flows,
+            knowledge: None,
             to_mark,
             marks: Vec::new(),
         })
@@ -132,6 +136,7 @@ impl<'a> Simulation<'a> {
                 });
             }
         }
+        self.knowledge = Knowledge::new(self.scenario, &mut self.flows);
         let events = self.execute(&mut net, &mut wakes)?;
         Ok(collect::outcome(
             self.scenario,
@@ -220,6 +225,9 @@ impl<'a> Simulation<'a> {
             };
             if going == 0 {
                 return check(&limits, events, net).map(|()| events);
+            }
+            if let Some(knowledge) = &mut self.knowledge {
+                knowledge.after(event.at, index, &mut self.flows);
             }
             self.rearm(index, sides, event.at, net, wakes);
         }

@@ -15,6 +15,7 @@ mod highspeed;
 mod linux;
 mod model;
 mod named;
+mod proxy;
 mod satellite;
 
 pub use named::{NamedTransport, find_transport, nearest_transport, transports};

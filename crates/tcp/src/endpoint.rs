@@ -7,7 +7,7 @@ use crate::packet::{CONGESTION_HEADER_BYTES, Packet, Transmit, ecn, flags, prior
 use crate::receiver::{Answer, Receiver};
 use crate::rtt::RttEstimator;
 use crate::sender::{Sender, SenderCounters};
-use bentpipe_cc::{Controller, Phase, QueueReport};
+use bentpipe_cc::{Controller, PathKnowledge, Phase, QueueReport};
 use bentpipe_units::{Bytes, Duration, Time};
 
 /// Where the connection stands.
@@ -115,6 +115,18 @@ impl Endpoint {
     pub fn assume_open(&mut self) {
         self.connection = Connection::Established;
         self.sender.established(None, None);
+    }
+
+    /// True where the congestion control wants to be told about its path.
+    #[must_use]
+    pub fn wants_path(&self) -> bool {
+        self.sender.cc.needs_path()
+    }
+
+    /// Tells the congestion control about its path.
+    pub fn tell_path(&mut self, path: &PathKnowledge) {
+        self.sender.cc.on_path(path, &mut self.sender.window);
+        self.sender.take_requests();
     }
 
     /// The peer's receive window, where no handshake tells it.

@@ -1,7 +1,7 @@
 //! Algorithms that are told what to send.
 
 use crate::wire::{Wire, a_loss, a_timeout, an_exit, close};
-use bentpipe_cc::{Feedback, Parameters, Window, build};
+use bentpipe_cc::{Feedback, Parameters, PathKnowledge, Window, build};
 use bentpipe_units::{Duration, Rate, Time};
 
 fn at(name: &str, cwnd: f64) -> Wire {
@@ -68,4 +68,54 @@ fn an_open_loop_sends_at_its_rate() {
     controller.on_timeout(&a_timeout(90.0), &mut window);
     assert_eq!(window.cwnd, open);
     assert_eq!(window.pacing_rate, Some(Rate::from_bps(1_500_000)));
+}
+
+fn path(utilisation: f64) -> PathKnowledge {
+    PathKnowledge {
+        capacity: Rate::from_mbps(8),
+        share: 0.25,
+        active: 4,
+        utilisation,
+        min_rtt: Some(Duration::from_millis(500)),
+    }
+}
+
+#[test]
+fn complete_knowledge_paces_at_what_it_is_told() {
+    let mut wire = at("complete-knowledge", 10.0);
+    assert!(wire.controller.needs_path() && wire.controller.owns_window());
+    wire.window.mss = 1000;
+    wire.controller.on_path(&path(0.0), &mut wire.window);
+    assert_eq!(wire.window.pacing_rate, Some(Rate::from_mbps(2)));
+    // Two bandwidth-delay products of 125 segments.
+    close(wire.window.cwnd, 250.0, 1e-9);
+    let before = wire.window.clone();
+    wire.controller.on_loss(&a_loss(100.0), &mut wire.window);
+    wire.controller
+        .on_timeout(&a_timeout(100.0), &mut wire.window);
+    let exit = an_exit(50.0, true);
+    wire.controller.on_recovery_exit(&exit, &mut wire.window);
+    assert_eq!(wire.window, before);
+    // A rate of its own: nobody changes it.
+    let parameters = Parameters::new().with("rate", 1.0);
+    let own = build("complete-knowledge", &parameters).unwrap();
+    assert!(!own.needs_path());
+}
+
+/// 8 Mbit/s x 0.5 s / 1000 bytes / 4 connections: 125 segments.
+#[test]
+fn satpep_shares_the_link_out_while_it_is_not_full() {
+    let mut wire = at("satpep", 10.0);
+    wire.window.mss = 1000;
+    wire.controller
+        .on_established(Some(Duration::from_millis(500)), &mut wire.window);
+    wire.controller.on_path(&path(0.5), &mut wire.window);
+    close(wire.window.cwnd, 125.0, 1e-9);
+    // Full: what it delivers, and it has delivered nothing yet.
+    wire.controller.on_path(&path(0.96), &mut wire.window);
+    close(wire.window.cwnd, 125.0, 1e-9);
+    wire.controller.on_loss(&a_loss(100.0), &mut wire.window);
+    wire.controller
+        .on_timeout(&a_timeout(100.0), &mut wire.window);
+    close(wire.window.cwnd, 125.0, 1e-9);
 }

@@ -121,9 +121,9 @@ fn middlebox(
     entry: &Entry,
 ) -> Result<Middlebox, Reported> {
     let node = node(kind, nodes);
-    let settings = snoop(&kind).map(Settings::Snoop);
+    let settings = snoop(kind).map(Settings::Snoop);
     let node = node?;
-    let (toward, back) = toward(&kind, links, nodes, node)?;
+    let (toward, back) = toward(kind, links, nodes, node)?;
     Ok(Middlebox {
         name: entry.key.clone(),
         node,

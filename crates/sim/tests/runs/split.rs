@@ -387,3 +387,104 @@ fn the_same_seed_gives_the_same_outcome_and_a_series_changes_nothing() {
             .is_some_and(|&(_, b)| b == Bytes::new(500_000))
     );
 }
+
+/// `count` files over the satellite leg with the transport of that name.
+fn told(name: &str, count: u32, loss: f64, bytes: u64) -> Outcome {
+    let mut pep = SplitSettings {
+        transport: Some(transport(name)),
+        buffer: Bytes::new(1_000_000),
+        ..SplitSettings::default()
+    };
+    pep.receive_buffer = Some(Bytes::new(100_000));
+    let example = Example {
+        loss,
+        pep: Some(pep),
+        duration: 400,
+        ..Example::default()
+    };
+    let mut scenario = example.scenario(file(bytes));
+    let flow = scenario.flows[0].clone();
+    for i in 1..count {
+        let mut another = flow.clone();
+        another.name = format!("download[{i}]");
+        scenario.flows.push(another);
+    }
+    run(&scenario, &Options::default()).unwrap()
+}
+
+/// It paces at the rate of the link from the first segment on: half a second of
+/// SYNs and data on their way, 3 MB at 1.9307 Mbit/s, nothing lost at the queue.
+#[test]
+fn complete_knowledge_takes_the_link_at_once() {
+    let o = told("complete-knowledge", 1, 0.0, 3_000_000);
+    let took = o.flows[0].transfer_time.unwrap().as_secs();
+    let least = 3_000_000.0 * 8.0 / payload(2e6) + 3.0 * 0.251;
+    // The file also comes over the terrestrial leg, beginning slowly.
+    assert!(took > least && took < least + 0.15, "{took} {least}");
+    assert_eq!(o.legs[1].retransmissions, 0);
+    assert!(o.links[2].max_queue_packets <= 2);
+}
+
+#[test]
+fn complete_knowledge_loses_no_more_than_the_channel_takes() {
+    let o = told("complete-knowledge", 1, 0.02, 3_000_000);
+    let took = o.flows[0].transfer_time.unwrap().as_secs();
+    let least = 3_000_000.0 * 8.0 / (0.98 * payload(2e6)) + 3.0 * 0.251;
+    // The last losses cost round trips.
+    assert!(took > least - 0.3 && took < least + 2.0, "{took} {least}");
+    let (legs, satellite) = (&o.legs[1], &o.links[2]);
+    assert_eq!(satellite.queue_drops, 0);
+    assert!(legs.retransmissions <= satellite.channel_losses + legs.spurious_retransmissions);
+}
+
+#[test]
+fn those_who_are_told_share_alike() {
+    for name in ["complete-knowledge", "satpep"] {
+        let o = told(name, 4, 0.0, 1_000_000);
+        let times = o.flows.iter().map(|f| f.transfer_time.unwrap().as_secs());
+        let times: Vec<f64> = times.collect();
+        let least = 4_000_000.0 * 8.0 / payload(2e6) + 0.75;
+        for took in &times {
+            assert!(
+                *took > least - 1.0 && *took < least + 1.0,
+                "{name}: {times:?} {least}"
+            );
+        }
+        let drops: u64 = o.links.iter().map(|l| l.queue_drops).sum();
+        assert_eq!(drops, 0, "{name}");
+    }
+}
+
+/// By weight: 3 to 1 while both have something to send.
+#[test]
+fn complete_knowledge_shares_by_weight() {
+    let mut scenario = Example::default().scenario(Application::Persistent);
+    let mut flow = scenario.flows[0].clone();
+    for (name, weight) in [("a", 3.0), ("b", 1.0)] {
+        flow.name = name.into();
+        let split = flow.split.as_mut().unwrap();
+        split.legs[1].transport = transport("complete-knowledge");
+        split.legs[1].transport.parameters.set("weight", weight);
+        scenario.flows.push(flow.clone());
+    }
+    scenario.flows.remove(0);
+    let o = run(&scenario, &Options::default()).unwrap();
+    let [a, b] = [0, 1].map(|i: usize| o.flows[i].delivered.as_f64());
+    assert!((a / b - 3.0).abs() < 0.05, "{a} {b}");
+    let used = (a + b) * 8.0 / 120.0 / payload(2e6);
+    assert!(used > 0.985, "{used}");
+}
+
+/// End to end, too: no PEP is needed to know.
+#[test]
+fn a_plain_flow_can_be_told() {
+    let example = Example {
+        pep: None,
+        first: transport("complete-knowledge"),
+        ..Example::default()
+    };
+    let o = outcome(&example, file(3_000_000));
+    let took = o.flows[0].transfer_time.unwrap().as_secs();
+    let least = 3_000_000.0 * 8.0 / payload(2e6) + 2.0 * 0.602;
+    assert!((took - least).abs() < 0.05, "{took} {least}");
+}

@@ -197,6 +197,7 @@ pub fn transports() -> impl Iterator<Item = &'static NamedTransport> {
         .chain(&super::linux::TRANSPORTS)
         .chain(&super::model::TRANSPORTS)
         .chain(&super::explicit::TRANSPORTS)
+        .chain(&super::proxy::TRANSPORTS)
 }
 
 /// The transport of that name.
