@@ -48,6 +48,7 @@ Examples:
   bentpipe compare
   bentpipe compare --rate 2Mbit/s --rtt 511ms --size 3MB --loss 0 --queue '100 packets'
   bentpipe compare --loss 1% --transport cubic,hybla,mtsi --runs 50 --plot lossy.svg
+  bentpipe compare --pep split --server-rtt 80ms
   bentpipe compare --json | jq '.results[] | {transport, transfer_time_s}'
 
 `bentpipe transports` lists the names that --transport takes.")]
@@ -70,6 +71,16 @@ pub(crate) struct Compare {
     /// Rate of the way back, for acknowledgements [default: a fifth of --rate]
     #[arg(long, value_name = "RATE")]
     pub(crate) return_rate: Option<Rate>,
+    /// A proxy at the gateway before the link: none, split (the server's
+    /// connection, with CUBIC, ends there and the transports run on from there)
+    /// or snoop (it repairs losses of the link from a cache)
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Pep::None)]
+    pub(crate) pep: Pep,
+    /// Round trip between server and gateway. The downloads begin with their
+    /// SYN then; those of `split` end when the receiver has all [default:
+    /// 50 ms with a proxy; without one the server is at the link]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) server_rtt: Option<Duration>,
     /// Transports to compare, by name; `all` for everything [default: a
     /// selection]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -89,6 +100,28 @@ pub(crate) struct Compare {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What stands at the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Pep {
+    /// Nothing.
+    None,
+    /// A split-connection PEP.
+    Split,
+    /// A Snoop agent.
+    Snoop,
+}
+
+impl Pep {
+    /// As the command line writes it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Pep::None => "none",
+            Pep::Split => "split",
+            Pep::Snoop => "snoop",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Args)]

@@ -25,6 +25,8 @@ pub(super) fn document(comparison: &Comparison, candidates: &[Candidate]) -> Val
             "queue": path.queue.to_string(),
             "queue_bytes": path.queue_bytes().get(),
             "bdp_bytes": path.bdp().get(),
+            "server_rtt_ns": path.server_rtt.map(|t| t.as_nanos()),
+            "pep": path.pep.name(),
         },
         "size_bytes": path.size.get(),
         "runs": comparison.seeds.len(),

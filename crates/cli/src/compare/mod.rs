@@ -2,6 +2,7 @@
 
 mod advice;
 mod entries;
+mod gateway;
 mod json;
 mod lineup;
 mod measure;

@@ -3,7 +3,7 @@
 use super::lineup::{Candidate, DEFAULT};
 use super::measure::Measured;
 use super::words::{self, percent};
-use super::{Comparison, setup};
+use super::{Comparison, gateway, setup};
 use crate::exit::Failure;
 use crate::output::{Output, digits3, seconds};
 use bentpipe_cc::{DefaultValue, find};
@@ -32,6 +32,12 @@ pub(super) fn all(
             n => format!("{n} runs each"),
         },
     ))?;
+    if let Some(rtt) = path.server_rtt {
+        out.line(format_args!(
+            "{}; server and gateway {rtt} apart",
+            gateway::words(path.pep)
+        ))?;
+    }
     out.line("")?;
     recommendation(comparison, out)?;
     out.line("")?;

@@ -1,6 +1,7 @@
 //! The link that is compared on, as a scenario of two nodes.
 
-use crate::args::{self, QueueLength};
+use super::gateway;
+use crate::args::{self, Pep, QueueLength};
 use crate::exit::Failure;
 use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings, XcpSettings};
 use bentpipe_scenario::{Flow, Handshake, Limits, Link, LinkId, Node, NodeId, Scenario};
@@ -29,7 +30,14 @@ pub(crate) struct Path {
     pub(crate) loss: Ratio,
     /// Queue before the link, as given.
     pub(crate) queue: QueueLength,
+    /// Round trip between the server and the gateway, where they are two.
+    pub(crate) server_rtt: Option<Duration>,
+    /// What stands at the gateway.
+    pub(crate) pep: Pep,
 }
+
+/// Round trip to the gateway of a proxy.
+const SERVER_RTT: Duration = Duration::from_millis(50);
 
 impl Path {
     /// From the command line.
@@ -62,6 +70,10 @@ impl Path {
             size: args.size,
             loss: args.loss,
             queue: args.queue,
+            server_rtt: args
+                .server_rtt
+                .or((args.pep != Pep::None).then_some(SERVER_RTT)),
+            pep: args.pep,
         })
     }
 
@@ -144,13 +156,17 @@ impl Path {
             application: Application::Transfer { size: self.size },
             start: Time::ZERO,
             stop: None,
-            handshake: Handshake::NotCounted,
+            handshake: if self.server_rtt.is_some() {
+                Handshake::Counted
+            } else {
+                Handshake::NotCounted
+            },
             forward: vec![LinkId(0)],
             reverse: vec![LinkId(1)],
             changes: Vec::new(),
             split: None,
         });
-        Scenario {
+        let mut scenario = Scenario {
             name: "compare".to_owned(),
             description: "one download over a satellite link".to_owned(),
             duration: GIVEN_UP,
@@ -175,7 +191,9 @@ impl Path {
             peps: Vec::new(),
             media: Vec::new(),
             limits: Limits::default(),
-        }
+        };
+        gateway::add(self, &mut scenario);
+        scenario
     }
 }
 
@@ -192,6 +210,8 @@ pub(crate) mod tests {
             size: Bytes::new(10_000_000),
             loss: Ratio::ZERO,
             queue: QueueLength::Bdp(1.0),
+            server_rtt: None,
+            pep: Pep::None,
         }
     }
 
