@@ -95,12 +95,22 @@ pub fn write_runs(folder: &Path, results: &StudyResults, identity: &str) -> Resu
     json.push(b'\n');
     write_whole(&folder.join("provenance.json"), &json)?;
     let axes: Vec<&str> = study.axes.iter().map(|a| a.name.as_str()).collect();
-    for (file, kind) in [
+    let mut files = vec![
         ("runs.csv", TableKind::Runs),
         ("runs.parquet", TableKind::Runs),
         ("links.csv", TableKind::Links),
         ("crossings.csv", TableKind::Crossings),
-    ] {
+    ];
+    let boxed = (0..results.cells()).any(|cell| {
+        let mut done = results.runs_of(cell).filter_map(|run| run.data());
+        done.any(|data| !data.outcome.middleboxes.is_empty())
+    });
+    if boxed {
+        files.push(("middleboxes.csv", TableKind::Middleboxes));
+    } else {
+        remove(&folder.join("middleboxes.csv"))?;
+    }
+    for (file, kind) in files {
         let rows = (0..results.cells()).flat_map(|cell| {
             let labels: Vec<String> = results
                 .labels(cell)
