@@ -138,6 +138,7 @@ fn queue(queue: &QueueSettings) -> String {
         QueueSettings::Xcp(xcp) if xcp.p_xcp => "P-XCP",
         QueueSettings::Xcp(_) => "XCP",
         QueueSettings::PriorityDrop { .. } => "priority drop",
+        QueueSettings::AckFilter { .. } => "ACK filter",
     };
     match queue.limit() {
         Limit::Packets(n) => format!("{kind}, {n} packets"),

@@ -24,6 +24,8 @@ pub(crate) struct Room<P> {
     limit: Limit,
     entry: Entry,
     codel: Option<CoDel>,
+    /// Packets are thrown out for others.
+    pub(crate) filters: bool,
     /// The link's way through its timeline, if it has one.
     pub(crate) timed: Option<Box<Timed<P>>>,
     xcp: Option<Box<Xcp>>,
@@ -76,7 +78,9 @@ impl<P: Copy> Room<P> {
     pub(crate) fn new(settings: &LinkSettings, seed: u64, name: &str) -> Room<P> {
         let (rate, delay) = (settings.rate, settings.one_way_delay);
         let (entry, codel) = match &settings.queue {
-            QueueSettings::DropTail { .. } | QueueSettings::Xcp(_) => (Entry::DropTail, None),
+            QueueSettings::DropTail { .. }
+            | QueueSettings::Xcp(_)
+            | QueueSettings::AckFilter { .. } => (Entry::DropTail, None),
             QueueSettings::Red(red) => {
                 let red = Red::new(red, rate, delay, seed, name);
                 (Entry::Red(Box::new(red)), None)
@@ -109,6 +113,7 @@ impl<P: Copy> Room<P> {
             limit: settings.queue.limit(),
             entry,
             codel,
+            filters: matches!(settings.queue, QueueSettings::AckFilter { .. }),
             timed: None,
             xcp,
             arq: None,
@@ -175,6 +180,31 @@ impl<P: Copy> Room<P> {
             counters.max_bytes = counters.max_bytes.max(self.waiting.bytes);
         }
         decision
+    }
+
+    /// Drops the packets that wait at `now` and that `is_superfluous` names.
+    pub(crate) fn throw_out(
+        &mut self,
+        now: Time,
+        mut is_superfluous: impl FnMut(&P) -> bool,
+        counters: &mut Counters,
+    ) {
+        self.waiting.now = now;
+        let before = self.waiting.dropped;
+        for at in 0..self.waiting.places.len() {
+            let waiter = &mut self.waiting.places[at];
+            if waiter.gone || !is_superfluous(&waiter.packet) {
+                continue;
+            }
+            waiter.gone = true;
+            let waiter = *waiter;
+            self.waiting.leave(&waiter);
+            self.waiting.refuse(&waiter);
+        }
+        self.waiting.clear_head();
+        let dropped = self.waiting.dropped - before;
+        counters.queue_drops += dropped;
+        counters.early_drops += dropped;
     }
 
     /// Takes the packet that a transmitter sends that is free at `now`.
@@ -342,6 +372,9 @@ impl<P: Copy> Ring<P> {
     fn clear_head(&mut self) {
         while self.places.front().is_some_and(|w| w.gone) {
             self.places.pop_front();
+            if self.low.front() == Some(&self.before) {
+                self.low.pop_front();
+            }
             self.before += 1;
         }
     }

@@ -53,6 +53,27 @@ fn a_normal_packet_takes_the_place_of_the_last_low_one() {
 }
 
 #[test]
+fn a_packet_can_be_thrown_out_wherever_it_waits() {
+    let mut room = room(Limit::Packets(9), None);
+    for packet in 0..6 {
+        assert!(give(&mut room, packet, offered(100, packet == 0)));
+    }
+    let mut counters = Counters::default();
+    room.throw_out(Time::ZERO, |p| [0, 1, 4].contains(p), &mut counters);
+    assert_eq!((counters.queue_drops, counters.early_drops), (3, 3));
+    assert_eq!((room.packets(), room.bytes()), (3, 300));
+    for packet in [0, 1, 4] {
+        assert_eq!(room.fate(), Some((packet, Verdict::QueueDrop)));
+    }
+    // None is thrown out twice, and places are not mixed up.
+    room.throw_out(Time::ZERO, |p| *p == 4, &mut counters);
+    assert_eq!(room.fate(), None);
+    assert!(give(&mut room, 6, offered(100, true)));
+    assert_eq!(left(&mut room), [2, 3, 5, 6]);
+    assert_eq!((room.packets(), room.bytes()), (0, 0));
+}
+
+#[test]
 fn low_packets_may_fill_only_a_part() {
     let mut room = room(Limit::Packets(4), Some(Limit::Packets(2)));
     assert!(give(&mut room, 0, offered(1000, true)));

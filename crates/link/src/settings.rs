@@ -55,6 +55,14 @@ pub enum QueueSettings {
     /// First in, first out, with a router of XCP that shares the link among
     /// the senders.
     Xcp(XcpSettings),
+    /// First in, first out; what does not fit is dropped. Before a packet
+    /// comes, whoever runs the link takes acknowledgements out that it makes
+    /// superfluous ([`Link::throw_out`](crate::Link::throw_out)): RFC 3449,
+    /// section 5.2.1.
+    AckFilter {
+        /// How much may wait.
+        limit: Limit,
+    },
 }
 
 impl QueueSettings {
@@ -62,7 +70,9 @@ impl QueueSettings {
     #[must_use]
     pub fn limit(&self) -> Limit {
         match self {
-            QueueSettings::DropTail { limit } | QueueSettings::PriorityDrop { limit, .. } => *limit,
+            QueueSettings::DropTail { limit }
+            | QueueSettings::PriorityDrop { limit, .. }
+            | QueueSettings::AckFilter { limit } => *limit,
             QueueSettings::Red(red) => red.effective_limit(),
             QueueSettings::CoDel(codel) => codel.limit,
             QueueSettings::Xcp(xcp) => xcp.limit,
@@ -78,7 +88,8 @@ impl QueueSettings {
             QueueSettings::DropTail { .. } | QueueSettings::Red(_) => false,
             QueueSettings::CoDel(_)
             | QueueSettings::PriorityDrop { .. }
-            | QueueSettings::Xcp(_) => true,
+            | QueueSettings::Xcp(_)
+            | QueueSettings::AckFilter { .. } => true,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The boxes there are, and how each is driven.
 
 use crate::snoop::{Snoop, SnoopSettings};
+use crate::spoof::{Spoof, SpoofSettings};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::Time;
 
@@ -57,6 +58,8 @@ pub struct Counters {
 pub enum Settings {
     /// Local retransmission of what the receiver's duplicate ACKs say is lost.
     Snoop(SnoopSettings),
+    /// Acknowledges for the receiver and answers for the rest of the way.
+    Spoof(SpoofSettings),
 }
 
 impl Settings {
@@ -65,6 +68,7 @@ impl Settings {
     pub const fn kind(&self) -> &'static str {
         match self {
             Settings::Snoop(_) => "snoop",
+            Settings::Spoof(_) => "spoof",
         }
     }
 }
@@ -74,6 +78,8 @@ impl Settings {
 pub enum Middlebox {
     /// See [`crate::snoop`].
     Snoop(Snoop),
+    /// See [`crate::spoof`].
+    Spoof(Spoof),
 }
 
 impl Middlebox {
@@ -82,6 +88,7 @@ impl Middlebox {
     pub fn new(settings: &Settings) -> Middlebox {
         match settings {
             Settings::Snoop(settings) => Middlebox::Snoop(Snoop::new(*settings)),
+            Settings::Spoof(settings) => Middlebox::Spoof(Spoof::new(*settings)),
         }
     }
 
@@ -97,6 +104,7 @@ impl Middlebox {
     ) -> Pass {
         match self {
             Middlebox::Snoop(snoop) => snoop.on_packet(around, side, packet, out),
+            Middlebox::Spoof(spoof) => spoof.on_packet(around, side, packet, out),
         }
     }
 
@@ -104,6 +112,7 @@ impl Middlebox {
     pub fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
         match self {
             Middlebox::Snoop(snoop) => snoop.on_deadline(now, out),
+            Middlebox::Spoof(spoof) => spoof.on_deadline(now, out),
         }
     }
 
@@ -113,6 +122,7 @@ impl Middlebox {
     pub fn deadline(&self) -> Time {
         match self {
             Middlebox::Snoop(snoop) => snoop.deadline(),
+            Middlebox::Spoof(spoof) => spoof.deadline(),
         }
     }
 
@@ -121,6 +131,7 @@ impl Middlebox {
     pub fn counters(&self) -> &Counters {
         match self {
             Middlebox::Snoop(snoop) => snoop.counters(),
+            Middlebox::Spoof(spoof) => spoof.counters(),
         }
     }
 }

@@ -13,7 +13,7 @@ use bentpipe_link::{
     XcpSettings,
 };
 use bentpipe_middlebox::split::{Accept, Pool, SplitSettings};
-use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant};
+use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant, SpoofSettings};
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, Pacing, Transport};
 use bentpipe_traffic::{Application, PageConnection, Period, WebSettings};
 use std::fmt::{self, Write};
@@ -138,6 +138,11 @@ fn write_middlebox(w: &mut impl Write, middlebox: &Middlebox) -> fmt::Result {
         .try_for_each(|link| write!(w, "{},", link.0))?;
     match settings {
         Settings::Snoop(snoop) => write_snoop(w, snoop),
+        Settings::Spoof(SpoofSettings {
+            cache,
+            threshold,
+            tick,
+        }) => writeln!(w, " spoof {cache} {threshold} {}", tick.as_nanos()),
     }
 }
 
@@ -416,6 +421,10 @@ fn write_queue(w: &mut impl Write, queue: &QueueSettings) -> fmt::Result {
             let [alpha, beta, gamma] = [alpha, beta, gamma].map(|x| Bits(*x));
             let longest = longest_rtt.as_nanos();
             write!(w, " {alpha} {beta} {gamma} {longest} {p_xcp}")
+        }
+        QueueSettings::AckFilter { limit } => {
+            w.write_str(" ack-filter")?;
+            write_limit(w, *limit)
         }
         QueueSettings::PriorityDrop { limit, low_limit } => {
             w.write_str(" priority-drop")?;

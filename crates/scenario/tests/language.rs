@@ -5,7 +5,7 @@ use bentpipe_link::{
     AdaptiveSettings, ChannelSettings, CoDelSettings, Limit, QueueSettings, RedMode, RedPreset,
     RedSettings,
 };
-use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant};
+use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant, SpoofSettings};
 use bentpipe_scenario::{Document, Handshake, Limits, LinkId, Scenario, schema};
 use bentpipe_tcp::{CongestionControlChoice, HostProfile, Pacing, Recovery, Transport};
 use bentpipe_traffic::{Application, PageConnection, Period, WebSettings};
@@ -624,11 +624,20 @@ fn a_middlebox_stands_at_the_near_end_of_links() {
             ..SnoopSettings::default()
         })
     );
+    let spoof = snoop.replace("snoop", "spoof");
+    let other = star(&format!("{spoof}\"lan\"\ntick = \"200 ms\""));
+    assert_eq!(
+        other.middleboxes[0].settings,
+        Settings::Spoof(SpoofSettings {
+            tick: Duration::from_millis(200),
+            ..SpoofSettings::default()
+        })
+    );
     // What a box is and where it stands makes another scenario; none is as
     // before there were any.
     let none = star("");
     assert!(!none.canonical_text().contains("middlebox"));
-    let hashes = [&none, &all, &one, &lan].map(Scenario::hash);
+    let hashes = [&none, &all, &one, &lan, &other].map(Scenario::hash);
     for (i, hash) in hashes.iter().enumerate() {
         assert!(!hashes[i + 1..].contains(hash));
     }
@@ -773,6 +782,11 @@ fn the_defaults_of_the_schema_are_those_of_the_code() {
     );
     assert_eq!(two_nodes(&written, &rest), two_nodes(DELAY, FILE));
 
+    let spoof = |name: &str| default("middlebox.NAME", Some("spoof"), name);
+    let usual = SpoofSettings::default();
+    assert_eq!(spoof("cache").parse(), Ok(usual.cache));
+    assert_eq!(spoof("threshold").parse(), Ok(usual.threshold));
+    assert_eq!(spoof("tick").parse(), Ok(usual.tick));
     let snoop = |name: &str| default("middlebox.NAME", Some("snoop"), name);
     let usual = SnoopSettings::default();
     assert_eq!(snoop("cache").parse(), Ok(usual.cache));

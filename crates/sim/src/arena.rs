@@ -43,6 +43,10 @@ impl Arena {
         self.pages[handle.0 as usize / PAGE][handle.0 as usize % PAGE]
     }
 
+    pub(crate) fn get(&self, handle: Handle) -> &Packet {
+        &self.pages[handle.0 as usize / PAGE][handle.0 as usize % PAGE]
+    }
+
     pub(crate) fn get_mut(&mut self, handle: Handle) -> &mut Packet {
         &mut self.pages[handle.0 as usize / PAGE][handle.0 as usize % PAGE]
     }

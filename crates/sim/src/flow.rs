@@ -444,7 +444,9 @@ impl Running {
                     if self.completed_at.is_none() && client.delivered() == size {
                         self.completed_at = Some(now);
                     }
-                } else if side == 0 && !self.ended && server.acknowledged() == size {
+                } else if !self.ended && server.acknowledged() == size && client.delivered() == size
+                {
+                    // A spoofing proxy acknowledges what has not arrived yet.
                     self.completed_at = Some(now);
                     self.ended = true;
                 }

@@ -12,6 +12,7 @@ use crate::ledger::{Ledger, Pending};
 use crate::observer::Observer;
 use crate::queue::{Class, Event, EventQueue};
 use bentpipe_link::{Admission, Link, Offered, Verdict};
+use bentpipe_middlebox::AckFilter;
 use bentpipe_scenario::{Scenario, Stranded};
 use bentpipe_tcp::packet::ecn;
 use bentpipe_tcp::{Packet, Transmit};
@@ -92,6 +93,7 @@ pub(crate) struct Network<'a, O> {
     pub(crate) ledger: Ledger,
     pub(crate) observer: &'a mut O,
     packets: Arena,
+    ack_filter: AckFilter,
     /// Most packets that may be alive at once.
     limit: usize,
     pub(crate) ways: Ways,
@@ -145,6 +147,7 @@ impl<'a, O: Observer> Network<'a, O> {
             ledger: Ledger::new(ways.hops.len()),
             observer,
             packets: Arena::default(),
+            ack_filter: AckFilter::default(),
             limit: scenario.limits.packets as usize,
             boxes,
             ways,

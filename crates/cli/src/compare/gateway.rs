@@ -83,6 +83,7 @@ pub(super) fn add(path: &Path, scenario: &mut Scenario) {
 
 fn server_link(name: &str, from: NodeId, to: NodeId, rate: Rate, rtt: Duration) -> Link {
     Link {
+        medium: None,
         name: name.to_owned(),
         from,
         to,

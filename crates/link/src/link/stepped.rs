@@ -97,6 +97,28 @@ impl<P: Copy> Link<P> {
         Verdict::Waits
     }
 
+    /// True if the link is to be told what a packet that comes makes
+    /// superfluous.
+    #[must_use]
+    #[inline]
+    pub fn filters(&self) -> bool {
+        self.room().is_some_and(|room| room.filters)
+    }
+
+    /// Drops the packets that wait at `now` and that `is_superfluous` names;
+    /// [`Link::fate`] tells of them. They count as dropped early.
+    pub fn throw_out(&mut self, now: Time, is_superfluous: impl FnMut(&P) -> bool) {
+        self.advance(now);
+        let Discipline::Stepped(room) = &mut self.discipline else {
+            return;
+        };
+        let before = room.dropped();
+        room.throw_out(now, is_superfluous, &mut self.counters);
+        if room.dropped() > before {
+            self.record(now);
+        }
+    }
+
     /// Lets the transmitter take what it can take up to `now`. Nothing happens
     /// to a folded link.
     pub fn advance(&mut self, now: Time) {

@@ -12,7 +12,7 @@ use crate::source::Place;
 use crate::tree::{Entry, Value};
 use bentpipe_cc::nearest;
 use bentpipe_middlebox::split::{Accept, Pool, SplitSettings};
-use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant};
+use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant, SpoofSettings};
 use bentpipe_tcp::CongestionControlChoice;
 
 pub(super) fn read(
@@ -121,7 +121,10 @@ fn middlebox(
     entry: &Entry,
 ) -> Result<Middlebox, Reported> {
     let node = node(kind, nodes);
-    let settings = snoop(kind).map(Settings::Snoop);
+    let settings = match kind.section.kind {
+        Some("spoof") => spoof(kind).map(Settings::Spoof),
+        _ => snoop(kind).map(Settings::Snoop),
+    };
     let node = node?;
     let (toward, back) = toward(kind, links, nodes, node)?;
     Ok(Middlebox {
@@ -187,6 +190,17 @@ fn toward(
             }
         };
         kind.errors.report(error)
+    })
+}
+
+fn spoof(kind: &Fields<'_>) -> Result<SpoofSettings, Reported> {
+    let (cache, threshold) = (kind.optional("cache"), kind.optional("threshold"));
+    let tick = kind.optional("tick");
+    let usual = SpoofSettings::default();
+    Ok(SpoofSettings {
+        cache: cache?.unwrap_or(usual.cache),
+        threshold: threshold?.unwrap_or(usual.threshold),
+        tick: tick?.unwrap_or(usual.tick),
     })
 }
 

@@ -42,6 +42,7 @@ pub(super) enum Queue {
         settings: XcpSettings,
         limit: QueueLimit,
     },
+    AckFilter(QueueLimit),
 }
 
 /// The link behind a queue.
@@ -84,6 +85,7 @@ pub(super) fn read(fields: &Fields<'_>, entry: &Entry) -> Result<(Queue, Place),
                 low_limit: low_limit?,
             }
         }
+        Some("ack-filter") => Queue::AckFilter(kind.required("limit")?),
         _ => Queue::DropTail(kind.required("limit")?),
     };
     Ok((queue, place))
@@ -215,6 +217,9 @@ impl Queue {
                 settings.limit = link.limit(fields, limit)?;
                 QueueSettings::Xcp(settings)
             }
+            Queue::AckFilter(limit) => QueueSettings::AckFilter {
+                limit: link.limit(fields, limit)?,
+            },
             Queue::PriorityDrop { limit, low_limit } => QueueSettings::PriorityDrop {
                 limit: link.limit(fields, limit)?,
                 low_limit: low_limit.map(|low| link.limit(fields, low)).transpose()?,

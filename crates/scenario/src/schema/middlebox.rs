@@ -18,7 +18,7 @@ const TOWARD: Key = key(
     "the link of its node on whose far side it helps; counted links: all of them",
 );
 
-pub(crate) static MIDDLEBOXES: [Section; 2] = [SNOOP, SPLIT];
+pub(crate) static MIDDLEBOXES: [Section; 3] = [SNOOP, SPOOF, SPLIT];
 
 const SNOOP: Section = Section {
     path: "middlebox.NAME",
@@ -129,6 +129,38 @@ const SPLIT: Section = Section {
             Kind::Names("flow"),
             Presence::Default("all TCP flows that pass"),
             "the flows that are split",
+        ),
+    ],
+};
+
+const SPOOF: Section = Section {
+    path: "middlebox.NAME",
+    kind: Some("spoof"),
+    meaning: "acknowledges for the receiver, keeps what it has acknowledged, and sends it again \
+              as often as it takes",
+    keys: &[
+        NODE,
+        TOWARD,
+        key(
+            "cache",
+            Kind::Integer {
+                min: 1,
+                max: 1_000_000,
+            },
+            Presence::Default("1000"),
+            "packets of a connection that it keeps, at most; it advertises no more",
+        ),
+        key(
+            "threshold",
+            Kind::Integer { min: 0, max: 100 },
+            Presence::Default("1"),
+            "duplicate ACKs that it ignores before one makes it retransmit",
+        ),
+        key(
+            "tick",
+            Kind::Duration { zero: false },
+            Presence::Default("100 ms"),
+            "the shortest timer",
         ),
     ],
 };

@@ -138,7 +138,7 @@ const RED: &[Key] = &[
 /// Keys of `RED` that Adaptive RED shares with it.
 const SHARED: usize = 13;
 
-pub(crate) static QUEUES: [Section; 6] = [
+pub(crate) static QUEUES: [Section; 7] = [
     Section {
         path: PATH,
         kind: Some("drop-tail"),
@@ -247,5 +247,12 @@ pub(crate) static QUEUES: [Section; 6] = [
                 "a packet of low priority is dropped if more than this would wait with it",
             ),
         ],
+    },
+    Section {
+        path: PATH,
+        kind: Some("ack-filter"),
+        meaning: "first in, first out; an ACK takes the older ones of its flow that wait out of \
+                  it, unless they say more (RFC 3449, section 5.2.1)",
+        keys: &[PLAIN_LIMIT],
     },
 ];

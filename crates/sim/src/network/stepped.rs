@@ -17,6 +17,9 @@ impl<O: Observer> Network<'_, O> {
         if self.media.is_terminal(index) {
             return self.offer_terminal(index, carried);
         }
+        if self.links[index as usize].filters() {
+            self.filter_acks(index, &carried);
+        }
         let link = &mut self.links[index as usize];
         let verdict = if link.reads_headers() {
             let header = self.packets.get_mut(carried.handle).congestion_header();
@@ -31,6 +34,25 @@ impl<O: Observer> Network<'_, O> {
         };
         self.settle(index, &carried, verdict);
         self.look_after(index);
+    }
+
+    /// Takes the ACKs out of a queue that the packet that comes makes
+    /// superfluous.
+    fn filter_acks(&mut self, index: u32, new: &Carried) {
+        let Network {
+            now,
+            links,
+            packets,
+            ack_filter,
+            ..
+        } = self;
+        let link = &mut links[index as usize];
+        link.advance(*now);
+        let new = packets.get(new.handle);
+        let waits = link.waiting_packets().map(|w| packets.get(w.handle));
+        if ack_filter.look(new, waits) {
+            link.throw_out(*now, |w| ack_filter.drops(new, packets.get(w.handle)));
+        }
     }
 
     /// A stepped link wants to be looked at: takes the packet at its head if

@@ -156,3 +156,96 @@ toward = "leg"
     let lost: u64 = outcome.flows.iter().map(|f| f.channel_losses).sum();
     assert!(outcome.middleboxes[0].local_retransmissions >= lost * 9 / 10);
 }
+
+const SPOOF: &str = r#"
+[middlebox.proxy]
+kind = "spoof"
+node = "gateway"
+toward = "leg"
+"#;
+
+#[test]
+fn a_spoofing_proxy_takes_the_leg_out_of_the_senders_loop() {
+    // With 250 ms on the leg a lossy 2% cost an end-to-end sender nearly all.
+    let without = outcome(&leg(250, 0.02, ""));
+    let snoop = outcome(&leg(250, 0.02, SNOOP));
+    let spoof = outcome(&leg(250, 0.02, SPOOF));
+    let got = |o: &Outcome| o.flows[0].delivered.get();
+    assert!(got(&snoop) > 2 * got(&without));
+    assert!(got(&spoof) > 2 * got(&without));
+    // The sender's RTT is that of the LAN and of its queue.
+    assert!(spoof.flows[0].min_rtt.unwrap().as_secs() < 0.05);
+    let proxy = &spoof.middleboxes[0];
+    assert_eq!(proxy.kind, "spoof");
+    assert!(proxy.own_acks >= proxy.cached_packets);
+    // Nothing but its own ACKs reaches the sender.
+    let crossing = |link: usize| {
+        spoof
+            .crossings
+            .iter()
+            .find(|c| c.link == link)
+            .unwrap()
+            .counts
+    };
+    let passed = crossing(1).offered_packets - proxy.own_acks;
+    assert!(passed <= 1, "the SYN-ACK: {passed}");
+}
+
+#[test]
+fn a_transfer_over_a_spoofing_proxy_is_over_when_it_has_arrived() {
+    let file = "{ kind = \"transfer\", size = \"2 MB\" }";
+    let text = |cache: u32| {
+        leg(250, 0.02, &format!("{SPOOF}cache = {cache}\n")).replace("\"persistent\"", file)
+    };
+    for cache in [20, 1000] {
+        let outcome = outcome(&text(cache));
+        let flow = &outcome.flows[0];
+        // Its time ends when the receiver has it all, as over a split PEP.
+        let completed = flow.started_at + flow.transfer_time.unwrap();
+        assert_eq!(flow.delivered.get(), 2_000_000, "cache {cache}");
+        assert_eq!(flow.last_delivery_at, Some(completed));
+    }
+    // A small cache holds the sender back: 20 packets a round trip of the leg.
+    let slow = outcome(&text(20)).flows[0].transfer_time.unwrap().as_secs();
+    let bound = (2e6 / 1448.0 - 20.0) / 20.0 * 0.5;
+    assert!(slow > bound, "{slow} s, at least {bound} s");
+}
+
+/// Files over a leg whose way back is 500 times slower.
+fn asymmetric(queue: &str) -> Outcome {
+    let text = leg(50, 0.0, "").replace(
+        "reverse.channel = \"perfect\"",
+        &format!("reverse.rate = \"20 kbit/s\"\nreverse.queue = {queue}"),
+    );
+    outcome(&text.replace("rate = \"5 Mbit/s\"", "rate = \"10 Mbit/s\""))
+}
+
+#[test]
+fn an_ack_filter_keeps_the_way_back_short() {
+    let plain = asymmetric("\"50 packets\"");
+    let filtered = asymmetric("{ kind = \"ack-filter\", limit = \"50 packets\" }");
+    let (p, f) = (&plain.links[3], &filtered.links[3]);
+    assert!(p.mean_queue_packets > 40.0, "{p:?}");
+    // One ACK waits while another one is sent; in recovery SACK blocks stay.
+    assert!(f.mean_queue_packets < 12.0, "{f:?}");
+    assert!(f.early_drops * 10 > f.queue_drops * 9, "{f:?}");
+    assert_eq!(p.early_drops, 0);
+    let rtt = |o: &Outcome| o.flows[0].mean_rtt.unwrap().as_secs();
+    assert!(
+        rtt(&filtered) + 0.5 < rtt(&plain),
+        "{} {}",
+        rtt(&filtered),
+        rtt(&plain)
+    );
+    assert!(filtered.flows[0].delivered >= plain.flows[0].delivered);
+    // Every ACK is somewhere.
+    let crossing = filtered
+        .crossings
+        .iter()
+        .find(|c| c.link == 3)
+        .unwrap()
+        .counts;
+    assert_eq!(crossing.offered_packets, f.offered_packets);
+    assert_eq!(crossing.delivered_packets, f.delivered_packets);
+    assert_eq!(crossing.queue_drops, f.queue_drops);
+}

@@ -1,0 +1,175 @@
+//! The spoofing proxy: a box that acknowledges for the receiver.
+//!
+//! J. Salamanca's thesis (2008, sections 2 and 3.4) calls Snoop a *spoofing PEP*,
+//! and in places describes one: it "is responsible for local acknowledgments and
+//! retransmission over the satellite network". Snoop itself never acknowledges
+//! ([`crate::snoop`]); this box is that reading, kept apart. Spoofing as such is
+//! RFC 3135, sections 2.1 and 3.1.1 (J. Ishac, M. Allman, MILCOM 2001, measure
+//! it).
+//!
+//! What the thesis leaves open, and the reading:
+//!
+//! - **One connection.** Sequence numbers, options and the receiver's window stay
+//!   end to end; there is no second TCP behind the box and no congestion control
+//!   toward the leg. (Two connections are a split proxy: `crate::split`.)
+//! - Data in order is put into the cache, forwarded, and acknowledged at once, each
+//!   packet. What comes out of order is cached too and acknowledged with SACK
+//!   blocks. What the queue in front of the leg has no room for is not cached and
+//!   not acknowledged: that is congestion, and the sender's business. The
+//!   receiver's own ACKs end at the box.
+//! - **The window** that the box advertises is the receiver's, but no more than what
+//!   its cache still takes, so that a full cache holds the sender back; a change
+//!   from less than two packets to more is told at once.
+//! - **Losses** of the leg are the box's alone: it sends a packet again when
+//!   `threshold` + 1 duplicates ask for it, or as many packets are reported above it
+//!   by SACK; when a repair uncovers it (as NewReno's partial ACKs); and when the
+//!   timer runs out (srtt + 4 rttvar, gains as in RFC 6298, at least `tick`), which it
+//!   does as often as it takes: the sender has forgotten what it was told has
+//!   arrived.
+//! - An ECN mark that data got before the box is echoed on the ACK for it; one that
+//!   it gets behind the box ends there with the receiver's ACK.
+//!
+//! The end-to-end meaning of an ACK is lost: a sender is done when the box has
+//! everything. A transfer's time ends when the receiver has it all, as it does
+//! over a split PEP.
+
+mod connection;
+
+use crate::{Counters, Pass, Side, Surroundings};
+use bentpipe_tcp::packet::flags;
+use bentpipe_tcp::{Packet, Transmit};
+use bentpipe_units::{Duration, Time};
+use connection::Connection;
+
+/// Parameters of the spoofing proxy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpoofSettings {
+    /// Packets in the cache of a connection, at most.
+    pub cache: u32,
+    /// Duplicate ACKs of the receiver that are ignored before one makes the box
+    /// retransmit.
+    pub threshold: u32,
+    /// The shortest timer.
+    pub tick: Duration,
+}
+
+impl Default for SpoofSettings {
+    fn default() -> SpoofSettings {
+        SpoofSettings {
+            cache: 1000,
+            threshold: 1,
+            tick: Duration::from_millis(100),
+        }
+    }
+}
+
+/// What all connections of a box share.
+#[derive(Clone, Debug)]
+struct Shared {
+    settings: SpoofSettings,
+    counters: Counters,
+}
+
+/// A spoofing proxy at one node.
+#[derive(Clone, Debug)]
+pub struct Spoof {
+    shared: Shared,
+    /// By the endpoint that the data goes to.
+    connections: Vec<Option<Box<Connection>>>,
+    /// No timer runs out before.
+    deadline: Time,
+}
+
+impl Spoof {
+    /// A box that has seen nothing.
+    #[must_use]
+    pub fn new(settings: SpoofSettings) -> Spoof {
+        Spoof {
+            shared: Shared {
+                settings,
+                counters: Counters::default(),
+            },
+            connections: Vec::new(),
+            deadline: Time::MAX,
+        }
+    }
+
+    /// A packet passes.
+    pub fn on_packet<T: Transmit>(
+        &mut self,
+        around: Surroundings,
+        side: Side,
+        packet: &mut Packet,
+        out: &mut T,
+    ) -> Pass {
+        self.shared.counters.seen += 1;
+        let is_tcp = packet.flags & (flags::ACK | flags::SYN) != 0;
+        if !is_tcp || packet.has(flags::PROBE) || packet.has(flags::DUMMY) {
+            return Pass::Forward;
+        }
+        let data_goes_to = match side {
+            Side::Toward => packet.destination,
+            Side::Back => packet.destination ^ 1,
+        } as usize;
+        if data_goes_to >= self.connections.len() {
+            self.connections.resize_with(data_goes_to + 1, || None);
+        }
+        let slot = &mut self.connections[data_goes_to];
+        if packet.has(flags::SYN) {
+            match side {
+                // A new connection between the same endpoints, whose sequence
+                // numbers go on.
+                Side::Toward => *slot = None,
+                Side::Back => {
+                    slot.get_or_insert_with(|| Box::new(Connection::new(packet.acknowledgement)))
+                        .window = packet.window;
+                }
+            }
+            return Pass::Forward;
+        }
+        let (pass, deadline) = match (side, slot) {
+            (Side::Toward, slot) if packet.payload > 0 => {
+                // Without a handshake the first data says where it begins.
+                let connection =
+                    slot.get_or_insert_with(|| Box::new(Connection::new(packet.sequence)));
+                let pass = connection.on_data(around, packet, &mut self.shared, out);
+                (pass, connection.deadline())
+            }
+            (Side::Back, Some(connection)) => {
+                let pass = connection.on_ack(around.now, packet, &mut self.shared, out);
+                self.shared.counters.suppressed += u64::from(pass == Pass::Suppress);
+                (pass, connection.deadline())
+            }
+            _ => return Pass::Forward,
+        };
+        self.deadline = self.deadline.min(deadline);
+        pass
+    }
+
+    /// Does what has become due at `now`.
+    pub fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        let mut next = Time::MAX;
+        for connection in self.connections.iter_mut().flatten() {
+            if connection.deadline() <= now {
+                connection.on_deadline(now, &mut self.shared, out);
+            }
+            next = next.min(connection.deadline());
+        }
+        self.deadline = next;
+    }
+
+    /// When [`Spoof::on_deadline`] is to be called.
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// What it has done so far.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.shared.counters
+    }
+}
+
+#[cfg(test)]
+mod tests;
