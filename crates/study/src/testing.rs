@@ -5,7 +5,7 @@ use crate::record::{RunData, RunResult};
 use crate::results::StudyResults;
 use crate::study::Study;
 use bentpipe_outcome::{
-    Crossing, CrossingCounts, FlowCounts, FlowOutcome, LinkOutcome, Mark, Outcome,
+    Crossing, CrossingCounts, FlowCounts, FlowOutcome, LinkOutcome, Mark, Outcome, PageOutcome,
 };
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
@@ -42,7 +42,11 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
             channel_losses: 7,
             outage_losses: 0,
             no_route_losses: 0,
-            pages: None,
+            pages: Some(PageOutcome {
+                completed: 3,
+                mean_time: Some(Duration::from_secs(2)),
+                p95_time: Some(Duration::from_secs(4)),
+            }),
             min_rtt: Some(Duration::from_millis(511)),
             mean_rtt: Some(Duration::from_millis(600)),
             max_cwnd: 42.5,
