@@ -1,6 +1,7 @@
 //! What the command line takes. Names, help and defaults only; the work is in
 //! the module of each subcommand.
 
+use bentpipe_orbit::Place;
 use bentpipe_units::{Bytes, Duration, ParseError, Rate, Ratio};
 use clap::{Args, Parser, Subcommand};
 use std::fmt;
@@ -50,6 +51,7 @@ Examples:
   bentpipe compare --loss 1% --transport cubic,hybla,mtsi --runs 50 --plot lossy.svg
   bentpipe compare --pep split --server-rtt 80ms
   bentpipe compare --json | jq '.results[] | {transport, transfer_time_s}'
+  bentpipe compare --orbit iridium --from 37.9,-122.3 --to 42.3,-71.1 --rate 1.5Mbit/s
 
 `bentpipe transports` lists the names that --transport takes.")]
 pub(crate) struct Compare {
@@ -57,8 +59,42 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "RATE", default_value = "10 Mbit/s")]
     pub(crate) rate: Rate,
     /// Round-trip propagation time, without queueing
-    #[arg(long, value_name = "TIME", default_value = "600 ms")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "600 ms",
+        conflicts_with = "orbit"
+    )]
     pub(crate) rtt: Duration,
+    /// Satellites to go over, instead of --rtt: geo, iridium, teledesic,
+    /// starlink, or a file of TLE or OMM
+    #[arg(long, value_name = "ORBIT", requires = "from", requires = "to")]
+    pub(crate) orbit: Option<String>,
+    /// Where the sender is, degrees north and east, such as 37.9,-122.3
+    #[arg(
+        long,
+        value_name = "LAT,LON",
+        requires = "orbit",
+        allow_hyphen_values = true
+    )]
+    pub(crate) from: Option<Place>,
+    /// Where the receiver is
+    #[arg(
+        long,
+        value_name = "LAT,LON",
+        requires = "orbit",
+        allow_hyphen_values = true
+    )]
+    pub(crate) to: Option<Place>,
+    /// Longitude of the geo satellite, degrees east [default: midway between
+    /// the two places]
+    #[arg(
+        long,
+        value_name = "LON",
+        requires = "orbit",
+        allow_hyphen_values = true
+    )]
+    pub(crate) slot: Option<f64>,
     /// Size of the download
     #[arg(long, value_name = "SIZE", default_value = "10 MB")]
     pub(crate) size: Bytes,

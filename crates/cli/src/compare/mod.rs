@@ -6,6 +6,7 @@ mod gateway;
 mod json;
 mod lineup;
 mod measure;
+mod orbit;
 mod plot;
 mod print;
 mod setup;

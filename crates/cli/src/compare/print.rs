@@ -38,6 +38,15 @@ pub(super) fn all(
             gateway::words(path.pep)
         ))?;
     }
+    if let Some(orbit) = &path.orbit {
+        let [least, _, most] = orbit.rtt.map(|rtt| digits3(rtt.as_secs() * 1e3));
+        out.line(format_args!(
+            "over {}: RTT {least} to {most} ms, {} changes of path an hour, a path for {} of the time",
+            orbit.text,
+            orbit.changes,
+            percent(orbit.availability),
+        ))?;
+    }
     out.line("")?;
     recommendation(comparison, out)?;
     out.line("")?;

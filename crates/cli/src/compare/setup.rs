@@ -1,6 +1,7 @@
 //! The link that is compared on, as a scenario of two nodes.
 
 use super::gateway;
+use super::orbit::Orbit;
 use crate::args::{self, Pep, QueueLength};
 use crate::exit::Failure;
 use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings, XcpSettings};
@@ -34,6 +35,8 @@ pub(crate) struct Path {
     pub(crate) server_rtt: Option<Duration>,
     /// What stands at the gateway.
     pub(crate) pep: Pep,
+    /// The satellites that it goes over.
+    pub(crate) orbit: Option<Orbit>,
 }
 
 /// Round trip to the gateway of a proxy.
@@ -63,10 +66,11 @@ impl Path {
                 args.rtt
             )));
         }
+        let orbit = Orbit::new(args, [args.rate, return_rate], args.size)?;
         Ok(Path {
             rate: args.rate,
             return_rate,
-            rtt: args.rtt,
+            rtt: orbit.as_ref().map_or(args.rtt, |orbit| orbit.rtt[1]),
             size: args.size,
             loss: args.loss,
             queue: args.queue,
@@ -74,6 +78,7 @@ impl Path {
                 .server_rtt
                 .or((args.pep != Pep::None).then_some(SERVER_RTT)),
             pep: args.pep,
+            orbit,
         })
     }
 
@@ -125,18 +130,22 @@ impl Path {
                 QueueSettings::DropTail { limit }
             }
         };
-        let link = |name: &str, from, to, rate, limit, channel| Link {
+        let link = |name: &str, from: u32, to, rate, limit, channel| Link {
             name: name.to_owned(),
             from: NodeId(from),
             to: NodeId(to),
             settings: LinkSettings {
                 rate,
-                one_way_delay: self.rtt / 2,
+                // What is ideal is ideal over the shortest path.
+                one_way_delay: self.orbit.as_ref().map_or(self.rtt, |o| o.rtt[0]) / 2,
                 queue: queue(limit),
                 channel,
                 framing: Bytes::ZERO,
             },
-            timeline: None,
+            timeline: self
+                .orbit
+                .as_ref()
+                .map(|o| o.timelines[from as usize].clone()),
             arq: None,
             medium: None,
         };
@@ -212,6 +221,7 @@ pub(crate) mod tests {
             queue: QueueLength::Bdp(1.0),
             server_rtt: None,
             pep: Pep::None,
+            orbit: None,
         }
     }
 

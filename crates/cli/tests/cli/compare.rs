@@ -186,3 +186,82 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+#[test]
+fn a_download_goes_over_satellites_between_two_places() {
+    let over = |orbit: &[&str]| {
+        let mut words = vec![
+            "compare",
+            "--loss",
+            "0",
+            "--size",
+            "300 kB",
+            "--transport",
+            "cubic",
+        ];
+        words.extend([
+            "--rate",
+            "1.5 Mbit/s",
+            "--from",
+            "37.9,-122.3",
+            "--to",
+            "42.3,-71.1",
+        ]);
+        words.extend(orbit);
+        json(&words)
+    };
+    let rtt =
+        |document: &Value, which: &str| document["link"]["orbit"][which].as_f64().unwrap() * 1e-6;
+    let iridium = over(&["--orbit", "iridium"]);
+    // Over a day ns-2 has 20.4 to 133 ms one way, without transmissions.
+    assert!(rtt(&iridium, "min_rtt_ns") > 40.0);
+    assert!((60.0..140.0).contains(&rtt(&iridium, "mean_rtt_ns")));
+    assert!(iridium["link"]["orbit"]["path_changes_per_hour"].as_u64() > Some(5));
+    let geo = over(&["--orbit", "geo", "--slot", "-95"]);
+    assert_eq!(rtt(&geo, "min_rtt_ns"), rtt(&geo, "max_rtt_ns"));
+    assert!((500.0..520.0).contains(&rtt(&geo, "mean_rtt_ns")));
+    let time = |document: &Value| {
+        let results = document["results"].as_array().unwrap();
+        results[0]["transfer_time_s"]["mean"].as_f64().unwrap()
+    };
+    // It is the delay that makes the difference.
+    assert!(time(&geo) > 1.5 * time(&iridium));
+    let text = bentpipe(&[
+        "compare",
+        "--orbit",
+        "geo",
+        "--from",
+        "37.9,-122.3",
+        "--to",
+        "42.3,-71.1",
+        "--loss",
+        "0",
+        "--size",
+        "100 kB",
+        "--transport",
+        "cubic",
+    ]);
+    let text = text.ok();
+    assert!(
+        text.contains(
+            "over a geostationary satellite at 96.7 W from 37.9,-122.3 to 42.3,-71.1: RTT"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn mistakes_about_orbits_are_explained() {
+    let error = bentpipe(&["compare", "--orbit", "geo"]).refused();
+    assert!(error.contains("--from <LAT,LON>"), "{error}");
+    let at = ["compare", "--from", "0,0", "--to", "0,170"];
+    let error = bentpipe(&[&at[..], &["--orbit", "leo"]].concat()).refused();
+    insta::assert_snapshot!(error, @"error: there is no orbit `leo`: expected geo, iridium, teledesic, starlink or a file of TLE or OMM");
+    let error = bentpipe(&[&at[..], &["--orbit", "geo"]].concat()).refused();
+    insta::assert_snapshot!(error, @"error: --orbit geo: no satellite joins 0,0 and 0,170 within 1 hours");
+    let error = bentpipe(&["compare", "--orbit", "geo", "--from", "95,0", "--to", "0,0"]).refused();
+    assert!(
+        error.contains("latitude 95 is not between -90 and 90 degrees"),
+        "{error}"
+    );
+}

@@ -1,0 +1,182 @@
+//! The satellites that a download goes over, in the place of `--rtt`.
+//!
+//! The whole way from place to place is one link and direction: its delay
+//! follows the satellites, a route number tells paths apart, and it is down
+//! while there is no path. The rate stays that of `--rate`: access to the
+//! satellite is what limits, not links between satellites.
+
+use crate::args;
+use crate::exit::Failure;
+use crate::load;
+use bentpipe_link::{InFlight, Timeline, WhenDown};
+use bentpipe_orbit::{
+    Angle, Catalogue, Constellation, GeoSlot, Mode, PRESETS, Place, Plan, Settings, Terminal,
+};
+use bentpipe_scenario::pair_timeline;
+use bentpipe_units::{Bytes, Duration, Rate, Time};
+use std::path::Path as File;
+use std::sync::Arc;
+
+/// How much of the sky is worked out: at least an hour, at most a day.
+const SHORTEST: Duration = Duration::from_secs(3_600);
+const LONGEST: Duration = Duration::from_secs(24 * 3_600);
+
+/// Satellites of a file stand at least this high.
+const MASK: f64 = 10.0;
+
+/// The way over satellites.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Orbit {
+    /// As given.
+    pub(crate) name: String,
+    /// From place to place, for people.
+    pub(crate) text: String,
+    /// Forth and back.
+    pub(crate) timelines: [Arc<Timeline>; 2],
+    /// Round-trip propagation: smallest, mean and largest while there is a
+    /// path.
+    pub(crate) rtt: [Duration; 3],
+    /// Share of the time with a path.
+    pub(crate) availability: f64,
+    /// Changes of path in the first hour.
+    pub(crate) changes: usize,
+}
+
+impl Orbit {
+    /// From the command line, for a download of `size` over `rate` and back
+    /// over `return_rate`; none without `--orbit`.
+    pub(crate) fn new(
+        args: &args::Compare,
+        [rate, return_rate]: [Rate; 2],
+        size: Bytes,
+    ) -> Result<Option<Orbit>, Failure> {
+        let Some(name) = &args.orbit else {
+            return Ok(None);
+        };
+        let (Some(from), Some(to)) = (args.from, args.to) else {
+            return Err(Failure::new(
+                "--orbit needs --from LAT,LON and --to LAT,LON",
+            ));
+        };
+        let sky = sky(name, args.slot, from, to)?;
+        let terminals = [from, to].map(|place| Terminal {
+            place,
+            mask: sky.mask,
+        });
+        let needed = rate.transmission_time(size) * 50;
+        let settings = Settings {
+            duration: needed.max(SHORTEST).min(LONGEST),
+            mode: sky.mode,
+            ..Settings::default()
+        };
+        let plan = bentpipe_orbit::plan(&sky.constellation, &terminals, &[(0, 1)], &settings)
+            .map_err(|e| Failure::new(format!("--orbit {name}: {e}")))?;
+        let line = |rate| {
+            let (down, flight) = (WhenDown::Waits, InFlight::Delivered);
+            pair_timeline(&plan, 0, rate, down, flight).map(Arc::new)
+        };
+        let (Some(forth), Some(back)) = (line(rate), line(return_rate)) else {
+            return Err(Failure::new(format!(
+                "--orbit {name}: no satellite joins {from} and {to} within {} hours",
+                settings.duration.as_secs() / 3600.0
+            )));
+        };
+        let hour = Time::ZERO + SHORTEST;
+        let begins = plan.pairs()[0].stretches.iter().map(|s| s.from);
+        Ok(Some(Orbit {
+            name: name.clone(),
+            text: format!("{} from {from} to {to}", sky.what),
+            timelines: [forth, back],
+            rtt: round_trips(&plan),
+            availability: plan.availability(0),
+            changes: begins.filter(|at| *at > Time::ZERO && *at < hour).count(),
+        }))
+    }
+}
+
+/// Smallest, mean and largest, looked at every second.
+fn round_trips(plan: &Plan) -> [Duration; 3] {
+    let seconds = plan.duration().as_nanos() / 1_000_000_000;
+    let at = |second: u64| Time::ZERO + Duration::from_secs(second);
+    let (mut least, mut most) = (Duration::MAX, Duration::ZERO);
+    let (mut sum, mut count) = (0.0, 0.0);
+    for delay in (0..seconds).filter_map(|second| plan.delay_at(0, at(second))) {
+        least = least.min(delay * 2);
+        most = most.max(delay * 2);
+        sum += delay.as_secs() * 2.0;
+        count += 1.0;
+    }
+    // To a tenth of a millisecond, as people write it.
+    let mean = (sum / f64::max(count, 1.0) * 1e4).round() / 1e4;
+    [least, Duration::from_secs_f64(mean), most]
+}
+
+/// A constellation with what compare takes for granted.
+struct Sky {
+    constellation: Constellation,
+    mask: Angle,
+    mode: Mode,
+    /// For people.
+    what: String,
+}
+
+fn sky(name: &str, slot: Option<f64>, from: Place, to: Place) -> Result<Sky, Failure> {
+    if name != "geo" && slot.is_some() {
+        return Err(Failure::new("--slot is for --orbit geo"));
+    }
+    if name == "geo" {
+        let slot = match slot {
+            Some(longitude) => {
+                GeoSlot::new(longitude).map_err(|e| Failure::new(format!("--slot: {e}")))?
+            }
+            None => GeoSlot::between(from, to),
+        };
+        let east = slot.longitude();
+        let (degrees, side) = (east.abs(), if east < 0.0 { "W" } else { "E" });
+        return Ok(Sky {
+            constellation: Constellation::geo(&[slot]),
+            mask: Angle::ZERO,
+            mode: Mode::BentPipe,
+            what: format!("a geostationary satellite at {degrees:.1} {side}"),
+        });
+    }
+    if let Some(preset) = bentpipe_orbit::preset(name) {
+        return Ok(Sky {
+            mask: preset.mask,
+            mode: Mode::Isl,
+            what: format!("{name} with links between satellites"),
+            constellation: preset.constellation,
+        });
+    }
+    let file = File::new(name);
+    if file.extension().is_none() && !file.exists() {
+        return Err(Failure::new(format!(
+            "there is no orbit `{name}`: expected geo, {} or a file of TLE or OMM",
+            PRESETS.join(", ")
+        )));
+    }
+    let catalogue =
+        Catalogue::parse(&load::text(file)?).map_err(|e| Failure::new(format!("{name}: {e}")))?;
+    let (start, count) = (catalogue.latest_epoch(), catalogue.len());
+    Ok(Sky {
+        what: format!("{count} satellites of {name} without links between them, from {start} on"),
+        constellation: Constellation::elements(catalogue, start),
+        mask: Angle::from_degrees(MASK),
+        mode: Mode::BentPipe,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slot_of_a_geo_orbit_is_midway_unless_given() {
+        let [from, to] = ["40.9,-73.9", "37.8,-122.4"].map(|place| place.parse().unwrap());
+        let what = |slot| sky("geo", slot, from, to).unwrap().what;
+        assert_eq!(what(None), "a geostationary satellite at 98.2 W");
+        assert_eq!(what(Some(-95.0)), "a geostationary satellite at 95.0 W");
+        let wrong = sky("iridium", Some(1.0), from, to).err().unwrap();
+        assert!(format!("{wrong:?}").contains("--slot is for --orbit geo"));
+    }
+}
