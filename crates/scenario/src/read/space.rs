@@ -197,10 +197,11 @@ fn sky_ways(
                 name(*a),
                 name(*b)
             );
-            return report(
-                message,
-                "its satellites stay below the `mask` of one of them",
-            );
+            let help = match sky.settings.mode {
+                Mode::Isl => "its satellites stay below the `mask` of one of them",
+                Mode::BentPipe => "none of its satellites is above the `mask` of both at once",
+            };
+            return report(message, help);
         }
     }
     match sky.settings.mode {
