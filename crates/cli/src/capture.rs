@@ -3,13 +3,13 @@
 use crate::args::PcapAt;
 use crate::exit::Failure;
 use bentpipe_outcome::{
-    Capture, CaptureError, CapturedPacket, Interface, Provenance, Sack, TcpHeader, Transport,
-    WholeFile,
+    Capture, CaptureError, CapturedPacket, CongestionOption, Interface, Provenance, Sack,
+    SnackOption, TcpHeader, Transport, WholeFile,
 };
 use bentpipe_scenario::Scenario;
 use bentpipe_sim::Observer;
-use bentpipe_tcp::Packet;
 use bentpipe_tcp::packet::{flags, priority};
+use bentpipe_tcp::{Packet, Recovery};
 use bentpipe_units::Time;
 use std::path::{Path, PathBuf};
 
@@ -49,6 +49,8 @@ struct Facts {
     tcp: bool,
     timestamps: bool,
     sack: bool,
+    /// SCPS-TP.
+    scps: bool,
     mss: u16,
     /// Receive window that both sides advertise while they are empty.
     window: u32,
@@ -94,6 +96,7 @@ impl Tap {
                 tcp: transport.is_some(),
                 timestamps: transport.is_some_and(|t| t.timestamps),
                 sack: transport.is_some_and(|t| t.recovery.uses_sack()),
+                scps: transport.is_some_and(|t| t.recovery == Recovery::Snack),
                 mss: transport.map_or(0, |t| t.mss.min(65_535) as u16),
                 window: u32::try_from(window).unwrap_or(u32::MAX),
                 window_shift: shift(window),
@@ -216,6 +219,7 @@ impl Facts {
             destination_port: ports[receiver],
             ecn: packet.ecn,
             low_priority: packet.priority & priority::LOW != 0,
+            congestion: congestion(packet),
             payload_bytes,
             transport,
         }
@@ -265,8 +269,35 @@ impl Facts {
             mss: syn.then_some(self.mss),
             window_scale: syn.then_some(self.window_shift),
             sack_permitted: syn && self.sack,
+            scps: syn && self.scps,
+            snack: packet.snack().map(|snack| SnackOption {
+                offset: snack.offset,
+                size: snack.size,
+                vector: snack.vector,
+                vector_bytes: snack.vector_bytes() as u8,
+            }),
+            corruption: packet.names_corruption(),
         }
     }
+}
+
+/// The congestion header of a packet, in whole microseconds and bytes.
+fn congestion(packet: &Packet) -> Option<CongestionOption> {
+    let us = |seconds: f32| (f64::from(seconds) * 1e6) as u32;
+    if let Some(header) = packet.congestion_header() {
+        return Some(CongestionOption {
+            x_us: us(header.x),
+            rtt_us: us(header.rtt),
+            change: header.change as i32,
+            reverse_feedback: 0,
+        });
+    }
+    packet.reverse_feedback().map(|feedback| CongestionOption {
+        x_us: 0,
+        rtt_us: 0,
+        change: 0,
+        reverse_feedback: feedback as i32,
+    })
 }
 
 /// Smallest window scale with which the 16-bit field holds `window` (RFC 7323:
@@ -295,6 +326,7 @@ mod tests {
             tcp: true,
             timestamps: true,
             sack: true,
+            scps: false,
             mss: 1448,
             window: 3_145_728,
             window_shift: 7,

@@ -134,6 +134,9 @@ impl<P: Copy> Room<P> {
     ) -> Decision {
         self.waiting.now = now;
         if let Some(xcp) = &mut self.xcp {
+            if let Some(timed) = &self.timed {
+                xcp.set_rate(timed.rate(now));
+            }
             let found = (self.waiting.packets, self.waiting.bytes);
             xcp.arrive(now, idle_since, offered, found);
         }

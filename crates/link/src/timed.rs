@@ -4,7 +4,7 @@ use crate::channel::Channel;
 use crate::timeline::{Loss, Opportunities, Span, Timeline};
 use crate::{ChannelSettings, Counters, LinkSettings, Verdict};
 use bentpipe_random::Stream;
-use bentpipe_units::{Duration, Time};
+use bentpipe_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -132,6 +132,11 @@ impl<P: Copy> Timed<P> {
     /// True if a packet may arrive before one that was sent earlier.
     pub(crate) fn overtakes(&self) -> bool {
         self.overtakes
+    }
+
+    /// The rate at `now`.
+    pub(crate) fn rate(&self, now: Time) -> Rate {
+        self.timeline.at(now).rate
     }
 
     pub(crate) fn is_down(&self, now: Time) -> bool {

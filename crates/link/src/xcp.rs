@@ -38,6 +38,7 @@
 //! - The queue takes all traffic in one line. What carries no header counts in
 //!   y and Q and gets no feedback (ns-2 gives TCP a line and a half of the link
 //!   of its own, or none).
+//! - Where the rate changes with time, C is that of the last arrival.
 //! - A packet whose header has no RTT yet gets no feedback and is not counted
 //!   in the sums of x.
 //! - P-XCP: only the abstract is known, which scales the aggregate feedback by
@@ -228,6 +229,11 @@ impl Xcp {
             pos_left: 0.0,
             neg_left: 0.0,
         }
+    }
+
+    /// The link's rate from now on.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.capacity = rate.bps() as f64 / 8.0;
     }
 
     /// The header of the packet that is offered next.

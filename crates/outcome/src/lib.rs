@@ -44,7 +44,8 @@ pub use journal::{Journal, JournalError, Record};
 pub use metrics::jain_index;
 pub use model::*;
 pub use packet::{
-    ACK, CWR, CapturedPacket, ECE, FIN, MAX_HEADERS, PSH, RST, SYN, Sack, TcpHeader, Transport,
+    ACK, CWR, CapturedPacket, CongestionOption, ECE, FIN, MAX_HEADERS, PSH, RST, SYN, Sack,
+    SnackOption, TcpHeader, Transport,
 };
 pub use pcapng::{Capture, CaptureError, Interface};
 pub use provenance::Provenance;

@@ -20,11 +20,13 @@ pub const ECE: u8 = 0x40;
 /// TCP flag: the congestion window was reduced.
 pub const CWR: u8 = 0x80;
 
-/// Longest headers: 20 bytes of IPv4 and 60 of TCP.
-pub const MAX_HEADERS: usize = 80;
+/// Longest headers: 20 bytes of IPv4 with 20 of congestion header, and 60 of
+/// TCP.
+pub const MAX_HEADERS: usize = 100;
 
 const IP: usize = 20;
 const OPTIONS: usize = 40;
+const CONGESTION: usize = 20;
 
 /// A packet seen at a tap point.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,10 +48,52 @@ pub struct CapturedPacket {
     pub ecn: u8,
     /// Low priority: the header gets the code point CS1 (RFC 2474, RFC 3662).
     pub low_priority: bool,
+    /// The congestion header of XCP, which stands between IP and TCP.
+    pub congestion: Option<CongestionOption>,
     /// Bytes of payload.
     pub payload_bytes: u32,
     /// The transport's header.
     pub transport: Transport,
+}
+
+/// A congestion header (XCP). Dissectors know no protocol number for it, so it
+/// is written as an IP option for experiments (94, RFC 4727) of its 20 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CongestionOption {
+    /// RTT over window, microseconds a packet; zero on ACKs.
+    pub x_us: u32,
+    /// RTT, microseconds; zero on ACKs.
+    pub rtt_us: u32,
+    /// The change of throughput that is asked for or left, bytes a second.
+    pub change: i32,
+    /// The change of throughput that an ACK brings back, bytes a second.
+    pub reverse_feedback: i32,
+}
+
+impl CongestionOption {
+    fn bytes(self) -> [u8; CONGESTION] {
+        // Kind, length, version and format of draft-falk-xcp-spec, unused.
+        let mut bytes = [0; CONGESTION];
+        bytes[..3].copy_from_slice(&[94, CONGESTION as u8, 0x11]);
+        bytes[4..8].copy_from_slice(&self.rtt_us.to_be_bytes());
+        bytes[8..12].copy_from_slice(&self.x_us.to_be_bytes());
+        bytes[12..16].copy_from_slice(&self.change.to_be_bytes());
+        bytes[16..].copy_from_slice(&self.reverse_feedback.to_be_bytes());
+        bytes
+    }
+}
+
+/// A selective negative acknowledgement of SCPS-TP (option 21).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SnackOption {
+    /// Segments from the acknowledgement number to the first hole.
+    pub offset: u16,
+    /// Segments of the first hole.
+    pub size: u16,
+    /// The bit vector, its first bit the highest.
+    pub vector: u64,
+    /// Bytes of it that are written, at most 8.
+    pub vector_bytes: u8,
 }
 
 /// The header above IP.
@@ -87,6 +131,12 @@ pub struct TcpHeader {
     pub window_scale: Option<u8>,
     /// SACK-permitted option; on SYN packets.
     pub sack_permitted: bool,
+    /// Capabilities option of SCPS-TP (20); on SYN packets.
+    pub scps: bool,
+    /// Selective negative acknowledgement of SCPS-TP (21).
+    pub snack: Option<SnackOption>,
+    /// What the SNACK names was corrupted (23).
+    pub corruption: bool,
 }
 
 /// Up to four SACK blocks, each from its first sequence number to the one
@@ -141,9 +191,10 @@ impl CapturedPacket {
     /// The headers, and the length of the packet with its payload; `None` if
     /// that is more than an IPv4 packet can have.
     pub(crate) fn headers(&self) -> Option<(Headers, u32)> {
+        let ip = IP + self.congestion.map_or(0, |_| CONGESTION);
         let mut h = Headers {
             bytes: [0; MAX_HEADERS],
-            len: IP,
+            len: ip,
         };
         let protocol = match &self.transport {
             Transport::Tcp(tcp) => {
@@ -160,17 +211,17 @@ impl CapturedPacket {
         let total =
             u16::try_from(u32::try_from(h.len).ok()?.checked_add(self.payload_bytes)?).ok()?;
         self.set_ip(&mut h, protocol, total);
-        let segment = total - IP as u16;
+        let segment = total - ip as u16;
         let at = match self.transport {
-            Transport::Tcp(_) => IP + 16,
+            Transport::Tcp(_) => ip + 16,
             Transport::Udp => {
-                h.set_u16(IP + 4, segment);
-                IP + 6
+                h.set_u16(ip + 4, segment);
+                ip + 6
             }
         };
         // The pseudo-header: addresses, protocol, length.
         let pseudo = sum(&h.bytes[12..20]) + protocol + u32::from(segment);
-        let checksum = fold(pseudo + sum(&h.bytes[IP..h.len]));
+        let checksum = fold(pseudo + sum(&h.bytes[ip..h.len]));
         // Zero would say that UDP has none.
         let udp_zero = checksum == 0 && self.transport == Transport::Udp;
         h.set_u16(at, if udp_zero { 0xffff } else { checksum });
@@ -178,7 +229,14 @@ impl CapturedPacket {
     }
 
     fn set_ip(&self, h: &mut Headers, protocol: u32, total: u16) {
-        h.bytes[0] = 0x45;
+        let ip = match self.congestion {
+            Some(congestion) => {
+                h.bytes[IP..IP + CONGESTION].copy_from_slice(&congestion.bytes());
+                IP + CONGESTION
+            }
+            None => IP,
+        };
+        h.bytes[0] = 0x40 | (ip / 4) as u8;
         let class = if self.low_priority { 8 } else { 0 };
         h.bytes[1] = class << 2 | self.ecn & 3;
         h.set_u16(2, total);
@@ -188,11 +246,12 @@ impl CapturedPacket {
         h.bytes[9] = protocol as u8;
         h.bytes[12..16].copy_from_slice(&address(self.source_node));
         h.bytes[16..20].copy_from_slice(&address(self.destination_node));
-        let checksum = fold(sum(&h.bytes[..IP]));
+        let checksum = fold(sum(&h.bytes[..ip]));
         h.set_u16(10, checksum);
     }
 
     fn push_tcp(&self, h: &mut Headers, tcp: &TcpHeader) {
+        let ip = h.len;
         let window = tcp
             .window_bytes
             .checked_shr(tcp.window_shift.into())
@@ -205,7 +264,7 @@ impl CapturedPacket {
         h.push(&u16::try_from(window).unwrap_or(u16::MAX).to_be_bytes());
         h.push(&[0; 4]);
         push_options(h, tcp);
-        h.bytes[IP + 12] = ((h.len - IP) as u8 / 4) << 4;
+        h.bytes[ip + 12] = ((h.len - ip) as u8 / 4) << 4;
     }
 }
 
@@ -232,7 +291,20 @@ fn push_options(h: &mut Headers, tcp: &TcpHeader) {
     if let Some(shift) = tcp.window_scale {
         h.push(&[NOP, 3, 3, shift]);
     }
-    let room = (OPTIONS - (h.len - start)).saturating_sub(4) / 8;
+    let room = |h: &Headers| OPTIONS.saturating_sub(h.len - start);
+    if tcp.scps && room(h) >= 4 {
+        // One byte for SNACK among the capabilities, the connection unnamed.
+        h.push(&[20, 4, 0x20, 0]);
+    }
+    if let Some(snack) = tcp.snack
+        && room(h) >= 16
+    {
+        push_snack(h, snack);
+    }
+    if tcp.corruption && room(h) >= 4 {
+        h.push(&[NOP, NOP, 23, 2]);
+    }
+    let room = room(h).saturating_sub(4) / 8;
     let blocks = tcp.sack.blocks();
     let blocks = &blocks[..room.min(blocks.len())];
     if !blocks.is_empty() {
@@ -242,6 +314,18 @@ fn push_options(h: &mut Headers, tcp: &TcpHeader) {
             h.push(&to.to_be_bytes());
         }
     }
+}
+
+/// The SNACK option behind what pads it.
+fn push_snack(h: &mut Headers, snack: SnackOption) {
+    let vector = usize::from(snack.vector_bytes.min(8));
+    for _ in 6 + vector..(6 + vector).next_multiple_of(4) {
+        h.push(&[1]);
+    }
+    h.push(&[21, 6 + vector as u8]);
+    h.push(&snack.offset.to_be_bytes());
+    h.push(&snack.size.to_be_bytes());
+    h.push(&snack.vector.to_be_bytes()[..vector]);
 }
 
 /// 10.x.y.z of a node's number.

@@ -14,6 +14,7 @@ pub(crate) fn data() -> CapturedPacket {
         destination_port: 5001,
         ecn: 2,
         low_priority: false,
+        congestion: None,
         payload_bytes: 1448,
         transport: Transport::Tcp(TcpHeader {
             sequence: 0x0102_0304,
@@ -60,6 +61,56 @@ fn low_priority_is_class_selector_1() {
     };
     let (headers, _) = low.headers().unwrap();
     assert_eq!(headers.as_slice()[1], 0b0010_0010, "CS1, and ECN 2");
+}
+
+#[test]
+fn a_congestion_header_is_an_option_of_ip() {
+    let packet = CapturedPacket {
+        congestion: Some(CongestionOption {
+            x_us: 1200,
+            rtt_us: 600_000,
+            change: -2,
+            reverse_feedback: 0,
+        }),
+        ..data()
+    };
+    let (headers, length) = packet.headers().unwrap();
+    assert_eq!(length, 1520);
+    let bytes = headers.as_slice();
+    assert_eq!(bytes[0], 0x4a, "ten words");
+    assert_eq!(
+        hex(&bytes[20..40]),
+        concat!("5e141100", "000927c0", "000004b0", "fffffffe", "00000000")
+    );
+    assert_eq!(fold(sum(&bytes[..40])), 0);
+    // TCP follows, as without.
+    assert_eq!(
+        bytes[40..44],
+        data().headers().unwrap().0.as_slice()[20..24]
+    );
+}
+
+#[test]
+fn a_negative_acknowledgement_names_segments() {
+    let mut packet = data();
+    packet.payload_bytes = 0;
+    packet.transport = Transport::Tcp(TcpHeader {
+        flags: ACK,
+        corruption: true,
+        snack: Some(SnackOption {
+            offset: 2,
+            size: 2,
+            vector: 0b1001 << 60,
+            vector_bytes: 1,
+        }),
+        ..TcpHeader::default()
+    });
+    let (headers, length) = packet.headers().unwrap();
+    assert_eq!(length, 52);
+    assert_eq!(
+        hex(&headers.as_slice()[40..]),
+        concat!("01150700", "02000290", "01011702")
+    );
 }
 
 #[test]
@@ -158,15 +209,24 @@ prop_compose! {
         timestamps in any::<Option<(u32, u32)>>(),
         (mss, window_scale, sack_permitted) in any::<(Option<u16>, Option<u8>, bool)>(),
         udp in any::<bool>(),
+        (numbers_of_xcp, snack) in any::<(Option<(u32, i32)>, Option<(u16, u64, u8)>)>(),
     ) -> CapturedPacket {
         let tcp = TcpHeader {
             sequence: numbers[0], acknowledgement: numbers[1], flags, window_bytes: numbers[2],
             window_shift, sack: Sack::new(&blocks), timestamps, mss, window_scale, sack_permitted,
+            scps: udp,
+            corruption: sack_permitted,
+            snack: snack.map(|(offset, vector, vector_bytes)| SnackOption {
+                offset, size: offset, vector, vector_bytes,
+            }),
         };
         CapturedPacket {
             source_node: nodes[0], destination_node: nodes[1],
             source_port: ports[0], destination_port: ports[1],
             ecn, payload_bytes,
+            congestion: numbers_of_xcp.map(|(us, change)| CongestionOption {
+                x_us: us, rtt_us: us, change, reverse_feedback: change,
+            }),
             transport: if udp { Transport::Udp } else { Transport::Tcp(tcp) },
             ..data()
         }
@@ -179,14 +239,15 @@ proptest! {
         let (headers, length) = packet.headers().unwrap();
         let bytes = headers.as_slice();
         prop_assert_eq!(length, bytes.len() as u32 + packet.payload_bytes);
-        prop_assert_eq!(fold(sum(&bytes[..IP])), 0);
-        let segment = length - IP as u32;
+        let ip = IP + packet.congestion.map_or(0, |_| CONGESTION);
+        prop_assert_eq!(fold(sum(&bytes[..ip])), 0);
+        let segment = length - ip as u32;
         let pseudo = sum(&bytes[12..20]) + u32::from(bytes[9]) + segment;
-        prop_assert_eq!(fold(pseudo + sum(&bytes[IP..])), 0);
+        prop_assert_eq!(fold(pseudo + sum(&bytes[ip..])), 0);
         if let Transport::Tcp(_) = packet.transport {
-            prop_assert_eq!(usize::from(bytes[IP + 12] >> 4) * 4, bytes.len() - IP);
+            prop_assert_eq!(usize::from(bytes[ip + 12] >> 4) * 4, bytes.len() - ip);
         } else {
-            prop_assert_eq!(bytes.len(), IP + UDP);
+            prop_assert_eq!(bytes.len(), ip + UDP);
         }
     }
 }

@@ -121,8 +121,8 @@ fn a_capture_has_these_bytes() {
     assert_eq!(
         hex,
         concat!(
-            // Interface: 101, snapped at 80 bytes, name a, nanoseconds.
-            "01000000", "28000000", "65000000", "50000000", "02000100", "61000000", "09000100",
+            // Interface: 101, snapped at 100 bytes, name a, nanoseconds.
+            "01000000", "28000000", "65000000", "64000000", "02000100", "61000000", "09000100",
             "09000000", "00000000", "28000000",
             // Packet: interface 0, time, 28 bytes of 31.
             "06000000", "3c000000", "00000000", "00ca9a3b", "15cd5b07", "1c000000", "1f000000",

@@ -262,6 +262,7 @@ impl ScenarioBuilder {
             timeline,
             arq: None,
             medium: None,
+            reports_corruption: false,
         });
         LinkId(id(self.scenario.links.len() - 1))
     }

@@ -217,6 +217,7 @@ fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {
         timeline,
         arq,
         medium,
+        reports_corruption,
     } = link;
     let LinkSettings {
         rate,
@@ -233,6 +234,10 @@ fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {
     )?;
     if let Some(MediumId(medium)) = medium {
         write!(w, " medium={medium}")?;
+    }
+    // Scenarios from before there was such a thing keep their hashes.
+    if *reports_corruption {
+        w.write_str(" reports-corruption")?;
     }
     write_queue(w, queue)?;
     if let Some(timeline) = timeline {

@@ -79,6 +79,9 @@ pub struct Link {
     /// The medium that it shares: when its packets go is up to that. The rate
     /// and the delay in its settings are those of the medium.
     pub medium: Option<MediumId>,
+    /// Its far end tells the receivers of flows which of their packets its
+    /// channel destroyed (SCPS-TP listens).
+    pub reports_corruption: bool,
 }
 
 /// What a packet does that has come to a link that is down, on a way that was

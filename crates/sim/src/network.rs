@@ -1,5 +1,6 @@
 //! Links, packets and the event queue: everything between the endpoints.
 
+mod corruption;
 mod media;
 mod middlebox;
 mod stepped;
@@ -17,6 +18,7 @@ use bentpipe_scenario::{Scenario, Stranded};
 use bentpipe_tcp::packet::ecn;
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::{Duration, Time};
+use corruption::Corruption;
 use media::Media;
 use middlebox::Boxes;
 use ways::{NOWHERE, Ways};
@@ -105,6 +107,8 @@ pub(crate) struct Network<'a, O> {
     reroutes: Option<Vec<u32>>,
     pub(crate) connections: Connections,
     pub(crate) media: Media,
+    /// Kept where links tell receivers of what they destroyed.
+    pub(crate) corruption: Option<Box<Corruption>>,
 }
 
 impl<'a, O: Observer> Network<'a, O> {
@@ -155,6 +159,7 @@ impl<'a, O: Observer> Network<'a, O> {
             reroutes,
             connections: Connections::new(scenario),
             media: Media::new(scenario, seed),
+            corruption: Corruption::new(scenario),
         }
     }
 
@@ -245,6 +250,11 @@ impl<'a, O: Observer> Network<'a, O> {
     /// The packet that enters link `index` at `enters` will not leave it.
     #[cold]
     fn lose(&mut self, index: u32, carried: &Carried, verdict: Verdict, enters: Time) {
+        if let (Some(corruption), Verdict::ChannelLoss) = (&mut self.corruption, verdict) {
+            let packet = self.packets.get_mut(carried.handle);
+            let sent = self.links[index as usize].free_at();
+            corruption.destroyed(index, packet, sent);
+        }
         self.packets.discard(carried.handle);
         let link = &self.links[index as usize];
         let happens = match verdict {

@@ -178,7 +178,10 @@ impl<'a> Simulation<'a> {
                 Class::Arrival => match net.arrive(event.component) {
                     None => continue,
                     Some(handle) => {
-                        let packet = net.take(handle);
+                        let mut packet = net.take(handle);
+                        if let Some(corruption) = &mut net.corruption {
+                            corruption.tell(event.at, &mut packet);
+                        }
                         if O::ACTIVE {
                             net.observer.received(event.at, packet.destination, &packet);
                         }

@@ -30,7 +30,7 @@ impl Sender {
         let advances = packet.acknowledgement > self.una;
         let window_before = self.receive_window;
         self.receive_window = u64::from(packet.window);
-        let flight_before = self.board.flight() as f64;
+        let flight_before = self.board.flight() as f64 - self.arrived;
 
         let acked = if advances {
             self.una = packet.acknowledgement;
@@ -46,6 +46,8 @@ impl Sender {
         let (sacked, sacked_sent_at) = self.take_sack_blocks(packet);
         let lost = if self.recovery.uses_sack() {
             self.board.find_lost(self.loss_rule()) + self.find_lost_again()
+        } else if self.recovery == Recovery::Snack {
+            self.take_snack(now, packet)
         } else {
             0
         };
@@ -56,6 +58,9 @@ impl Sender {
             && window_before == self.receive_window
             && (sacked > 0 || (!self.recovery.uses_sack() && packet.acknowledgement == self.una));
 
+        if self.recovery == Recovery::Snack {
+            self.count_arrived(acked.segments, duplicate);
+        }
         let rtt_from = self.rtt_sample_start(now, packet, advances, &acked, sacked_sent_at);
         if let Some(sent) = rtt_from {
             self.rtt.sample(sent, now, self.window.cwnd);
@@ -84,7 +89,7 @@ impl Sender {
             probes: u32::from(answers),
             congestion_echo: packet.has(flags::ECE),
             flight_before,
-            flight: self.board.flight() as f64,
+            flight: self.board.flight() as f64 - self.arrived,
             outstanding: self.board.outstanding() as f64,
             head: self.board.head(),
             cwnd_limited: self.window_limited || self.rules.grows_when_application_limited,
@@ -104,6 +109,9 @@ impl Sender {
             State::Recovery => self.acknowledged_recovery(now, &ack, advances, out),
             State::Loss => self.acknowledged_loss(&ack, advances),
         }
+        if self.recovery == Recovery::Snack {
+            self.resend_named(now, out);
+        }
         if self.ecn && packet.has(flags::ECE) {
             self.on_congestion_echo(now);
         }
@@ -114,8 +122,8 @@ impl Sender {
         if self.has_actions() {
             self.perform_actions(now, &ack, out);
         }
-        let keeps_timer =
-            self.state == State::Recovery && self.impatient && !self.recovery.uses_sack();
+        let selective = self.recovery.uses_sack() || self.recovery == Recovery::Snack;
+        let keeps_timer = self.state == State::Recovery && self.impatient && !selective;
         if advances && !keeps_timer {
             self.restart_timer(now);
         }
@@ -243,6 +251,9 @@ impl Sender {
                 ack.flight -= 1.0;
             }
             self.board.any_lost()
+        } else if self.recovery == Recovery::Snack {
+            // What a repair already knows of, or corruption, is no news.
+            ack.lost > 0.0 && self.una >= self.reduced_until && !self.corrupted
         } else {
             // The careful variant of RFC 6582: duplicates of a segment below
             // `recover` come from an earlier repair.
@@ -288,7 +299,9 @@ impl Sender {
             return;
         }
         self.state = State::Recovery;
-        if !self.recovery.uses_sack() {
+        if self.recovery == Recovery::Snack {
+            // All that the ACK named goes when it has been taken.
+        } else if !self.recovery.uses_sack() {
             self.board.lose_head();
             self.inflation = f64::from(DUPLICATE_THRESHOLD);
         } else if self.rules.inflates_with_sack && !self.owns_window {
@@ -297,6 +310,7 @@ impl Sender {
         // The first hole goes whatever the window says, but not before a window
         // and a rate that somebody else sets.
         if !self.owns_window
+            && self.recovery != Recovery::Snack
             && let Some(hole) = self.board.next_lost()
         {
             self.resend(now, hole, out);
@@ -361,7 +375,7 @@ impl Sender {
             return;
         }
         self.duplicate_acks += u32::from(ack.duplicate);
-        if self.recovery.uses_sack() {
+        if self.recovery.uses_sack() || self.recovery == Recovery::Snack {
             return self.grow_in_recovery(ack, advances);
         }
         if advances {
@@ -472,6 +486,7 @@ impl Sender {
         self.reduced_until = self.next;
         self.duplicate_acks = 0;
         self.inflation = 0.0;
+        self.arrived = 0.0;
         self.tell_reduced = true;
         self.board.lose_all(!self.recovery.uses_sack());
         self.retransmission_deadline = now + self.rtt.rto();

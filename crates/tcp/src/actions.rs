@@ -1,5 +1,6 @@
 //! What a congestion control asks of the sender besides moving the window.
 
+use crate::Recovery;
 use crate::packet::Transmit;
 use crate::sender::{Sender, State};
 use bentpipe_cc::{Ack, Actions};
@@ -17,7 +18,8 @@ impl Sender {
         }
         if actions.repeat_all {
             self.repeat_all(now, ack, out);
-        } else if actions.retransmit_head {
+        } else if actions.retransmit_head && self.recovery != Recovery::Snack {
+            // What an ACK names is under way again already.
             self.retransmit_head(now, ack, out);
         }
     }

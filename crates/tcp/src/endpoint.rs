@@ -2,11 +2,15 @@
 
 mod reopen;
 
-use crate::Transport;
-use crate::packet::{CONGESTION_HEADER_BYTES, Packet, Transmit, ecn, flags, priority, timestamp};
+use crate::packet::{
+    CONGESTION_HEADER_BYTES, CORRUPTION_BYTES, Packet, Snack, Transmit, ecn, flags, priority,
+    timestamp,
+};
 use crate::receiver::{Answer, Receiver};
 use crate::rtt::RttEstimator;
 use crate::sender::{Sender, SenderCounters};
+use crate::snack::Holes;
+use crate::{Recovery, Transport};
 use bentpipe_cc::{Controller, PathKnowledge, Phase, QueueReport};
 use bentpipe_units::{Bytes, Duration, Time};
 
@@ -89,9 +93,13 @@ impl Endpoint {
             Some(agent) => agent.uses_sack(),
             None => transport.recovery.uses_sack(),
         };
+        let mut receiver = Receiver::new(transport.delayed_ack, sack, !one_way, window);
+        if transport.recovery == Recovery::Snack {
+            receiver.holes = Some(Box::new(Holes::new(sender.mss)));
+        }
         Endpoint {
             sender,
-            receiver: Receiver::new(transport.delayed_ack, sack, !one_way, window),
+            receiver,
             connection: Connection::Closed,
             handshake_rtt: RttEstimator::new(&rules, transport.minimum_rto),
             handshake_deadline: Time::MAX,
@@ -205,7 +213,7 @@ impl Endpoint {
             self.handshake_rtt.back_off();
             self.send_syn(now, out);
         }
-        if now >= self.receiver.deadline {
+        if self.receiver.is_due(now) {
             self.send_ack(now, out);
         }
         self.sender.on_deadline(now, out);
@@ -216,7 +224,7 @@ impl Endpoint {
     pub fn deadline(&self) -> Time {
         self.sender
             .deadline()
-            .min(self.receiver.deadline)
+            .min(self.receiver.next_deadline())
             .min(self.handshake_deadline)
     }
 
@@ -285,6 +293,9 @@ impl Endpoint {
         if self.handshake_sent == 1 {
             let cwnd = self.sender.window.cwnd;
             self.sender.rtt.sample(self.handshake_sent_at, now, cwnd);
+            if let Some(holes) = &mut self.receiver.holes {
+                holes.set_round_trip(self.sender.rtt.fine());
+            }
             self.sender
                 .established(Some(now), Some(now.since(self.handshake_sent_at)));
         } else {
@@ -312,7 +323,11 @@ impl Endpoint {
         }
         // A SACK option takes 2 + 8 bytes a block, padded to a multiple of 4.
         let blocks = u32::from(packet.sack_count);
-        let sack = if blocks == 0 { 0 } else { 4 + 8 * blocks };
+        let mut sack = if blocks == 0 { 0 } else { 4 + 8 * blocks };
+        sack += packet.snack().map_or(0, Snack::bytes);
+        if packet.names_corruption() {
+            sack += CORRUPTION_BYTES;
+        }
         packet.bytes = if self.one_way {
             // A sink of ns-2 counts the blocks alone, and no timestamps.
             let congestion = packet

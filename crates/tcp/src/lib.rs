@@ -23,6 +23,7 @@ mod receiver;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod snack;
 mod transport;
 
 pub use catalogue::{

@@ -1,8 +1,10 @@
 //! The packet that endpoints exchange: headers only, one cache line.
 
 mod congestion;
+mod snack;
 
 pub use congestion::{CONGESTION_HEADER_BYTES, CongestionHeader, SACK_BLOCKS_BESIDE};
+pub use snack::{CORRUPTION_BYTES, SNACK_SEGMENTS, Snack};
 
 use bentpipe_units::Time;
 
@@ -53,6 +55,11 @@ pub mod priority {
     /// Not a priority, but a bit beside it (flags has none left): the packet
     /// carries a congestion header (XCP).
     pub const CONGESTION_HEADER: u8 = 0x80;
+    /// Another: the ACK carries a selective negative acknowledgement (SCPS-TP).
+    pub const SNACK: u8 = 0x40;
+    /// Another: on data, links tell of corrupted packets of the flow; on an ACK,
+    /// what it names as missing was corrupted (SCPS-TP, TCP option 23).
+    pub const CORRUPTION: u8 = 0x20;
 }
 
 /// One selectively acknowledged range, in bytes above the packet's
@@ -77,11 +84,13 @@ pub struct Packet {
     /// Next byte expected by the sender of this packet.
     pub acknowledgement: u64,
     /// Selective acknowledgements, the most recent first. Congestion headers
-    /// take the place of some ([`CongestionHeader`]).
+    /// ([`CongestionHeader`]) and negative acknowledgements ([`Snack`]) take the
+    /// place of some.
     pub sack: [SackBlock; MAX_SACK_BLOCKS],
     /// Timestamp, microseconds, wrapping.
     pub timestamp: u32,
-    /// Timestamp that is echoed.
+    /// Timestamp that is echoed. Data packets echo none; with
+    /// [`priority::CORRUPTION`] it counts the packets that links have told of.
     pub timestamp_echo: u32,
     /// Receive window of the sender of this packet, bytes.
     pub window: u32,
@@ -122,6 +131,12 @@ impl Packet {
             ecn: ecn::NOT_CAPABLE,
             priority: priority::NORMAL,
         }
+    }
+
+    /// True if this bit beside the [`priority`] is set.
+    #[must_use]
+    pub const fn carries(&self, bit: u8) -> bool {
+        self.priority & bit != 0
     }
 
     /// True if `flag` is set.

@@ -3,6 +3,7 @@
 use crate::congestion::Returned;
 use crate::packet::{MAX_SACK_BLOCKS, Packet, SACK_BLOCKS_BESIDE, SackBlock, ecn, flags};
 use crate::receive_buffer::ReceiveBuffer;
+use crate::snack::Holes;
 use crate::transport::DelayedAck;
 use bentpipe_units::Time;
 use std::collections::VecDeque;
@@ -44,6 +45,8 @@ pub(crate) struct Receiver {
     last_acknowledged: u64,
     congestion_experienced: bool,
     feedback: Returned,
+    /// Kept where negative acknowledgements are sent.
+    pub(crate) holes: Option<Box<Holes>>,
     pub(crate) duplicates: u64,
 }
 
@@ -73,6 +76,7 @@ impl Receiver {
             last_acknowledged: 0,
             congestion_experienced: false,
             feedback: Returned::default(),
+            holes: None,
             duplicates: 0,
         }
     }
@@ -144,6 +148,9 @@ impl Receiver {
             self.timestamp_recent = packet.timestamp;
         }
         self.received = self.received.saturating_add(1);
+        if let Some(holes) = &mut self.holes {
+            holes.take(now, (start, end), packet.corruption_reports());
+        }
         if end <= self.next {
             self.note_duplicate(start, end);
             // ns-2 takes the last segment in order for new, whenever it comes.
@@ -179,9 +186,28 @@ impl Receiver {
             return Answer::Now;
         }
         if self.deadline == Time::MAX {
-            self.deadline = now + self.delayed.timer;
+            let mut longest = self.delayed.timer;
+            if let Some(holes) = &self.holes {
+                longest = longest.min(holes.longest_delay());
+            }
+            self.deadline = now + longest;
         }
         Answer::Later
+    }
+
+    /// When an ACK is to be sent without a packet; [`Time::MAX`] if never.
+    pub(crate) fn next_deadline(&self) -> Time {
+        let holes = self.holes.as_ref().map_or(Time::MAX, |h| h.due());
+        self.deadline.min(holes)
+    }
+
+    /// True if an ACK is to be sent at `now`.
+    pub(crate) fn is_due(&mut self, now: Time) -> bool {
+        let holes = self.holes.as_mut().is_some_and(|holes| {
+            holes.set_now(now);
+            holes.is_due(now)
+        });
+        holes || now >= self.deadline
     }
 
     /// Takes a probe, which is answered at once. What it carries beyond a dummy
@@ -282,6 +308,9 @@ impl Receiver {
         self.deadline = Time::MAX;
         self.last_acknowledged = self.next;
         self.feedback.give(packet);
+        if let Some(holes) = &mut self.holes {
+            holes.write(self.next, packet);
+        }
         if !self.sack {
             return;
         }

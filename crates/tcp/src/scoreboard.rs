@@ -333,6 +333,35 @@ impl Scoreboard {
         self.lose(0)
     }
 
+    /// Takes the segments from byte `start` to `end` for lost, those that were
+    /// sent again as well, if `may_be` by the time that they were sent last; how
+    /// many are to be sent again for it.
+    pub(crate) fn lose_range(
+        &mut self,
+        start: u64,
+        end: u64,
+        may_be: impl Fn(Time) -> bool,
+    ) -> u32 {
+        let first = self.index_of(start);
+        let mut newly = 0;
+        for index in first..self.segments.len() {
+            let s = &mut self.segments[index];
+            if s.start >= end {
+                break;
+            }
+            let waits = s.flags & (LOST | RETRANSMITTED) == LOST;
+            if s.flags & SACKED != 0 || waits || !may_be(s.sent_at) {
+                continue;
+            }
+            self.retransmitted -= u32::from(s.flags & RETRANSMITTED != 0);
+            self.lost += u32::from(s.flags & LOST == 0);
+            s.flags = LOST;
+            self.next_hole = self.next_hole.min(self.base + index as u64);
+            newly += 1;
+        }
+        newly
+    }
+
     fn lose(&mut self, index: usize) -> bool {
         match self.segments.get_mut(index) {
             Some(s) if s.flags & (SACKED | LOST) == 0 => {

@@ -118,6 +118,11 @@ pub(crate) struct Sender {
     /// Segments that duplicate ACKs add to the window in recovery without
     /// SACK.
     pub(crate) inflation: f64,
+    /// Recovery `snack`: segments that have left the network by count of
+    /// duplicate ACKs.
+    pub(crate) arrived: f64,
+    /// What the ACK in hand names was corrupted, not dropped.
+    pub(crate) corrupted: bool,
     /// A partial ACK has been seen in this recovery: the timer is not
     /// restarted again (RFC 6582, "impatient").
     pub(crate) impatient: bool,
@@ -203,6 +208,8 @@ impl Sender {
             round_delivered: 0,
             duplicate_acks: 0,
             inflation: 0.0,
+            arrived: 0.0,
+            corrupted: false,
             impatient: false,
             rescued: false,
             undo: None,
@@ -298,7 +305,7 @@ impl Sender {
         if let Some(agent) = &self.agent {
             return agent.flight();
         }
-        self.board.flight()
+        self.board.flight() - self.arrived as usize
     }
 
     /// Payload bytes acknowledged by the peer.
@@ -497,6 +504,9 @@ impl Sender {
     /// Segments that the congestion window lets go now.
     fn permitted(&self) -> f64 {
         let window = math::floor(self.window.cwnd + self.inflation).max(1.0);
+        if self.recovery == Recovery::Snack {
+            return window + self.arrived - self.board.flight() as f64;
+        }
         if self.state != State::Open || self.owns_window {
             return window - self.board.flight() as f64;
         }

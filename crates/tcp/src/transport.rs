@@ -44,17 +44,21 @@ pub enum Recovery {
     /// Forward acknowledgement: what lies three segments below the highest
     /// selectively acknowledged one is lost (Mathis & Mahdavi 1996).
     Fack,
+    /// Negative acknowledgements of SCPS-TP (CCSDS 714.0-B): the receiver names
+    /// what is missing, and the sender sends it again at once.
+    Snack,
 }
 
 impl Recovery {
     /// Every form, with the name that scenarios use.
-    pub const ALL: [(&'static str, Recovery); 6] = [
+    pub const ALL: [(&'static str, Recovery); 7] = [
         ("tahoe", Recovery::Tahoe),
         ("reno", Recovery::Reno),
         ("newreno", Recovery::NewReno),
         ("sack", Recovery::Sack),
         ("sack-repeat", Recovery::SackRepeat),
         ("fack", Recovery::Fack),
+        ("snack", Recovery::Snack),
     ];
 
     /// True for the forms that need the SACK option.

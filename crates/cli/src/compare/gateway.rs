@@ -84,6 +84,7 @@ pub(super) fn add(path: &Path, scenario: &mut Scenario) {
 fn server_link(name: &str, from: NodeId, to: NodeId, rate: Rate, rtt: Duration) -> Link {
     Link {
         medium: None,
+        reports_corruption: false,
         name: name.to_owned(),
         from,
         to,

@@ -148,6 +148,7 @@ impl Path {
                 .map(|o| o.timelines[from as usize].clone()),
             arq: None,
             medium: None,
+            reports_corruption: false,
         };
         let channel = if self.loss == Ratio::ZERO {
             ChannelSettings::Perfect

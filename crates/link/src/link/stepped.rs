@@ -55,8 +55,10 @@ impl<P: Copy> Link<P> {
         offered: Offered,
         header: Option<XcpHeader>,
     ) -> Verdict {
-        if let Discipline::Stepped(room) = &mut self.discipline {
-            room.announce(header);
+        match &mut self.discipline {
+            Discipline::Stepped(room) => room.announce(header),
+            Discipline::Port(port) => port.room.announce(header),
+            _ => {}
         }
         self.offer(now, packet, offered)
     }

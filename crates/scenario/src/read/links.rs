@@ -61,9 +61,11 @@ fn link(
     fields.check_keys(&[]);
     let between = between(&fields, nodes);
     let settings = settings(&fields, media, entry);
+    let reports_corruption = fields.optional("reports_corruption");
     let (from, to) = between?;
     let pairs = from.pairs(&to, &fields);
     let ((forward, reverse), pairs) = (settings?, pairs?);
+    let reports_corruption = reports_corruption?.unwrap_or(false);
     if (links.len() + 2 * pairs.len()) as u64 > 2 * LARGEST_COUNT {
         let message = format!("more than {LARGEST_COUNT} links");
         let error = Diagnostic::new(entry.key_place, message).label("too many with these");
@@ -84,6 +86,7 @@ fn link(
             timeline: forward.timeline.clone(),
             arq: forward.arq,
             medium: forward.medium,
+            reports_corruption,
         });
         links.push(Link {
             name: back,
@@ -93,6 +96,7 @@ fn link(
             timeline: reverse.timeline.clone(),
             arq: reverse.arq,
             medium: reverse.medium,
+            reports_corruption,
         });
     }
     Ok(())

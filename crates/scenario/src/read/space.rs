@@ -81,6 +81,7 @@ pub(super) fn join<'a, 'b>(
                     settings: plain(sky.up_rate, Distance::from_km(km).one_way_delay()),
                     timeline: None,
                     medium: None,
+                    reports_corruption: false,
                 });
                 spaces.pairs.push((index, a as u32, b as u32));
             }
@@ -271,6 +272,7 @@ fn repeated(
                 settings,
                 timeline: changes.then(|| line.into()),
                 medium: None,
+                reports_corruption: false,
             });
         }
         all.push(vec![(Time::ZERO, vec![ids[0]], vec![ids[1]])]);
@@ -355,6 +357,7 @@ fn handed_on(
                 settings,
                 timeline: Some(line.into()),
                 medium: None,
+                reports_corruption: false,
             });
         }
     }

@@ -115,6 +115,13 @@ pub(crate) static LINK: Section = Section {
             IN_FLIGHT,
         ),
         key(
+            "reports_corruption",
+            Kind::Boolean,
+            Presence::Default("false"),
+            "the far ends tell receivers which packets the channels destroyed; transports with \
+             recovery `snack` listen",
+        ),
+        key(
             "reverse",
             Kind::Table("link.NAME.reverse"),
             Presence::Default("as forth"),

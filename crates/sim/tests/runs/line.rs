@@ -80,6 +80,7 @@ impl Line {
             timeline: None,
             arq: None,
             medium: None,
+            reports_corruption: false,
         };
         let lan = Rate::from_mbps(100);
         Scenario {

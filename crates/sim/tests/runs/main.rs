@@ -15,6 +15,7 @@ mod own_controller;
 mod proactive;
 mod queues;
 mod routes;
+mod scps;
 mod snoop;
 mod split;
 mod table;

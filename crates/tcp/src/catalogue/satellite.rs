@@ -3,8 +3,22 @@
 use super::TransportSettings;
 use super::named::{NamedTransport, control, named};
 use crate::{Pacing, Recovery};
+use bentpipe_units::Duration;
 
-pub(super) static TRANSPORTS: [NamedTransport; 8] = [
+pub(super) static TRANSPORTS: [NamedTransport; 9] = [
+    named(
+        "scps-tp",
+        "Vegas over negative acknowledgements (SNACK); losses that a link reports as corruption \
+         cut nothing",
+        "CCSDS 714.0-B, Salamanca 2008, section 2.2 (our reading)",
+        || TransportSettings {
+            recovery: Some(Recovery::Snack),
+            timestamps: Some(true),
+            // The receiver delays ACKs by half of the round trip at most.
+            ack_timer: Some(Duration::from_secs(1)),
+            ..control("vegas")
+        },
+    ),
     named(
         "proactive",
         "a rising mean RTT cuts the window by 15% ahead of losses; losses without it cut nothing",

@@ -104,8 +104,8 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// The agent for `transport`; `None` for recovery `fack`, which keeps our
-    /// own.
+    /// The agent for `transport`; `None` for recovery `fack` and `snack`, which
+    /// keep our own.
     pub(super) fn new(transport: &Transport) -> Option<Agent> {
         let kind = match transport.recovery {
             _ if is_vegas(transport) => Kind::Vegas,
@@ -113,7 +113,7 @@ impl Agent {
             Recovery::Reno => Kind::Reno,
             Recovery::NewReno => Kind::NewReno,
             Recovery::Sack | Recovery::SackRepeat => Kind::Sack1,
-            Recovery::Fack => return None,
+            Recovery::Fack | Recovery::Snack => return None,
         };
         Some(Agent {
             kind,

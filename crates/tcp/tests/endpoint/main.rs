@@ -8,3 +8,4 @@ mod pipe;
 mod probes;
 mod recovery;
 mod sending;
+mod snack;

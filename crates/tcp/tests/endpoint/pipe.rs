@@ -79,6 +79,9 @@ pub(crate) struct Pipe {
     free: [Time; 2],
     /// Every packet to end 1, where somebody wants them.
     pub(crate) packets_seen: Option<Vec<Packet>>,
+    /// Corrupted packets that links tell of with the first transmission of a
+    /// segment.
+    pub(crate) reports: Vec<(u64, u32)>,
 }
 
 impl Pipe {
@@ -112,6 +115,7 @@ impl Pipe {
             one_way: ONE_WAY,
             free: [Time::ZERO; 2],
             packets_seen: None,
+            reports: Vec::new(),
         }
     }
 
@@ -148,6 +152,9 @@ impl Pipe {
             }
             if to == 1 && p.payload > 0 {
                 let segment = p.sequence / u64::from(MSS);
+                if let Some(i) = self.reports.iter().position(|r| r.0 == segment) {
+                    p.report_corruption(self.reports.remove(i).1);
+                }
                 let list = if p.has(flags::PROBE) {
                     &mut self.probes
                 } else {

@@ -1,0 +1,315 @@
+//! Recovery `snack`: SCPS-TP's repair by selective negative acknowledgements.
+//!
+//! Source: CCSDS 714.0-B (SCPS-TP), as Salamanca 2008, section 2.2, names it:
+//! SNACK, corruption-induced losses signalled, timestamps, ACK delays computed
+//! from the estimated RTT.
+//!
+//! Receiver. It remembers every hole. An ACK tells of a hole as soon as it is
+//! seen, and again each time that [`REPEAT`] round trips have passed without its
+//! being filled; it does so by a timer where no packet comes. Such an ACK names
+//! the first hole that is due and, by the bit vector, those close behind it. The
+//! round trip is that of the handshake (a second without one), moved by an
+//! eighth with each repair to the time that it took from the first telling. ACKs are delayed
+//! no longer than half of it. Links may tell it of packets that they have seen
+//! corrupted (a link's `reports_corruption`). A hole of no more segments than it
+//! was told of within the last round trip is theirs, and the ACK says so (TCP
+//! option 23) if that holds for all holes that it names.
+//!
+//! Sender. It sends what an ACK names again at once: no three duplicates, and
+//! not held back by the window. A segment that was sent less than a round trip
+//! ago, by the lesser of the last sample and the mean, is left out. A loss is one of congestion, which the
+//! congestion control hears of once a window of data as with SACK, unless the
+//! ACK says that it was corruption: then the window stays and goes on growing.
+//! Timeouts are the transport's as ever.
+//!
+//! Left open, with the reading chosen:
+//! - There is no SACK beside it: what lies behind a hole is known to have left
+//!   the network by duplicate ACKs, one segment each.
+//! - The network keeps order: any gap is a hole.
+//! - Vegas' own early retransmission of the first segment is left out: what is
+//!   named is under way again already.
+
+use crate::packet::{Packet, SNACK_SEGMENTS, Snack, Transmit, priority};
+use crate::sender::{Sender, State};
+use bentpipe_units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// A hole is told of again after this many round trips.
+const REPEAT: f64 = 1.25;
+
+/// The round trip of a receiver that had no handshake.
+const UNKNOWN_ROUND_TRIP: Duration = Duration::from_secs(1);
+
+/// Bytes that are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hole {
+    start: u64,
+    end: u64,
+    /// When an ACK is to tell of it.
+    due: Time,
+    /// Links have told of as many corrupted packets.
+    corrupted: bool,
+    /// When an ACK told of it, if one has and no other did.
+    told: Told,
+}
+
+/// How often ACKs told of a hole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Never,
+    Once(Time),
+    Again,
+}
+
+impl Hole {
+    fn tell(&mut self, now: Time, again: Time) {
+        self.due = again;
+        self.told = match self.told {
+            Told::Never => Told::Once(now),
+            _ => Told::Again,
+        };
+    }
+}
+
+/// The receiver's memory of holes.
+#[derive(Clone, Debug)]
+pub(crate) struct Holes {
+    mss: u32,
+    round_trip: Duration,
+    /// Ascending and apart.
+    holes: VecDeque<Hole>,
+    /// No hole is due before.
+    earliest: Time,
+    /// One past the last byte that has arrived.
+    highest: u64,
+    now: Time,
+    /// Corrupted packets that belong to no hole yet, and until when they may.
+    reports: u32,
+    reports_end: Time,
+}
+
+impl Holes {
+    pub(crate) fn new(mss: u32) -> Holes {
+        Holes {
+            mss: mss.max(1),
+            round_trip: UNKNOWN_ROUND_TRIP,
+            holes: VecDeque::new(),
+            earliest: Time::MAX,
+            highest: 0,
+            now: Time::ZERO,
+            reports: 0,
+            reports_end: Time::ZERO,
+        }
+    }
+
+    /// The handshake took `rtt`.
+    pub(crate) fn set_round_trip(&mut self, rtt: Duration) {
+        if !rtt.is_zero() {
+            self.round_trip = rtt;
+        }
+    }
+
+    /// The longest delay of an ACK.
+    pub(crate) fn longest_delay(&self) -> Duration {
+        self.round_trip / 2
+    }
+
+    pub(crate) fn set_now(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    /// Bytes from `start` to `end` arrived at `now`, and links told of `reports`
+    /// corrupted packets.
+    pub(crate) fn take(&mut self, now: Time, (start, end): (u64, u64), reports: u32) {
+        self.now = now;
+        if now > self.reports_end {
+            self.reports = 0;
+        }
+        if reports > 0 {
+            self.reports = self.reports.saturating_add(reports);
+            self.reports_end = now + self.round_trip;
+        }
+        if start > self.highest {
+            let (from, to) = (self.highest, start);
+            let corrupted = self.is_corrupted(to - from);
+            self.holes.push_back(Hole {
+                start: from,
+                end: to,
+                due: now,
+                corrupted,
+                told: Told::Never,
+            });
+            self.earliest = self.earliest.min(now);
+        } else {
+            self.fill(start, end);
+        }
+        self.highest = self.highest.max(end);
+    }
+
+    /// True if the reports explain a hole of that many bytes, which uses them
+    /// up.
+    fn is_corrupted(&mut self, bytes: u64) -> bool {
+        let segments = bytes.div_ceil(u64::from(self.mss));
+        let explained = segments <= u64::from(self.reports);
+        self.reports = if explained {
+            self.reports - segments as u32
+        } else {
+            0
+        };
+        explained
+    }
+
+    fn fill(&mut self, start: u64, end: u64) {
+        let mut at = self.holes.partition_point(|h| h.end <= start);
+        while let Some(&hole) = self.holes.get(at).filter(|h| h.start < end) {
+            if let Told::Once(told) = hole.told {
+                let took = self.now.since(told);
+                self.round_trip = (self.round_trip * 7 + took) / 8;
+            }
+            let below = (hole.start < start).then_some(Hole { end: start, ..hole });
+            let above = (hole.end > end).then_some(Hole { start: end, ..hole });
+            match (below, above) {
+                (None, None) => {
+                    self.holes.remove(at);
+                }
+                (Some(below), None) => {
+                    self.holes[at] = below;
+                    at += 1;
+                }
+                (None, Some(above)) => {
+                    self.holes[at] = above;
+                    return;
+                }
+                (Some(below), Some(above)) => {
+                    self.holes[at] = below;
+                    self.holes.insert(at + 1, above);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// No ACK is to tell of a hole before this; [`Time::MAX`] if there is none.
+    pub(crate) fn due(&self) -> Time {
+        self.earliest
+    }
+
+    /// True if an ACK is to tell of a hole at `now`.
+    pub(crate) fn is_due(&mut self, now: Time) -> bool {
+        if now >= self.earliest {
+            // The one that was due may have been filled since.
+            self.look();
+        }
+        now >= self.earliest
+    }
+
+    fn look(&mut self) {
+        let due = self.holes.iter().map(|h| h.due);
+        self.earliest = due.min().unwrap_or(Time::MAX);
+    }
+
+    /// Writes what is due into an ACK for all bytes below `acknowledgement`.
+    pub(crate) fn write(&mut self, acknowledgement: u64, packet: &mut Packet) {
+        let now = self.now;
+        if !self.is_due(now) {
+            return;
+        }
+        let Some(first) = self.holes.iter().position(|h| h.due <= now) else {
+            return;
+        };
+        let again = now + self.round_trip.scaled(REPEAT);
+        let mss = u64::from(self.mss);
+        let hole = self.holes[first];
+        let mut snack = Snack::hole(
+            hole.start.saturating_sub(acknowledgement),
+            hole.end.saturating_sub(acknowledgement),
+            self.mss,
+        );
+        self.holes[first].tell(now, again);
+        let mut corrupted = hole.corrupted;
+        // Whole segments behind the hole, as the sender will count them.
+        let behind = acknowledgement + (u64::from(snack.offset) + u64::from(snack.size)) * mss;
+        let arrived = self.highest.saturating_sub(behind) / mss;
+        let covered = arrived.min(u64::from(SNACK_SEGMENTS)) as u32;
+        let mut vector = (0..covered).fold(0, |v, i| v | 1u64 << (SNACK_SEGMENTS - 1 - i));
+        // The vector ends with a segment that has arrived, or those missing
+        // before its end would say nothing.
+        for hole in self.holes.iter_mut().skip(first + 1) {
+            let from = hole.start.saturating_sub(behind) / mss;
+            let to = hole.end.saturating_sub(behind).div_ceil(mss);
+            if from >= u64::from(covered) {
+                break;
+            }
+            for i in from..to.min(u64::from(covered)) {
+                vector &= !(1u64 << (u64::from(SNACK_SEGMENTS) - 1 - i));
+            }
+            if to < u64::from(covered) {
+                hole.tell(now, again);
+                corrupted &= hole.corrupted;
+            }
+        }
+        snack.vector = if vector.count_ones() == covered {
+            0 // Nothing else is missing: the first hole says it all.
+        } else {
+            vector
+        };
+        packet.set_snack(snack);
+        if corrupted {
+            packet.priority |= priority::CORRUPTION;
+        }
+        self.look();
+    }
+}
+
+impl Sender {
+    /// Takes the segments for lost that an ACK names; how many are new.
+    pub(crate) fn take_snack(&mut self, now: Time, packet: &Packet) -> u32 {
+        self.corrupted = packet.names_corruption();
+        let Some(snack) = packet.snack() else {
+            return 0;
+        };
+        // An answer to what left later is still on its way. Samples may hold
+        // the delay of an ACK, which repairs have not.
+        let young = self.rtt.latest().min(self.rtt.fine());
+        let mut newly = 0;
+        for (start, end) in snack.holes(self.mss) {
+            let (start, end) = (packet.acknowledgement + start, packet.acknowledgement + end);
+            let board = &mut self.board;
+            newly += board.lose_range(start, end, |sent_at| now.since(sent_at) >= young);
+        }
+        newly
+    }
+
+    /// Counts what duplicate ACKs show to have left the network: one segment
+    /// each, until `acked` of them are acknowledged with the one that filled
+    /// the hole below.
+    pub(crate) fn count_arrived(&mut self, acked: u32, duplicate: bool) {
+        if duplicate {
+            self.arrived += 1.0;
+        } else if acked > 0 {
+            self.arrived = (self.arrived - f64::from(acked - 1)).max(0.0);
+        }
+        self.arrived = self.arrived.min(self.board.flight() as f64);
+    }
+
+    /// Sends all that is known lost again, whatever the window says.
+    pub(crate) fn resend_named<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        if self.state == State::Loss {
+            return; // The timeout's own pace.
+        }
+        let mut any = false;
+        while !out.is_full()
+            && let Some(hole) = self.board.next_lost()
+        {
+            self.resend(now, hole, out);
+            any = true;
+        }
+        if any {
+            self.restart_timer(now);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "snack_tests.rs"]
+mod tests;
