@@ -298,7 +298,8 @@ impl<P: Copy> Link<P> {
         };
         if let Some(arq) = &room.arq {
             let next = arq.next(self.transmitter.next_free, room.head());
-            return next.map(|(at, _)| at);
+            let next = next.map(|(at, _)| at);
+            return [arrival, next].into_iter().flatten().min();
         }
         let sends = (room.packets() > 0).then_some(self.transmitter.next_free);
         [arrival, sends].into_iter().flatten().min()
