@@ -31,6 +31,7 @@ pub(crate) enum Command {
     Check(Check),
     Study(Study),
     Reproduce(Reproduce),
+    Trace(Trace),
     Transports(Transports),
     New(New),
     Doctor(Doctor),
@@ -237,6 +238,46 @@ pub(crate) struct Check {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Writes a link that changes with time as a trace for an emulator.
+///
+/// Prints the trace. mahimahi traces are delivery opportunities: rate only.
+/// TheaterQ traces have delay, rate and loss; the simple format cannot keep
+/// the order of packets when the delay falls.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe trace fade.toml satellite --format mahimahi > down.trace
+  bentpipe trace handover.toml satellite.reverse --format theaterq > up.csv")]
+pub(crate) struct Trace {
+    /// The scenario, a TOML file
+    pub(crate) scenario: PathBuf,
+    /// The link, by its name; NAME.reverse for the way back
+    pub(crate) link: String,
+    /// Format of the trace
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(crate) format: TraceFormat,
+    /// Length of the trace [default: the link's period, or else the scenario's duration]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<Duration>,
+    /// How long a line holds while the delay goes in a straight line
+    #[arg(long, value_name = "TIME", default_value_t = crate::trace::STEP)]
+    pub(crate) step: Duration,
+    /// Set a value of the file, as in `bentpipe run`; repeatable
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+/// Formats of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum TraceFormat {
+    /// A line per 1500 bytes: the millisecond at which they may leave.
+    Mahimahi,
+    /// KEEP,LATENCY,JITTER,RATE,LOSS,LIMIT,DUP_PROB,DUP_DELAY,ROUTE_ID
+    Theaterq,
+    /// KEEP,LATENCY,RATE,LOSS,LIMIT
+    TheaterqSimple,
 }
 
 /// Runs a study: sweeps, tables, figures, claims.

@@ -4,9 +4,9 @@ use crate::args;
 use crate::exit::{Failure, Status};
 use crate::load;
 use crate::output::{Output, digits3, seconds};
-use bentpipe_link::{ChannelSettings, Limit, QueueSettings};
+use bentpipe_link::{ArqScheme, ChannelSettings, Limit, QueueSettings};
 use bentpipe_report::table::{Column, Table};
-use bentpipe_scenario::{Flow, LinkId, NodeId, Scenario};
+use bentpipe_scenario::{Flow, Link, LinkId, NodeId, Scenario};
 use bentpipe_sim::ideal;
 use bentpipe_traffic::{Application, PageConnection, Period};
 use bentpipe_units::Rate;
@@ -117,16 +117,27 @@ fn links(scenario: &Scenario) -> Table {
             },
             s.one_way_delay.to_string(),
             queue(&s.queue),
-            channel(&s.channel),
+            format!("{}{}", channel(&s.channel), more_of(link)),
         ]);
     }
     table
 }
 
 /// The medium that a link shares.
-fn medium<'a>(scenario: &'a Scenario, link: &bentpipe_scenario::Link) -> Option<&'a str> {
+fn medium<'a>(scenario: &'a Scenario, link: &Link) -> Option<&'a str> {
     let medium = scenario.media.get(link.medium?.0 as usize)?;
     Some(&medium.name)
+}
+
+/// What a link does beyond its queue and channel.
+fn more_of(link: &Link) -> &'static str {
+    match (&link.timeline, link.arq.map(|arq| arq.scheme)) {
+        (Some(timeline), _) if timeline.opportunities().is_some() => ", delivery opportunities",
+        (Some(_), _) => ", changes with time",
+        (None, Some(ArqScheme::SelectiveRepeat)) => ", selective repeat",
+        (None, Some(ArqScheme::GoBackN)) => ", go-back-N",
+        (None, None) => "",
+    }
 }
 
 fn queue(queue: &QueueSettings) -> String {
@@ -306,6 +317,7 @@ fn document(scenario: &Scenario) -> Value {
                 "one_way_delay_ns": l.settings.one_way_delay.as_nanos(),
                 "queue": queue(&l.settings.queue),
                 "channel": channel(&l.settings.channel),
+                "more": more_of(l).trim_start_matches([',', ' ']),
             })
         })
         .collect();

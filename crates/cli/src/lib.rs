@@ -21,6 +21,7 @@ mod reproduce;
 mod run;
 mod shares;
 mod study;
+mod trace;
 mod transports;
 
 use args::{Cli, Command};
@@ -50,6 +51,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<Status, Failure> {
         Command::Check(args) => check::main(&args, out),
         Command::Study(args) => study::main(&args, out),
         Command::Reproduce(args) => reproduce::main(&args, out),
+        Command::Trace(args) => trace::main(&args, out),
         Command::Transports(args) => transports::main(&args, out),
         Command::New(args) => new::main(&args, out),
         Command::Doctor(args) => doctor::main(&args, out),

@@ -5,7 +5,7 @@ use crate::common::bentpipe;
 #[test]
 fn help_texts() {
     insta::assert_snapshot!("help", bentpipe(&["--help"]).ok());
-    for command in ["compare", "run", "check", "study", "reproduce"] {
+    for command in ["compare", "run", "check", "study", "reproduce", "trace"] {
         insta::assert_snapshot!(format!("help_{command}"), bentpipe(&[command, "-h"]).ok());
     }
 }
@@ -18,6 +18,7 @@ fn every_command_explains_itself() {
         "check",
         "study",
         "reproduce",
+        "trace",
         "transports",
         "new",
         "doctor",

@@ -8,3 +8,4 @@ mod compare;
 mod help;
 mod run;
 mod study;
+mod trace;

@@ -94,6 +94,14 @@ pub fn write(timeline: &Timeline, duration: Duration) -> Result<String, Unwritab
     if let Some(given) = timeline.opportunities() {
         let mut index = 0;
         while let Some(at) = given.at(index).filter(|at| *at <= end) {
+            // What comes at once in the next period belongs to that.
+            let periods = index / given.times.len() as u64;
+            if given
+                .period
+                .is_some_and(|p| periods > 0 && p * periods >= duration)
+            {
+                break;
+            }
             line(at)?;
             index += 1;
         }
@@ -164,6 +172,10 @@ mod tests {
         // It wraps round.
         let twice = write(&line, Duration::from_millis(14)).unwrap();
         assert_eq!(twice, format!("{text}12\n13\n14\n"));
+        // Nor is the start of the next period a part of the first.
+        let zero = read("0\n5\n", true).unwrap();
+        let line = line.with_opportunities(zero);
+        assert_eq!(write(&line, Duration::from_millis(5)).unwrap(), "0\n5\n");
         let dark = Timeline::new(vec![piece(0, 0, true)]).unwrap();
         let nothing = write(&dark, Duration::from_secs(1));
         assert_eq!(nothing, Err(Unwritable::Nothing));
