@@ -154,8 +154,6 @@ fn traces_are_read_beside_the_scenario() {
     assert_eq!(at(&line, 3).rate, Rate::from_mbps(7));
     let wrong = with_trace("mahimahi", "1\n2\nx\n", "").unwrap_err();
     assert!(wrong.contains(":3: expected a whole number"), "{wrong}");
-    let folder = format!("bentpipe-trace-{}", std::process::id());
-    std::fs::remove_dir_all(std::env::temp_dir().join(folder)).unwrap();
 }
 
 macro_rules! mistakes {
