@@ -29,6 +29,7 @@ pub(crate) enum Command {
     Compare(Compare),
     Run(Run),
     Check(Check),
+    Map(Map),
     Study(Study),
     Reproduce(Reproduce),
     Trace(Trace),
@@ -278,6 +279,56 @@ pub(crate) enum TraceFormat {
     Theaterq,
     /// KEEP,LATENCY,RATE,LOSS,LIMIT
     TheaterqSimple,
+}
+
+/// What `bentpipe map` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum MapFormat {
+    /// A page with the animation, the network and the plot.
+    Html,
+    /// The map and the network at one time.
+    Svg,
+    /// The same in pixels.
+    Png,
+}
+
+/// Draws the network of a scenario, and its satellites as they move.
+///
+/// Writes one page that works offline: nodes, links, middleboxes and flows;
+/// with a constellation also a map of satellites, links between them, coverage
+/// and the path of each flow, with a slider for the time, and delay, hops and
+/// handovers against time. Nothing is simulated.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe map iridium.toml
+  bentpipe map iridium.toml --set duration='24 h' --out day.html
+  bentpipe map iridium.toml --at '5 min' --out map.svg --plot delay.svg
+  bentpipe map iridium.toml --json | jq '.ways[0].handovers'")]
+pub(crate) struct Map {
+    /// The scenario, a TOML file
+    pub(crate) scenario: PathBuf,
+    /// Set a value of the file, as in `bentpipe run`; repeatable
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// File to write [default: NAME-map.html, by the scenario's name]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// What to write [default: as the name of --out ends, or html]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<MapFormat>,
+    /// Time of the picture, and where the page begins [default: 0 s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<Duration>,
+    /// Draw this flow only
+    #[arg(long, value_name = "NAME")]
+    pub(crate) flow: Option<String>,
+    /// Draw delay, hops and handovers against time as well (.svg or .png)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Print paths, delay, hops and handovers as JSON; draws only into --out
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Runs a study: sweeps, tables, figures, claims.

@@ -157,7 +157,7 @@ fn queue(queue: &QueueSettings) -> String {
     }
 }
 
-fn channel(channel: &ChannelSettings) -> String {
+pub(crate) fn channel(channel: &ChannelSettings) -> String {
     match channel {
         ChannelSettings::Perfect => "no loss".to_owned(),
         ChannelSettings::Uniform { packet_error_rate } => format!("loses {packet_error_rate}"),
@@ -244,7 +244,7 @@ fn flows(scenario: &Scenario) -> Table {
     table.note("RTT: propagation both ways. BDP: slowest link x RTT. ideal: the bound, alone.")
 }
 
-fn application(application: &Application) -> String {
+pub(crate) fn application(application: &Application) -> String {
     match application {
         Application::Transfer { size } => size.to_string(),
         Application::Persistent => "data without end".to_owned(),

@@ -14,6 +14,7 @@ mod exit;
 mod generate;
 mod items;
 mod load;
+mod map;
 mod new;
 mod output;
 mod progress;
@@ -49,6 +50,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<Status, Failure> {
         Command::Compare(args) => compare::main(&args, out),
         Command::Run(args) => run::main(&args, out),
         Command::Check(args) => check::main(&args, out),
+        Command::Map(args) => map::main(&args, out),
         Command::Study(args) => study::main(&args, out),
         Command::Reproduce(args) => reproduce::main(&args, out),
         Command::Trace(args) => trace::main(&args, out),

@@ -2,6 +2,7 @@
 
 use crate::exit::Failure;
 use crate::output::stderr_colour;
+use bentpipe_scenario::space::Space;
 use bentpipe_scenario::{Diagnostics, Document, Override, Scenario};
 use std::path::Path;
 
@@ -30,6 +31,15 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
 
 /// The scenario in `path`, with the values of `set` (`PATH=VALUE`) in place.
 pub(crate) fn scenario(path: &Path, set: &[String]) -> Result<Scenario, Failure> {
+    document(path, set)?.validate().map_err(rendered)
+}
+
+/// As [`scenario`], with the constellations behind it.
+pub(crate) fn survey(path: &Path, set: &[String]) -> Result<(Scenario, Space), Failure> {
+    document(path, set)?.survey().map_err(rendered)
+}
+
+fn document(path: &Path, set: &[String]) -> Result<Document, Failure> {
     let mut document =
         Document::parse_bytes(&path.display().to_string(), &bytes(path)?).map_err(rendered)?;
     for assignment in set {
@@ -46,7 +56,7 @@ pub(crate) fn scenario(path: &Path, set: &[String]) -> Result<Scenario, Failure>
         let file = path.parent().unwrap_or(Path::new("")).join(&name);
         document.give_file(&name, text(&file)?);
     }
-    document.validate().map_err(rendered)
+    Ok(document)
 }
 
 /// The text of `path`.

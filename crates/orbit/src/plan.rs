@@ -355,6 +355,20 @@ impl Plan {
         course.collect()
     }
 
+    /// The links between satellites as they are before anybody looked at them,
+    /// in the order of the numbers in [`Plan::isl_changes`].
+    #[must_use]
+    pub fn isls(&self) -> &[Isl] {
+        &self.isls
+    }
+
+    /// What becomes of the links between satellites: when, which of
+    /// [`Plan::isls`], and what it is from then on, in order of time.
+    pub fn isl_changes(&self) -> impl Iterator<Item = (Time, usize, Isl)> + '_ {
+        let changes = self.isl_changes.iter();
+        changes.map(|change| (change.at, change.index as usize, change.isl))
+    }
+
     /// The links between satellites at `time`, up or not.
     #[must_use]
     pub fn isls_at(&self, time: Time) -> Vec<Isl> {

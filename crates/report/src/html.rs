@@ -1,4 +1,5 @@
-//! A page that works offline: one file, no script, no address outside it.
+//! A page that works offline: one file, no address outside it, and no script
+//! unless one is put in with [`Page::markup`].
 
 use crate::table::{Align, Row, Table, Tone};
 use crate::xml::{escape, escape_into};
@@ -95,6 +96,15 @@ impl Page {
                 .push_str(&format!("\n<figcaption>{}</figcaption>", inline(caption)));
         }
         self.body.push_str("\n</figure>\n");
+        self
+    }
+
+    /// Adds markup as it is: it must be well-formed and trusted, and need
+    /// nothing from outside the page. This is where a script may come in.
+    #[must_use]
+    pub fn markup(mut self, html: &str) -> Self {
+        self.body.push_str(html.trim());
+        self.body.push('\n');
         self
     }
 

@@ -15,3 +15,17 @@ pub mod table;
 
 mod font;
 mod xml;
+
+pub use xml::escape;
+
+/// The width of a text of a figure in the unit of `size`, as in the embedded
+/// fonts.
+#[must_use]
+pub fn text_width(text: &str, size: f64, bold: bool) -> f64 {
+    let weight = if bold {
+        font::Weight::Bold
+    } else {
+        font::Weight::Regular
+    };
+    font::width(text, size, weight)
+}

@@ -18,8 +18,8 @@ pub(crate) fn escape_into(out: &mut String, text: &str) {
     }
 }
 
-/// [`escape_into`] as a new string.
-pub(crate) fn escape(text: &str) -> String {
+/// Text so that it can stand between tags and inside a quoted attribute.
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     escape_into(&mut out, text);
     out

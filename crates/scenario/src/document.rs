@@ -4,6 +4,7 @@
 use crate::diagnostic::{Diagnostic, Diagnostics, Errors, single};
 use crate::model::Scenario;
 use crate::source::{Axis, Origin, Part, Place, Source};
+use crate::space::Space;
 use crate::tree::{self, DEPTH, Entry, Item, Table, Value};
 use crate::{Override, path, read};
 use bentpipe_cc::nearest;
@@ -252,6 +253,15 @@ impl Document {
     /// # Errors
     /// With everything that is wrong, as far as one pass can find it.
     pub fn validate(&self) -> Result<Scenario, Diagnostics> {
+        self.survey().map(|(scenario, _)| scenario)
+    }
+
+    /// As [`Document::validate`]; and the constellations that stand behind the
+    /// links and routes of the scenario, to draw them.
+    ///
+    /// # Errors
+    /// As [`Document::validate`].
+    pub fn survey(&self) -> Result<(Scenario, Space), Diagnostics> {
         let errors = Errors::new(self.origin.clone(), self.files.clone());
         let file = self.file_name().rsplit(['/', '\\']).next().unwrap_or("");
         let name = file.strip_suffix(".toml").unwrap_or(file);

@@ -32,6 +32,7 @@ pub mod render;
 mod route;
 mod schema;
 mod source;
+pub mod space;
 mod split;
 mod template;
 mod tree;

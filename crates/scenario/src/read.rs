@@ -22,6 +22,7 @@ use crate::diagnostic::{Diagnostic, Errors, Reported};
 use crate::model::{Limits, Scenario, Stranded};
 use crate::schema::{self, Key, Kind, Section};
 use crate::source::Place;
+use crate::space::{Hop, Space};
 use crate::tree::{Entry, Item, Table, Value};
 use bentpipe_cc::nearest;
 use value::Read;
@@ -323,12 +324,12 @@ fn alternatives<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-/// The scenario that a document describes.
+/// The scenario that a document describes, and its constellations.
 pub(crate) fn scenario(
     table: &Table,
     default_name: &str,
     errors: &Errors,
-) -> Result<Scenario, Reported> {
+) -> Result<(Scenario, Space), Reported> {
     if table.is_empty() {
         let error = Diagnostic::new(Place::Whole, "the scenario is empty")
             .help("a scenario has a `duration`, nodes, links and flows")
@@ -377,15 +378,21 @@ pub(crate) fn scenario(
         peps: Vec::new(),
         limits: limits?,
     };
+    let mut space = Space::default();
     if early.is_none() {
-        space::expand(&top, spaces?, &mut scenario)?;
+        space = space::expand(&top, spaces?, &mut scenario)?;
+    }
+    if space.skies.is_empty() {
+        let ways = scenario.flows.iter();
+        let ways = ways.map(|flow| flow.forward.iter().copied().map(Hop::Link).collect());
+        space.ways = ways.collect();
     }
     links.links = std::mem::take(&mut scenario.links);
     let boxes = early.unwrap_or_else(|| middleboxes::read(&top, &nodes, &links, &transports));
     (scenario.middleboxes, scenario.peps) = boxes?;
     middleboxes::split(&top, &links, &mut scenario.flows, &scenario.peps)?;
     scenario.links = links.links;
-    Ok(scenario)
+    Ok((scenario, space))
 }
 
 fn limits(top: &Fields<'_>) -> Result<Limits, Reported> {

@@ -5,7 +5,15 @@ use crate::common::bentpipe;
 #[test]
 fn help_texts() {
     insta::assert_snapshot!("help", bentpipe(&["--help"]).ok());
-    for command in ["compare", "run", "check", "study", "reproduce", "trace"] {
+    for command in [
+        "compare",
+        "run",
+        "check",
+        "map",
+        "study",
+        "reproduce",
+        "trace",
+    ] {
         insta::assert_snapshot!(format!("help_{command}"), bentpipe(&[command, "-h"]).ok());
     }
 }
@@ -16,6 +24,7 @@ fn every_command_explains_itself() {
         "compare",
         "run",
         "check",
+        "map",
         "study",
         "reproduce",
         "trace",
@@ -48,7 +57,7 @@ fn completions_and_manual_pages_are_written() {
     assert!(bentpipe(&["man"]).ok().contains(".TH bentpipe 1"));
     let folder = tempfile::tempdir().unwrap();
     let pages = bentpipe(&["man", folder.path().to_str().unwrap()]).ok();
-    assert!(pages.lines().count() >= 11);
+    assert!(pages.lines().count() >= 12);
     for page in pages.lines() {
         assert!(
             std::fs::read_to_string(page)

@@ -6,6 +6,7 @@
 mod common;
 mod compare;
 mod help;
+mod map;
 mod run;
 mod study;
 mod trace;

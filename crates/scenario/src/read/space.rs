@@ -17,8 +17,9 @@ use crate::diagnostic::{Diagnostic, Reported};
 use crate::model::{Flow, Link, LinkId, Node, NodeId, RouteChange, Scenario};
 use crate::route;
 use crate::schema::LARGEST_COUNT;
+use crate::space::{Hop, Space};
 use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
-use bentpipe_orbit::{Distance, EdgeKind, Mode, Node as Hop, Plan, Position, Terminal};
+use bentpipe_orbit::{Distance, EdgeKind, Mode, Node as Stop, Plan, Position, Terminal};
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -111,9 +112,10 @@ pub(super) fn expand(
     top: &Fields<'_>,
     spaces: Spaces<'_, '_>,
     scenario: &mut Scenario,
-) -> Result<(), Reported> {
+) -> Result<Space, Reported> {
+    let mut space = Space::default();
     if spaces.skies.is_empty() {
-        return Ok(());
+        return Ok(space);
     }
     scenario.links.truncate(spaces.base);
     let stands_for = |link: &LinkId| {
@@ -135,7 +137,18 @@ pub(super) fn expand(
             .filter(|(sky, ..)| *sky == index)
             .map(|(_, a, b)| (*a, *b))
             .collect();
-        let expanded = sky_ways(sky, &spaces.stations[index], &pairs, scenario)?;
+        let stations = &spaces.stations[index];
+        let (expanded, plan) = sky_ways(sky, stations, &pairs, scenario)?;
+        space.skies.push(crate::space::Sky {
+            name: sky.name.to_owned(),
+            constellation: sky.constellation.clone(),
+            mode: sky.settings.mode,
+            terminals: terminals(sky, stations),
+            nodes: stations.iter().map(|(node, _)| *node).collect(),
+            up_rate: sky.up_rate,
+            down_rate: sky.down_rate,
+            plan,
+        });
         for ((a, b), way) in pairs.into_iter().zip(expanded) {
             ways.insert((index, a, b), way);
         }
@@ -145,6 +158,18 @@ pub(super) fn expand(
         let place = spaces.skies[0].place;
         return Err(top.errors.report(Diagnostic::new(place, message)));
     }
+    let hop = |link: &LinkId| match stands_for(link) {
+        None => Hop::Link(*link),
+        Some((sky, a, b, back)) => {
+            let pairs = space.skies[sky].plan.pairs().iter();
+            let mut pairs = pairs.map(|pair| (pair.from, pair.to));
+            let pair = pairs.position(|pair| pair == (a, b)).unwrap_or(0);
+            Hop::Sky { sky, pair, back }
+        }
+    };
+    let flows = scenario.flows.iter();
+    let crossed = flows.map(|flow| flow.forward.iter().map(hop).collect());
+    space.ways = crossed.collect();
     for flow in &mut scenario.flows {
         route_flow(flow, &ways, stands_for);
         let change = flow
@@ -159,7 +184,7 @@ pub(super) fn expand(
             return Err(top.errors.report(error));
         }
     }
-    Ok(())
+    Ok(space)
 }
 
 /// Plans `pairs` of one constellation, adds its nodes and links and gives the
@@ -169,18 +194,12 @@ fn sky_ways(
     stations: &[(NodeId, Station)],
     pairs: &[(u32, u32)],
     scenario: &mut Scenario,
-) -> Result<Vec<Ways>, Reported> {
+) -> Result<(Vec<Ways>, Plan), Reported> {
     let report = |message: String, help: &str| {
         let error = Diagnostic::new(sky.place, message);
         Err(sky.fields.errors.report(error.help(help)))
     };
-    let terminals: Vec<Terminal> = stations
-        .iter()
-        .map(|(_, station)| Terminal {
-            place: station.place,
-            mask: station.mask.unwrap_or(sky.mask),
-        })
-        .collect();
+    let terminals = terminals(sky, stations);
     let plan = bentpipe_orbit::plan(&sky.constellation, &terminals, pairs, &sky.settings);
     let plan = match plan {
         Ok(plan) => plan,
@@ -205,10 +224,19 @@ fn sky_ways(
             return report(message, help);
         }
     }
-    match sky.settings.mode {
+    let ways = match sky.settings.mode {
         Mode::BentPipe => repeated(sky, stations, &plan, scenario),
         Mode::Isl => handed_on(sky, stations, &plan, scenario),
-    }
+    };
+    Ok((ways?, plan))
+}
+
+fn terminals(sky: &Sky<'_>, stations: &[(NodeId, Station)]) -> Vec<Terminal> {
+    let stations = stations.iter().map(|(_, station)| Terminal {
+        place: station.place,
+        mask: station.mask.unwrap_or(sky.mask),
+    });
+    stations.collect()
 }
 
 fn settings(
@@ -287,7 +315,7 @@ fn handed_on(
     plan: &Plan,
     scenario: &mut Scenario,
 ) -> Result<Vec<Ways>, Reported> {
-    let mut nodes: BTreeMap<Hop, NodeId> = BTreeMap::new();
+    let mut nodes: BTreeMap<Stop, NodeId> = BTreeMap::new();
     for edge in plan.edges() {
         for end in [edge.a, edge.b] {
             nodes.entry(end).or_insert(NodeId(0));
@@ -295,8 +323,8 @@ fn handed_on(
     }
     for (hop, id) in &mut nodes {
         *id = match hop {
-            Hop::Terminal(terminal) => stations[*terminal as usize].0,
-            Hop::Satellite(satellite) => {
+            Stop::Terminal(terminal) => stations[*terminal as usize].0,
+            Stop::Satellite(satellite) => {
                 let label = sky.constellation.label(*satellite as usize);
                 scenario.nodes.push(Node {
                     name: format!("{}[{label}]", sky.name),
@@ -305,16 +333,16 @@ fn handed_on(
             }
         };
     }
-    let label = |hop: Hop, nodes: &[Node]| match hop {
-        Hop::Satellite(satellite) => sky.constellation.label(satellite as usize),
-        Hop::Terminal(terminal) => nodes[stations[terminal as usize].0.0 as usize].name.clone(),
+    let label = |hop: Stop, nodes: &[Node]| match hop {
+        Stop::Satellite(satellite) => sky.constellation.label(satellite as usize),
+        Stop::Terminal(terminal) => nodes[stations[terminal as usize].0.0 as usize].name.clone(),
     };
-    let mut links: HashMap<(Hop, Hop), LinkId> = HashMap::new();
+    let mut links: HashMap<(Stop, Stop), LinkId> = HashMap::new();
     for edge in plan.edges() {
         let ends = [edge.a, edge.b].map(|hop| label(hop, &scenario.nodes));
         let station = match edge.b {
-            Hop::Terminal(terminal) => Some(&stations[terminal as usize].1),
-            Hop::Satellite(_) => None,
+            Stop::Terminal(terminal) => Some(&stations[terminal as usize].1),
+            Stop::Satellite(_) => None,
         };
         let delay = edge.spans[0].knots[0].delay;
         for down in [true, false] {
@@ -361,7 +389,7 @@ fn handed_on(
             });
         }
     }
-    let way = |path: &[Hop], back: bool| -> Vec<LinkId> {
+    let way = |path: &[Stop], back: bool| -> Vec<LinkId> {
         let mut way: Vec<LinkId> = path
             .windows(2)
             .map(|ends| {

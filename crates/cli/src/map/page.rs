@@ -1,0 +1,381 @@
+//! The page: the map with its animation, the network, the plot, in one file.
+
+use super::course::{Course, Stop, name};
+use super::earth::View;
+use super::svg::colour;
+use super::{Picture, network, plot, sky};
+use bentpipe_orbit::constants::{EARTH_DAY_S, EARTH_RADIUS_KM};
+use bentpipe_report::escape;
+use bentpipe_report::html::Page;
+use bentpipe_report::table::{Column, Table};
+use bentpipe_scenario::Scenario;
+use bentpipe_scenario::space::{Sky, Space};
+use bentpipe_units::{Duration, Time};
+use serde_json::{Value, json};
+
+const SCRIPT: &str = include_str!("map.js");
+const STYLE: &str = include_str!("map.css");
+
+/// Positions of satellites that follow no simple law, at most in a page: about
+/// 3 MB.
+const MOST_SAMPLES: u64 = 550_000;
+const SHORTEST_STEP: Duration = Duration::from_secs(30);
+
+/// The page as one file.
+pub(super) fn html(scenario: &Scenario, space: &Space, courses: &[Course], at: Time) -> String {
+    let mut page = Page::new(format!("{}: the network", scenario.name))
+        .markup(&format!("<style>\n{STYLE}</style>"));
+    if !scenario.description.trim().is_empty() {
+        page = page.paragraph(&scenario.description);
+    }
+    if !space.skies.is_empty() {
+        page = page.markup(&map(scenario, space, courses, at));
+    }
+    page = page.heading("Nodes, links and flows").figure(
+        &super::network_picture(scenario, space, courses).document(&scenario.name),
+        "Each link with its rate, one-way delay and loss, and what differs on the way back. \
+         Coloured lines are the ways of flows.",
+    );
+    page = page.table(&table(scenario, courses));
+    if !courses.iter().all(Course::is_constant) {
+        page = page.heading("Delay, hops and handovers").figure(
+            &plot::chart(scenario, courses).to_svg(),
+            "Propagation delay one way, links on the path, and changes of satellite.",
+        );
+    }
+    page.to_html()
+}
+
+/// What flows met over the run.
+fn table(scenario: &Scenario, courses: &[Course]) -> Table {
+    let mut table = Table::new([
+        Column::text("flow"),
+        Column::text("transport"),
+        Column::text("carries"),
+        Column::number("one way, least"),
+        Column::number("mean"),
+        Column::number("most"),
+        Column::number("hops"),
+        Column::number("paths"),
+        Column::number("handovers"),
+        Column::number("joined"),
+    ]);
+    for course in courses {
+        let flow = &scenario.flows[course.flows[0]];
+        let delays = course.delays();
+        let ms = |i: usize| delays.map_or("-".to_owned(), |d| format!("{:.2} ms", d[i] * 1e3));
+        let hops = match course.hops() {
+            None => "-".to_owned(),
+            Some((low, high)) if low == high => low.to_string(),
+            Some((low, high)) => format!("{low} to {high}"),
+        };
+        let mut paths: Vec<&Vec<Stop>> = Vec::new();
+        for path in course.legs.iter().filter_map(|leg| leg.path.as_ref()) {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        table.row([
+            course.title(scenario),
+            flow.transport
+                .as_ref()
+                .map_or("udp", |t| t.name.as_str())
+                .to_owned(),
+            crate::check::application(&flow.application),
+            ms(0),
+            ms(1),
+            ms(2),
+            hops,
+            paths.len().to_string(),
+            course.handovers.len().to_string(),
+            format!("{:.1}%", course.availability() * 100.0),
+        ]);
+    }
+    table.note("Propagation only. paths: different ones; joined: share of the time with a path.")
+}
+
+/// The maps, their controls, the data and the script.
+fn map(scenario: &Scenario, space: &Space, courses: &[Course], at: Time) -> String {
+    let views = super::views(space, courses);
+    let mut out = String::new();
+    for (i, (_, view)) in views.iter().enumerate() {
+        let picture = super::map_picture(scenario, space, courses, at, *view);
+        out.push_str(&format!(
+            "<div class=\"view\"{}>\n<div class=\"map\">\n{}<canvas aria-hidden=\"true\"></canvas>\n</div>\n</div>\n",
+            if i == 0 { "" } else { " hidden=\"hidden\"" },
+            picture.document(&format!("Map of {}", scenario.name))
+        ));
+    }
+    let length = scenario.duration.as_secs();
+    out.push_str(&format!(
+        "<div class=\"controls\">\n<button id=\"play\" type=\"button\">Play</button>\n\
+         <span class=\"clock\" id=\"clock\"></span>\n\
+         <input id=\"time\" type=\"range\" min=\"0\" max=\"{length}\" step=\"any\" aria-label=\"Time\"/>\n\
+         <label>Speed <select id=\"speed\">\n"
+    ));
+    // The run in about a minute, at first.
+    let speeds = [1.0, 5.0, 20.0, 60.0, 300.0, 1200.0];
+    let wanted = speeds.iter().position(|s| s * 60.0 >= length).unwrap_or(5);
+    for (i, speed) in speeds.iter().enumerate() {
+        let selected = if i == wanted {
+            " selected=\"selected\""
+        } else {
+            ""
+        };
+        out.push_str(&format!(
+            "<option value=\"{speed}\"{selected}>{speed}×</option>\n"
+        ));
+    }
+    out.push_str("</select></label>\n");
+    if views.len() > 1 {
+        out.push_str("<label>View <select id=\"view\">\n");
+        for (i, (title, _)) in views.iter().enumerate() {
+            out.push_str(&format!("<option value=\"{i}\">{title}</option>\n"));
+        }
+        out.push_str("</select></label>\n");
+    }
+    out.push_str(
+        "<label>Coverage <select id=\"coverage\"><option value=\"used\">in use</option>\
+         <option value=\"all\">of all</option><option value=\"none\">none</option></select></label>\n\
+         <label><input id=\"links\" type=\"checkbox\" checked=\"checked\"/> links between satellites</label>\n</div>\n",
+    );
+    out.push_str(
+        "<div class=\"map\" style=\"height: 4rem; background: #fff\"><canvas id=\"strip\" \
+         role=\"img\" aria-label=\"One-way delay against time\"></canvas></div>\n<ul class=\"now\">\n",
+    );
+    for (i, course) in courses.iter().enumerate() {
+        out.push_str(&format!(
+            "<li><i style=\"background: {}\"></i><span id=\"now{i}\">{}</span></li>\n",
+            colour(i),
+            escape(&super::state(scenario, space, course, at))
+        ));
+    }
+    out.push_str("</ul>\n<script type=\"application/json\" id=\"map-data\">");
+    let data = data(scenario, space, courses, at, &views);
+    out.push_str(&data.to_string().replace('<', "\\u003c"));
+    out.push_str(&format!("</script>\n<script>\n{SCRIPT}</script>\n"));
+    out
+}
+
+/// The number to three decimals, as JSON.
+fn short(x: f64) -> Value {
+    json!((x * 1e3).round() / 1e3)
+}
+
+fn millis(at: Time) -> u64 {
+    at.as_nanos() / 1_000_000
+}
+
+fn data(
+    scenario: &Scenario,
+    space: &Space,
+    courses: &[Course],
+    at: Time,
+    views: &[(&str, View)],
+) -> Value {
+    let mut stops: Vec<Stop> = Vec::new();
+    let mut paths: Vec<Vec<usize>> = Vec::new();
+    let mut stop_numbers = std::collections::HashMap::new();
+    let mut path_numbers = std::collections::HashMap::new();
+    let mut of_courses = Vec::new();
+    for (i, course) in courses.iter().enumerate() {
+        let (mut legs, mut times, mut delays) = (Vec::new(), Vec::new(), Vec::new());
+        for leg in &course.legs {
+            let number = leg.path.as_ref().map_or(-1, |path| {
+                let path: Vec<usize> = path
+                    .iter()
+                    .map(|stop| {
+                        *stop_numbers.entry(key(*stop)).or_insert_with(|| {
+                            stops.push(*stop);
+                            stops.len() - 1
+                        })
+                    })
+                    .collect();
+                *path_numbers.entry(path.clone()).or_insert_with(|| {
+                    paths.push(path);
+                    paths.len() as i64 - 1
+                })
+            });
+            legs.push(json!([millis(leg.from), number]));
+            if leg.path.is_none() {
+                times.push(millis(leg.from));
+                delays.push(-1);
+            }
+            for knot in &leg.delay {
+                times.push(millis(knot.at));
+                delays.push((knot.delay.as_nanos() / 1000) as i64);
+            }
+        }
+        let handovers: Vec<u64> = course.handovers.iter().map(|c| millis(c.at)).collect();
+        of_courses.push(json!({
+            "title": course.title(scenario),
+            "colour": colour(i),
+            "legs": legs,
+            "times": times,
+            "delays": delays,
+            "handovers": handovers,
+        }));
+    }
+    let stops = stops.iter().map(|stop| match stop {
+        Stop::Satellite(sky, satellite) => json!({
+            "name": name(scenario, space, *stop),
+            "label": sky::satellite_name(&space.skies[*sky], *satellite as usize),
+            "satellite": [sky, satellite],
+        }),
+        Stop::Ground(node) => {
+            let place = space.skies.iter().find_map(|sky| {
+                let number = sky.nodes.iter().position(|n| n == node)?;
+                let place = sky.terminals.get(number)?.place;
+                Some(json!([place.longitude(), place.latitude()]))
+            });
+            json!({ "name": name(scenario, space, *stop), "place": place })
+        }
+    });
+    let stops: Vec<Value> = stops.collect();
+    let skies: Vec<Value> = space.skies.iter().map(|s| sky_data(s, scenario)).collect();
+    let views = views.iter().map(|(_, view)| {
+        json!({
+            "left": view.left,
+            "top": view.top,
+            "scale": view.scale,
+            "width": view.width,
+            "height": view.height,
+            "taken": super::terminal_boxes(scenario, space, *view),
+        })
+    });
+    json!({
+        "duration": scenario.duration.as_secs(),
+        "at": at.as_secs(),
+        "day_s": EARTH_DAY_S,
+        "earth_km": EARTH_RADIUS_KM,
+        "views": views.collect::<Vec<_>>(),
+        "skies": skies,
+        "stops": stops,
+        "paths": paths,
+        "courses": of_courses,
+    })
+}
+
+/// A stop as something to look up.
+fn key(stop: Stop) -> (usize, u32) {
+    match stop {
+        Stop::Ground(node) => (usize::MAX, node.0),
+        Stop::Satellite(sky, satellite) => (sky, satellite),
+    }
+}
+
+fn sky_data(sky: &Sky, scenario: &Scenario) -> Value {
+    let count = sky.constellation.len();
+    let mut here = Vec::new();
+    sky.constellation.positions(Time::ZERO, &mut here);
+    let radii: Vec<Value> = here.iter().map(|at| short(at.radius().km())).collect();
+    let isl = |isl: &bentpipe_orbit::Isl| json!([isl.a, isl.b, u8::from(isl.up)]);
+    let isls: Vec<Value> = sky.plan.isls().iter().map(isl).collect();
+    let changes = sky.plan.isl_changes();
+    let changes =
+        changes.map(|(at, index, isl)| json!([millis(at), index, isl.a, isl.b, u8::from(isl.up)]));
+    let changes: Vec<Value> = changes.collect();
+    let mut value = json!({
+        "name": sky.name,
+        "count": count,
+        "isls": isls,
+        "changes": changes,
+    });
+    let half = |i: usize| short(sky::half_angle(sky, i, Time::ZERO));
+    if let Some(shell) = sky.constellation.as_shell() {
+        let planes = 0..shell.planes;
+        let arguments = planes.flat_map(|p| (0..shell.per_plane).map(move |s| (p, s)));
+        let arguments =
+            arguments.map(|(p, s)| json!((shell.argument(p, s).degrees() * 1e6).round() / 1e6));
+        value["kind"] = json!("shell");
+        value["per_plane"] = json!(shell.per_plane);
+        value["arguments"] = json!(arguments.collect::<Vec<_>>());
+        value["inclination"] = json!(shell.inclination.degrees());
+        value["spacing"] = json!(shell.node_spacing.degrees());
+        value["period_s"] = json!(shell.period().as_secs());
+        value["radius_km"] = json!(shell.radius().km());
+        value["half"] = json!([half(0)]);
+        return value;
+    }
+    value["half"] = json!((0..count).map(half).collect::<Vec<_>>());
+    value["radius_km"] = json!(radii);
+    if sky.constellation.stands() {
+        let places = here.iter().map(|at| super::earth::below(*at));
+        let places = places.map(|(lon, lat)| json!([short(lon), short(lat)]));
+        value["kind"] = json!("standing");
+        value["places"] = json!(places.collect::<Vec<_>>());
+        return value;
+    }
+    let length = scenario.duration;
+    let most = (MOST_SAMPLES / count.max(1) as u64).max(2);
+    let step = SHORTEST_STEP.max(length / most).min(length);
+    let steps = length.as_nanos().div_ceil(step.as_nanos().max(1)) + 1;
+    let mut bytes: Vec<u8> = Vec::new();
+    for k in 0..steps {
+        sky.constellation
+            .positions(Time::ZERO + step * k, &mut here);
+        for at in &here {
+            let (lon, lat) = super::earth::below(*at);
+            let (lon, lat) = (lon / 180.0 * 32_767.0, lat / 90.0 * 32_767.0);
+            let lat = if sky::is_there(*at) {
+                lat.round() as i16
+            } else {
+                i16::MIN
+            };
+            bytes.extend((lon.round() as i16).to_le_bytes());
+            bytes.extend(lat.to_le_bytes());
+        }
+    }
+    value["kind"] = json!("sampled");
+    value["step_s"] = json!(step.as_secs());
+    value["steps"] = json!(steps);
+    value["base64"] = json!(base64(&bytes));
+    value
+}
+
+/// RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for i in 0..4 {
+            if i <= three.len() {
+                out.push(DIGITS[(bits >> (18 - 6 * i) & 63) as usize] as char);
+            } else {
+                out.push('=');
+            }
+        }
+    }
+    out
+}
+
+/// A picture of the network for the page and for files.
+pub(super) fn network(scenario: &Scenario, space: &Space, courses: &[Course]) -> Picture {
+    let (body, width, height) = network::draw(scenario, space, courses);
+    Picture {
+        body,
+        width,
+        height,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base64;
+
+    #[test]
+    fn base64_of_the_rfc() {
+        let cases = [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+        ];
+        for (text, coded) in cases {
+            assert_eq!(base64(text.as_bytes()), coded);
+        }
+    }
+}
