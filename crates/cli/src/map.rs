@@ -78,7 +78,10 @@ pub(crate) fn main(args: &args::Map, out: &mut Output) -> Result<Status, Failure
     let default = || PathBuf::from(format!("{}-map.{ending}", scenario.name));
     let file = args.out.clone().unwrap_or_else(default);
     let content = match format {
-        MapFormat::Html => page::html(&scenario, &space, &courses, at).into_bytes(),
+        MapFormat::Html => {
+            page::check(&scenario, &space)?;
+            page::html(&scenario, &space, &courses, at).into_bytes()
+        }
         MapFormat::Svg => still(&scenario, &space, &courses, at).into_bytes(),
         MapFormat::Png => {
             let svg = still(&scenario, &space, &courses, at);

@@ -224,7 +224,7 @@
     D.courses.forEach(function (c, n) {
       var p = paths[n], d = delay(c, time), done = find(c.handovers, time * 1000, function (x) { return x; }) + 1;
       $("now" + n).textContent = c.title + ": " + (p
-        ? (d === null ? "" : d.toFixed(2) + " ms one way, ") + (p.length - 1) + " hops, " + done + " handovers so far, over "
+        ? (d === null ? "" : d.toFixed(2) + " ms one way, ") + (p.length - 1) + " hops, " + done + (done === 1 ? " handover" : " handovers") + " so far, over "
           + p.map(function (s) { return D.stops[s].name; }).join(" – ")
         : "no way");
     });

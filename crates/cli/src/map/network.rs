@@ -415,15 +415,11 @@ fn places(drawn: &mut Diagram) -> (f64, f64) {
         .max()
         .unwrap_or(1);
     let height = (row * most as f64 + 30.0).max(110.0);
-    for column in 0..=last {
-        let members = drawn.nodes.iter().filter(|n| n.column as usize == column);
-        let count = members.count() as f64;
-        for node in drawn
-            .nodes
-            .iter_mut()
-            .filter(|n| n.column as usize == column)
-        {
-            node.x = centres[column];
+    for (column, centre) in centres.into_iter().enumerate() {
+        let ours = |node: &Node| node.column as usize == column;
+        let count = drawn.nodes.iter().filter(|node| ours(node)).count() as f64;
+        for node in drawn.nodes.iter_mut().filter(|node| ours(node)) {
+            node.x = centre;
             node.y = height / 2.0 + row * (node.row as f64 - (count - 1.0) / 2.0);
         }
     }

@@ -4,6 +4,7 @@ use super::course::{Course, Stop, name};
 use super::earth::View;
 use super::svg::colour;
 use super::{Picture, network, plot, sky};
+use crate::exit::Failure;
 use bentpipe_orbit::constants::{EARTH_DAY_S, EARTH_RADIUS_KM};
 use bentpipe_report::escape;
 use bentpipe_report::html::Page;
@@ -17,9 +18,39 @@ const SCRIPT: &str = include_str!("map.js");
 const STYLE: &str = include_str!("map.css");
 
 /// Positions of satellites that follow no simple law, at most in a page: about
-/// 3 MB.
-const MOST_SAMPLES: u64 = 550_000;
+/// 4 MB.
+const MOST_SAMPLES: u64 = 800_000;
 const SHORTEST_STEP: Duration = Duration::from_secs(30);
+/// A low satellite goes round in 90 minutes: 12 degrees in this time, over which
+/// a straight line is still good.
+const LONGEST_STEP: Duration = Duration::from_secs(180);
+
+/// The time between two positions of satellites that follow no simple law; none
+/// where they are too many for a page.
+fn step(sky: &Sky, length: Duration) -> Option<Duration> {
+    let most = (MOST_SAMPLES / sky.constellation.len().max(1) as u64).max(2);
+    let step = SHORTEST_STEP.max(length / most).min(length);
+    (step <= LONGEST_STEP).then_some(step)
+}
+
+/// Whether a page can hold the satellites.
+///
+/// # Errors
+/// If they are too many for so long a time.
+pub(super) fn check(scenario: &Scenario, space: &Space) -> Result<(), Failure> {
+    for sky in &space.skies {
+        let simple = sky.constellation.stands() || sky.constellation.as_shell().is_some();
+        if !simple && step(sky, scenario.duration).is_none() {
+            return Err(Failure::new(format!(
+                "{} satellites over {} are too many for a page; shorten it with \
+                 --set duration='1 h', or write a picture with --format svg",
+                sky.constellation.len(),
+                scenario.duration
+            )));
+        }
+    }
+    Ok(())
+}
 
 /// The page as one file.
 pub(super) fn html(scenario: &Scenario, space: &Space, courses: &[Course], at: Time) -> String {
@@ -307,8 +338,7 @@ fn sky_data(sky: &Sky, scenario: &Scenario) -> Value {
         return value;
     }
     let length = scenario.duration;
-    let most = (MOST_SAMPLES / count.max(1) as u64).max(2);
-    let step = SHORTEST_STEP.max(length / most).min(length);
+    let step = step(sky, length).unwrap_or(LONGEST_STEP);
     let steps = length.as_nanos().div_ceil(step.as_nanos().max(1)) + 1;
     let mut bytes: Vec<u8> = Vec::new();
     for k in 0..steps {

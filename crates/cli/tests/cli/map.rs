@@ -161,6 +161,44 @@ fn a_picture_shows_the_time_that_was_asked_for() {
 }
 
 #[test]
+fn satellites_of_a_file_move_as_positions() {
+    let tle = include_str!("../../../../fuzz/seeds/elements/iss.tle");
+    let scenario = r#"
+duration = "6 h"
+[constellation.leo]
+kind = "elements"
+file = "many.tle"
+up_rate = "1 Mbit/s"
+down_rate = "1 Mbit/s"
+[node.genoa]
+terminal_of = "leo"
+latitude = 44.41
+longitude = 8.93
+[node.rome]
+terminal_of = "leo"
+latitude = 41.9
+longitude = 12.5
+[flow.x]
+from = "genoa"
+to = "rome"
+transport = "cubic"
+application = "persistent"
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("many.tle"), tle).unwrap();
+    std::fs::write(folder.path().join("iss.toml"), scenario).unwrap();
+    let out = bentpipe_in(folder.path(), &["map", "iss.toml"]).ok();
+    assert_eq!(out, "wrote iss-map.html\n");
+    let page = read(&folder, "iss-map.html");
+    // 720 steps of 30 s, a longitude and a latitude each.
+    let (_, rest) = page.split_once("\"base64\":\"").unwrap();
+    assert_eq!(rest.find('"').unwrap(), (721_usize * 4).div_ceil(3) * 4);
+    std::fs::write(folder.path().join("many.tle"), tle.repeat(9000)).unwrap();
+    let error = bentpipe_in(folder.path(), &["map", "iss.toml"]).refused();
+    assert!(error.contains("too many for a page"), "{error}");
+}
+
+#[test]
 fn what_cannot_be_drawn() {
     let cases: [(&[&str], &str); 5] = [
         (&["--out", "map.pdf"], "must end in .html, .svg or .png"),
