@@ -130,7 +130,7 @@ fn medium<'a>(scenario: &'a Scenario, link: &Link) -> Option<&'a str> {
 }
 
 /// What a link does beyond its queue and channel.
-fn more_of(link: &Link) -> &'static str {
+pub(crate) fn more_of(link: &Link) -> &'static str {
     match (&link.timeline, link.arq.map(|arq| arq.scheme)) {
         (Some(timeline), _) if timeline.opportunities().is_some() => ", delivery opportunities",
         (Some(_), _) => ", changes with time",

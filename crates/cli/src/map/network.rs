@@ -5,6 +5,7 @@ use super::course::{Course, Stop, name};
 use super::svg::{Anchor, Box4, INK, Room, SOFT, Style, Svg, colour, num, path};
 use crate::check;
 use bentpipe_link::ChannelSettings;
+use bentpipe_link::medium::AccessSettings;
 use bentpipe_orbit::Mode;
 use bentpipe_scenario::space::{Hop, Sky, Space};
 use bentpipe_scenario::{Link, NodeId, Scenario};
@@ -127,7 +128,7 @@ fn diagram(scenario: &Scenario, space: &Space, courses: &[Course]) -> Diagram {
         edges
             .entry(key)
             .or_default()
-            .push(link_lines(link, back.copied()));
+            .push(link_lines(scenario, link, back.copied()));
     }
     for ((a, b), all) in edges {
         // Links of one kind between counted nodes are one line.
@@ -202,40 +203,55 @@ fn boxes(scenario: &Scenario, numbers: &BTreeMap<NodeId, usize>, drawn: &mut Dia
     }
 }
 
-fn loss(link: &Link) -> Option<String> {
-    let lossy = !matches!(link.settings.channel, ChannelSettings::Perfect);
-    lossy.then(|| check::channel(&link.settings.channel))
+/// What a link does beyond its rate and delay: loss, repair, the medium that
+/// it shares.
+fn more_of(scenario: &Scenario, link: &Link) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut loss = match link.settings.channel {
+        ChannelSettings::Perfect => String::new(),
+        _ => check::channel(&link.settings.channel),
+    };
+    loss.push_str(check::more_of(link));
+    if !loss.is_empty() {
+        lines.push(loss.trim_start_matches(", ").to_owned());
+    }
+    let medium = link.medium.and_then(|m| scenario.media.get(m.0 as usize));
+    if let Some(medium) = medium {
+        let access = match medium.settings.access {
+            AccessSettings::Tdma { .. } => "TDMA",
+            AccessSettings::Dama { .. } => "DAMA",
+            AccessSettings::CfDama { .. } => "CF-DAMA",
+            AccessSettings::Aloha(_) => "ALOHA",
+        };
+        lines.push(format!("shares {} ({access})", medium.name));
+    }
+    lines
 }
 
-fn link_lines(link: &Link, back: Option<&Link>) -> Vec<String> {
-    let text = |l: &Link| {
-        let changing = if l.timeline.is_some() {
-            " (changing)"
-        } else {
-            ""
-        };
-        format!(
-            "{}, {}{changing}",
-            l.settings.rate, l.settings.one_way_delay
-        )
-    };
-    let mut lines = vec![link.name.clone(), text(link)];
-    lines.extend(loss(link));
+fn link_lines(scenario: &Scenario, link: &Link, back: Option<&Link>) -> Vec<String> {
+    let (s, more) = (&link.settings, more_of(scenario, link));
+    let mut lines = vec![
+        link.name.clone(),
+        format!("{}, {}", s.rate, s.one_way_delay),
+    ];
+    lines.extend(more.iter().cloned());
     let Some(back) = back else {
         lines.push("one way".to_owned());
         return lines;
     };
-    if text(back) != text(link) || loss(back) != loss(link) {
-        let mut parts = Vec::new();
-        if back.settings.rate != link.settings.rate {
-            parts.push(back.settings.rate.to_string());
-        }
-        if back.settings.one_way_delay != link.settings.one_way_delay {
-            parts.push(back.settings.one_way_delay.to_string());
-        }
-        if loss(back) != loss(link) {
-            parts.push(loss(back).unwrap_or_else(|| "no loss".to_owned()));
-        }
+    let mut parts = Vec::new();
+    if back.settings.rate != s.rate {
+        parts.push(back.settings.rate.to_string());
+    }
+    if back.settings.one_way_delay != s.one_way_delay {
+        parts.push(back.settings.one_way_delay.to_string());
+    }
+    let other = more_of(scenario, back);
+    if other != more {
+        let plain = || vec!["no loss".to_owned()];
+        parts.extend(if other.is_empty() { plain() } else { other });
+    }
+    if !parts.is_empty() {
         lines.push(format!("back: {}", parts.join(", ")));
     }
     lines
