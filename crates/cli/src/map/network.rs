@@ -248,8 +248,11 @@ fn link_lines(scenario: &Scenario, link: &Link, back: Option<&Link>) -> Vec<Stri
     }
     let other = more_of(scenario, back);
     if other != more {
-        let plain = || vec!["no loss".to_owned()];
-        parts.extend(if other.is_empty() { plain() } else { other });
+        let lossy = !matches!(s.channel, ChannelSettings::Perfect);
+        if other.is_empty() && lossy {
+            parts.push("no loss".to_owned());
+        }
+        parts.extend(other);
     }
     if !parts.is_empty() {
         lines.push(format!("back: {}", parts.join(", ")));
@@ -393,6 +396,32 @@ fn rows(drawn: &mut Diagram) {
     }
 }
 
+/// How far below its ends' middle a link runs that would cross other nodes.
+const BEND: f64 = 90.0;
+
+/// The line between two nodes, `off` below their middles.
+fn line(a: &Node, b: &Node, off: f64) -> String {
+    let (from, to) = ((a.x, a.y + off), (b.x, b.y + off));
+    if !bends(a, b) {
+        return path(&[from, to], false);
+    }
+    let middle = ((a.x + b.x) / 2.0, (a.y + b.y) / 2.0 + off + 2.0 * BEND);
+    format!(
+        "M{} {}Q{} {} {} {}",
+        num(from.0),
+        num(from.1),
+        num(middle.0),
+        num(middle.1),
+        num(to.0),
+        num(to.1)
+    )
+}
+
+/// Whether there are columns between two nodes.
+fn bends(a: &Node, b: &Node) -> bool {
+    (a.column - b.column).abs() > 1
+}
+
 /// Gives nodes their places and returns width and height of it all.
 fn places(drawn: &mut Diagram) -> (f64, f64) {
     columns(drawn);
@@ -431,6 +460,12 @@ fn places(drawn: &mut Diagram) -> (f64, f64) {
         .max()
         .unwrap_or(1);
     let height = (row * most as f64 + 30.0).max(110.0);
+    let bent = |edge: &Edge| bends(&drawn.nodes[edge.ends[0]], &drawn.nodes[edge.ends[1]]);
+    let below = if drawn.edges.iter().any(bent) {
+        BEND
+    } else {
+        0.0
+    };
     for (column, centre) in centres.into_iter().enumerate() {
         let ours = |node: &Node| node.column as usize == column;
         let count = drawn.nodes.iter().filter(|node| ours(node)).count() as f64;
@@ -439,7 +474,7 @@ fn places(drawn: &mut Diagram) -> (f64, f64) {
             node.y = height / 2.0 + row * (node.row as f64 - (count - 1.0) / 2.0);
         }
     }
-    (x, height)
+    (x, height + below)
 }
 
 /// The diagram, and its size.
@@ -454,7 +489,7 @@ pub(super) fn draw(scenario: &Scenario, space: &Space, courses: &[Course]) -> (S
     }
     for edge in &drawn.edges {
         let [a, b] = edge.ends.map(|n| &drawn.nodes[n]);
-        let line = path(&[(a.x, a.y), (b.x, b.y)], false);
+        let line = line(a, b, 0.0);
         let dash = if a.sky || b.sky {
             " stroke-dasharray=\"5 4\""
         } else {
@@ -467,20 +502,17 @@ pub(super) fn draw(scenario: &Scenario, space: &Space, courses: &[Course]) -> (S
     // Flows side by side on each stretch that they share.
     let mut ranks: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for (i, way) in drawn.ways.iter().enumerate() {
-        let mut line = String::new();
+        let mut data = String::new();
         for ends in way.windows(2) {
             let key = (ends[0].min(ends[1]), ends[0].max(ends[1]));
             let rank = ranks.entry(key).or_default();
             let off = beside(*rank);
             *rank += 1;
-            let points = ends.iter().map(|n| {
-                let node = &drawn.nodes[*n];
-                (node.x, node.y + off)
-            });
-            line.push_str(&path(&points.collect::<Vec<_>>(), false));
+            let [a, b] = [ends[0], ends[1]].map(|n| &drawn.nodes[n]);
+            data.push_str(&line(a, b, off));
         }
         svg.raw(format!(
-            "<path d=\"{line}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2.4\"/>",
+            "<path d=\"{data}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2.4\"/>",
             colour(i)
         ));
     }
@@ -536,6 +568,11 @@ fn edge_label(svg: &mut Svg, room: &mut Room, edge: &Edge, drawn: &Diagram) {
         };
         let y = a.y + (b.y - a.y) * run;
         let level = (b.y - a.y).abs() < 10.0;
+        let y = if bends(a, b) {
+            y + 4.0 * BEND * run * (1.0 - run)
+        } else {
+            y
+        };
         let top = if level { y - 6.0 - h } else { y - h / 2.0 };
         boxes.push([x - w / 2.0, top, x + w / 2.0, top + h]);
     }
