@@ -1,5 +1,9 @@
 //! Scenarios from programs, without a file.
 
+mod error;
+
+pub use error::BuildError;
+
 use crate::attach::attach;
 use crate::fits::misfit;
 use crate::model::{
@@ -49,106 +53,6 @@ pub struct ScenarioBuilder {
     scenario: Scenario,
     /// The links that the boxes stand at, by name.
     toward: Vec<String>,
-}
-
-/// Why a scenario cannot be built.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum BuildError {
-    /// The run would end before it starts.
-    #[error("the duration is zero")]
-    NoDuration,
-    /// Nothing to run.
-    #[error("the scenario has no flows")]
-    NoFlows,
-    /// Two nodes, links, flows or middleboxes share a name.
-    #[error("there are two {what}s named `{name}`")]
-    Duplicate {
-        /// `node`, `link`, `flow` or `middlebox`.
-        what: &'static str,
-        /// The name.
-        name: String,
-    },
-    /// A link or flow refers to a node of another builder.
-    #[error("{what} `{name}` is at a node that does not exist")]
-    UnknownNode {
-        /// `link` or `flow`.
-        what: &'static str,
-        /// Its name.
-        name: String,
-    },
-    /// A link or flow ends where it starts.
-    #[error("{what} `{name}` ends where it starts")]
-    SameNode {
-        /// `link` or `flow`.
-        what: &'static str,
-        /// Its name.
-        name: String,
-    },
-    /// A link that carries nothing.
-    #[error("the rate of link `{0}` is zero")]
-    NoRate(String),
-    /// A link that changes with time cannot send again what it loses.
-    #[error("link `{0}` has a timeline and ARQ; it can have one of them")]
-    ArqAndTimeline(String),
-    /// A link that shares a medium of another builder.
-    #[error("the medium of link `{0}` does not exist")]
-    NoMedium(String),
-    /// A medium whose slots have no room for data.
-    #[error("the slots of medium `{0}` hold nothing: too many terminals, slots or overhead")]
-    NoSlots(String),
-    /// A RED queue that drops all before it drops any.
-    #[error("the queue of link `{0}` has its maximum not above its minimum")]
-    Thresholds(String),
-    /// A file or stream without its TCP, or datagrams with one, or traffic
-    /// with pauses over the ideal bound, or a connection for each page over an
-    /// imitated agent of ns-2.
-    #[error("flow `{0}` needs a transport, or has one that cannot carry it")]
-    Transport(String),
-    /// A congestion control that cannot be built.
-    #[error("flow `{flow}`: {why}")]
-    CongestionControl {
-        /// Name of the flow.
-        flow: String,
-        /// What is wrong.
-        why: bentpipe_cc::BuildError,
-    },
-    /// A path that was given for a flow does not lead from its one node to its
-    /// other, or the times are out of order.
-    #[error("flow `{flow}`: the route from {at} on {why}")]
-    Route {
-        /// Name of the flow.
-        flow: String,
-        /// From when on the route holds.
-        at: Time,
-        /// What is wrong.
-        why: &'static str,
-    },
-    /// A middlebox whose node has no link of that name.
-    #[error("middlebox `{name}` is not at link `{link}`")]
-    NotAtLink {
-        /// Name of the box.
-        name: String,
-        /// Name of the link.
-        link: String,
-    },
-    /// A split-connection PEP that cannot split a flow.
-    #[error("middlebox `{middlebox}` cannot split flow `{flow}`: {why}")]
-    NoSplit {
-        /// Name of the flow.
-        flow: String,
-        /// Name of the PEP.
-        middlebox: String,
-        /// What is wrong.
-        why: &'static str,
-    },
-    /// No path between the nodes of a flow.
-    #[error("no path leads from `{from}` to `{to}` and back, or it is too long")]
-    Unconnected {
-        /// First node.
-        from: String,
-        /// Last node.
-        to: String,
-    },
 }
 
 impl Scenario {
