@@ -246,6 +246,14 @@ fn split_peps() {
         boxed("kind = \"split\"\nnode = \"gateway\"\n\n[transport.mtsi]\nprofile = \"ns-2\"")
     );
     insta::assert_snapshot!(
+        "pep_over_no_router",
+        boxed("kind = \"split\"\nnode = \"gateway\"\ntransport = \"xcp\"")
+    );
+    insta::assert_snapshot!(
+        "pep_on_an_end",
+        boxed("kind = \"split\"\nnode = \"client\"")
+    );
+    insta::assert_snapshot!(
         "pep_with_the_ideal_bound",
         boxed("kind = \"split\"\nnode = \"gateway\"\ntransport = \"ideal\"")
     );

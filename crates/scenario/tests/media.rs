@@ -177,5 +177,7 @@ mistakes! {
     scheduler_somewhere: "minislot = \"8 B\"" => "scheduler = \"moon\"";
     satellite_beyond_the_hub: "minislot = \"8 B\"" => "scheduler = \"on-board\"\nto_satellite = \"1 s\"";
     minislots_of_nobody: "minislot = \"8 B\"" => "minislots = 4";
+    router_on_a_medium: "\"50 packets\"" => "{ kind = \"xcp\", limit = \"50 packets\" }";
+    timeline_on_a_medium: "medium = \"uplink\"" => "medium = \"uplink\"\ntimeline = [{ at = \"1 s\", up = false }]";
     timeout_before_the_hop: "kind = \"cf-dama\"\nrate = \"2 Mbit/s\"\none_way_delay = \"250 ms\"\nframe = \"24 ms\"\nslots = 20\nminislot = \"8 B\"" => "kind = \"aloha\"\nrate = \"2 Mbit/s\"\none_way_delay = \"250 ms\"\ntimeout = \"200 ms\"";
 }

@@ -90,13 +90,23 @@ pub(crate) fn advise(results: &[Measured], default: &str, loss: f64) -> Option<A
     let (pick, as_fast) =
         choose(results, |m| usable(m) && !wasteful(m)).or_else(|| choose(results, usable))?;
     let default = results.iter().position(|m| m.name == default);
+    // Nobody is told to change to something slower, however thrifty it is.
+    let slower = |i: usize, d: usize| {
+        i != d
+            && by_time(&results[d], &results[i]) == Ordering::Less
+            && !ties(&results[d], &results[i])
+    };
+    let (pick, as_fast) = match default {
+        Some(d) if slower(pick, d) => (d, Vec::new()),
+        _ => (pick, as_fast),
+    };
     let speedup = default
         .filter(|d| *d != pick && !ties(&results[pick], &results[*d]))
         .and_then(|d| Some(results[d].times?.mean / results[pick].times?.mean));
     let today = (results[pick].reach > Reach::Module)
         .then(|| choose(results, |m| m.reach <= Reach::Module && !wasteful(m)))
         .flatten()
-        .map(|(today, _)| today);
+        .map(|(today, _)| default.filter(|d| slower(today, *d)).unwrap_or(today));
     let gentler = gentler(results, pick);
     let as_good = |i: &usize| {
         *i != pick

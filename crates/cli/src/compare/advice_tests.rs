@@ -184,3 +184,21 @@ fn unfairness_must_be_more_than_noise() {
     sharing.beside_default.ci95 = Some(15.0);
     assert!(risks(&pick, None, Some(&sharing), 0.0).is_empty());
 }
+
+#[test]
+fn nobody_is_told_to_change_to_something_slower() {
+    let mut results = [
+        measured("usual", Reach::Default, &[20.0, 20.2, 19.8]),
+        measured("thrifty", Reach::Absent, &[70.0, 71.0, 69.0]),
+        measured("module", Reach::Module, &[60.0, 61.0, 59.0]),
+    ];
+    // It repeats so much that it would not be recommended by itself.
+    results[0].resent = 0.2;
+    let advice = advise(&results, "usual", 0.0).unwrap();
+    assert_eq!((advice.pick, advice.speedup), (0, None));
+    assert!(advice.as_fast.is_empty());
+    // Nor to a slower one of Linux, where the best is not there yet.
+    results[1].times = summary(&[10.0, 10.1, 9.9]);
+    let advice = advise(&results, "usual", 0.0).unwrap();
+    assert_eq!((advice.pick, advice.today), (1, Some(0)));
+}

@@ -77,7 +77,8 @@ impl Orbit {
         };
         let (Some(forth), Some(back)) = (line(rate), line(return_rate)) else {
             return Err(Failure::new(format!(
-                "--orbit {name}: no satellite joins {from} and {to} within {} hours",
+                "--orbit {name}: no satellite joins {from} and {to} at any time in the {} h that \
+                 were looked at: one of them sees none of those that the other sees",
                 settings.duration.as_secs() / 3600.0
             )));
         };

@@ -40,9 +40,13 @@ pub(super) fn all(
     }
     if let Some(orbit) = &path.orbit {
         let [least, _, most] = orbit.rtt.map(|rtt| digits3(rtt.as_secs() * 1e3));
+        let rtt = match least == most {
+            true => format!("{least} ms"),
+            false => format!("{least} to {most} ms"),
+        };
+        out.line(format_args!("over {}", orbit.text))?;
         out.line(format_args!(
-            "over {}: RTT {least} to {most} ms, {} changes of path an hour, a path for {} of the time",
-            orbit.text,
+            "RTT {rtt}, {} changes of path an hour, a path for {} of the time",
             orbit.changes,
             percent(orbit.availability),
         ))?;

@@ -69,10 +69,30 @@ pub(super) fn write(table: &Table, colour: bool) -> String {
     let note = one_line(&table.note);
     if !note.is_empty() {
         out.push('\n');
-        out.push_str(&paint(&note, Tone::Faint, colour));
-        out.push('\n');
+        for line in wrapped(&note) {
+            out.push_str(&paint(&line, Tone::Faint, colour));
+            out.push('\n');
+        }
     }
     out
+}
+
+/// Columns that a note takes at most.
+const NOTE_WIDTH: usize = 100;
+
+/// The words of `note` in lines; a word that is longer has a line of its own.
+fn wrapped(note: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in note.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= NOTE_WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 fn cleaned(row: &Row) -> Row {

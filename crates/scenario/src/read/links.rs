@@ -12,7 +12,7 @@ use crate::schema::{self, LARGEST_COUNT};
 use crate::source::Place;
 use crate::tree::{Entry, Table, Value};
 use bentpipe_link::medium::MediumSettings;
-use bentpipe_link::{ArqSettings, ChannelSettings, Coding, LinkSettings, Timeline};
+use bentpipe_link::{ArqSettings, ChannelSettings, Coding, LinkSettings, QueueSettings, Timeline};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 use std::sync::Arc;
 
@@ -341,6 +341,11 @@ impl Direction {
                 message,
                 "put a second link behind that of the medium",
             );
+        }
+        if self.medium.is_some() && matches!(settings.queue, QueueSettings::Xcp(_)) {
+            let message = "shares a medium and has a queue of kind `xcp`";
+            let help = "an XCP router needs a rate of its own: put it on a second link";
+            return refuse("queue", message, help);
         }
         Ok(Finished {
             settings,

@@ -11,6 +11,7 @@ use crate::schema;
 use crate::source::Place;
 use crate::tree::{Entry, Value};
 use bentpipe_cc::nearest;
+use bentpipe_link::QueueSettings;
 use bentpipe_middlebox::split::{Accept, Pool, SplitSettings};
 use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant, SpoofSettings};
 use bentpipe_tcp::CongestionControlChoice;
@@ -65,7 +66,42 @@ pub(super) fn split(
         let error = Diagnostic::new(place(pep), message).label(failed.why.reason());
         let help = "name the flows that it is to split, such as `flows = [\"download\"]`";
         top.errors.report(error.help(help))
-    })
+    })?;
+    let splits = |pep: &SplitPep| {
+        let mut split = flows.iter().filter_map(|flow| flow.split.as_ref());
+        split.any(|split| split.peps.iter().any(|p| p.name == pep.name))
+    };
+    if let Some(idle) = peps.iter().find(|pep| !splits(pep)) {
+        let message = format!("middlebox `{}` splits no flow", idle.name);
+        let error = Diagnostic::new(place(&idle.name), message)
+            .label("no flow that it is to split passes its node")
+            .help("put it on a node between the ends of a flow over TCP");
+        return Err(top.errors.report(error));
+    }
+    let is_router = |link: &LinkId| {
+        let link = links.links.get(link.0 as usize);
+        link.is_some_and(|l| matches!(l.settings.queue, QueueSettings::Xcp(_)))
+    };
+    for flow in flows.iter() {
+        let Some(split) = &flow.split else { continue };
+        for (number, leg) in split.legs.iter().enumerate() {
+            let mut links = leg.forward.iter().chain(&leg.reverse);
+            if !leg.transport.is_explicit() || links.any(is_router) {
+                continue;
+            }
+            let pep = &split.peps[number.saturating_sub(1)].name;
+            let message = format!(
+                "a leg of flow `{}` crosses no queue of kind `xcp`, and transport `{}` sends what \
+                 those allow",
+                flow.name, leg.transport.name
+            );
+            let error = Diagnostic::new(place(pep), message)
+                .label("its window would never change")
+                .help("give its bottleneck `queue = { kind = \"xcp\", limit = \"1 BDP\" }`");
+            return Err(top.errors.report(error));
+        }
+    }
+    Ok(())
 }
 
 fn pep(
