@@ -244,7 +244,7 @@ fn a_download_goes_over_satellites_between_two_places() {
     let text = text.ok();
     assert!(
         text.contains(
-            "over a geostationary satellite at 96.7 W from 37.9,-122.3 to 42.3,-71.1: RTT"
+            "over a geostationary satellite at 96.7 W from 37.9,-122.3 to 42.3,-71.1\nRTT "
         ),
         "{text}"
     );
@@ -258,7 +258,7 @@ fn mistakes_about_orbits_are_explained() {
     let error = bentpipe(&[&at[..], &["--orbit", "leo"]].concat()).refused();
     insta::assert_snapshot!(error, @"error: there is no orbit `leo`: expected geo, iridium, teledesic, starlink or a file of TLE or OMM");
     let error = bentpipe(&[&at[..], &["--orbit", "geo"]].concat()).refused();
-    insta::assert_snapshot!(error, @"error: --orbit geo: no satellite joins 0,0 and 0,170 within 1 hours");
+    insta::assert_snapshot!(error, @"error: --orbit geo: no satellite joins 0,0 and 0,170 at any time in the 1 h that were looked at: one of them sees none of those that the other sees");
     let error = bentpipe(&["compare", "--orbit", "geo", "--from", "95,0", "--to", "0,0"]).refused();
     assert!(
         error.contains("latitude 95 is not between -90 and 90 degrees"),
