@@ -77,7 +77,7 @@ fn recommendation(comparison: &Comparison, out: &mut Output) -> Result<(), Failu
         out.paragraph(2, &line)?;
     }
     let pick = &comparison.results[advice.pick];
-    let (text, commands) = words::how(pick);
+    let (text, commands) = words::how(pick, comparison.path.pep);
     out.paragraph(2, &text)?;
     for command in commands {
         out.line(format_args!("      {command}"))?;

@@ -4,6 +4,7 @@ use super::Comparison;
 use super::advice::{Advice, Risk};
 use super::lineup::Reach;
 use super::measure::Measured;
+use crate::args::Pep;
 use crate::output::{digits3, seconds};
 
 /// The headline: what to do.
@@ -123,9 +124,14 @@ fn gain(results: &[Measured], advice: &Advice) -> String {
 }
 
 /// How it is switched on; commands are lines of their own.
-pub(super) fn how(pick: &Measured) -> (String, &[String]) {
+pub(super) fn how(pick: &Measured, pep: Pep) -> (String, &[String]) {
     let text = match pick.reach {
         Reach::Default => String::new(),
+        Reach::Setting | Reach::Module if pep == Pep::Split => {
+            "Switch it on at the proxy, which sends over the satellite; server and receiver need \
+             no change:"
+                .to_owned()
+        }
         Reach::Setting | Reach::Module => {
             "Switch it on at the sender of the data; the receiver needs no change:".to_owned()
         }
