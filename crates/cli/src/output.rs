@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use bentpipe_outcome::write_whole;
 use bentpipe_report::plot::Chart;
-use bentpipe_report::table::Table;
+use bentpipe_report::table::{Table, wrap};
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
@@ -95,22 +95,6 @@ fn wants_colour() -> bool {
 /// Whether talk on stderr may be in colour.
 pub(crate) fn stderr_colour() -> bool {
     io::stderr().is_terminal() && wants_colour()
-}
-
-/// Words of `text` in lines of at most `width` characters; a longer word has
-/// a line of its own.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 /// `x` with about three digits that count: `0.042`, `3.18`, `47.1`, `1230`.

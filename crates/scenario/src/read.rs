@@ -13,6 +13,7 @@ mod middleboxes;
 mod nodes;
 mod protection;
 mod queues;
+mod routers;
 mod space;
 mod timelines;
 mod transports;

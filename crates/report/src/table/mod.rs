@@ -17,6 +17,7 @@ mod markdown;
 mod text;
 
 pub use bar::{BarStyle, bar};
+pub use text::wrap;
 
 /// On which side the cells of a column line up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

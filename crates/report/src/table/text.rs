@@ -69,7 +69,7 @@ pub(super) fn write(table: &Table, colour: bool) -> String {
     let note = one_line(&table.note);
     if !note.is_empty() {
         out.push('\n');
-        for line in wrapped(&note) {
+        for line in wrap(&note, NOTE_WIDTH) {
             out.push_str(&paint(&line, Tone::Faint, colour));
             out.push('\n');
         }
@@ -80,12 +80,14 @@ pub(super) fn write(table: &Table, colour: bool) -> String {
 /// Columns that a note takes at most.
 const NOTE_WIDTH: usize = 100;
 
-/// The words of `note` in lines; a word that is longer has a line of its own.
-fn wrapped(note: &str) -> Vec<String> {
+/// Words of `text` in lines of at most `width` columns; a longer word has a line
+/// of its own.
+#[must_use]
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in note.split(' ') {
+    for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if line.width() + 1 + word.width() <= NOTE_WIDTH => {
+            Some(line) if line.width() + 1 + word.width() <= width => {
                 line.push(' ');
                 line.push_str(word);
             }

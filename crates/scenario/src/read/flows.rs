@@ -2,15 +2,14 @@
 
 use super::nodes::Nodes;
 use super::transports::Transports;
-use super::{Fields, applications};
+use super::{Fields, applications, routers};
 use crate::diagnostic::{Diagnostic, Reported};
 use crate::fits::{Misfit, misfit};
-use crate::model::{Flow, Handshake, Link, LinkId};
+use crate::model::{Flow, Handshake, Link};
 use crate::route::{self, NoRoute};
 use crate::schema::{self, LARGEST_COUNT};
 use crate::source::Place;
 use crate::tree::{Entry, Table};
-use bentpipe_link::QueueSettings;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Time};
@@ -229,26 +228,18 @@ fn check_routers(
     places: &[Place],
     links: &[Link],
 ) -> Result<Vec<Flow>, Reported> {
-    let is_router = |link: &LinkId| {
-        let link = links.get(link.0 as usize);
-        link.is_some_and(|l| matches!(l.settings.queue, QueueSettings::Xcp(_)))
-    };
     let mut reported = None;
     let mut last = None;
     for (flow, place) in flows.iter().zip(places) {
-        let explicit = flow.transport.as_ref().filter(|t| t.is_explicit());
-        let Some(transport) = explicit else { continue };
-        let mut links = flow.forward.iter().chain(&flow.reverse);
-        if links.any(is_router) || last.replace(*place) == Some(*place) {
+        let Some(transport) = &flow.transport else {
+            continue;
+        };
+        if !routers::lacking(transport, [&flow.forward, &flow.reverse], links)
+            || last.replace(*place) == Some(*place)
+        {
             continue;
         }
-        let message = format!(
-            "flow `{}` crosses no queue of kind `xcp`, and transport `{}` sends what those allow",
-            flow.name, transport.name
-        );
-        let error = Diagnostic::new(*place, message)
-            .label("its window would never change")
-            .help("give its bottleneck `queue = { kind = \"xcp\", limit = \"1 BDP\" }`");
+        let error = routers::lacks(&format!("flow `{}`", flow.name), transport, *place);
         reported = Some(top.errors.report(error));
     }
     reported.map_or(Ok(flows), Err)

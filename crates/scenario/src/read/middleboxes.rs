@@ -3,7 +3,7 @@
 use super::links::Links;
 use super::nodes::Nodes;
 use super::transports::Transports;
-use super::{Fields, quoted};
+use super::{Fields, quoted, routers};
 use crate::attach::{NotThere, attach};
 use crate::diagnostic::{Diagnostic, Reported};
 use crate::model::{Flow, LinkId, Middlebox, NodeId, SplitPep};
@@ -11,7 +11,6 @@ use crate::schema;
 use crate::source::Place;
 use crate::tree::{Entry, Value};
 use bentpipe_cc::nearest;
-use bentpipe_link::QueueSettings;
 use bentpipe_middlebox::split::{Accept, Pool, SplitSettings};
 use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant, SpoofSettings};
 use bentpipe_tcp::CongestionControlChoice;
@@ -85,26 +84,15 @@ pub(super) fn split(
             .help("put it on a node between the ends of a flow over TCP");
         return Err(top.errors.report(error));
     }
-    let is_router = |link: &LinkId| {
-        let link = links.links.get(link.0 as usize);
-        link.is_some_and(|l| matches!(l.settings.queue, QueueSettings::Xcp(_)))
-    };
     for flow in flows.iter() {
         let Some(split) = &flow.split else { continue };
         for (number, leg) in split.legs.iter().enumerate() {
-            let mut links = leg.forward.iter().chain(&leg.reverse);
-            if !leg.transport.is_explicit() || links.any(is_router) {
+            if !routers::lacking(&leg.transport, [&leg.forward, &leg.reverse], &links.links) {
                 continue;
             }
             let pep = &split.peps[number.saturating_sub(1)].name;
-            let message = format!(
-                "a leg of flow `{}` crosses no queue of kind `xcp`, and transport `{}` sends what \
-                 those allow",
-                flow.name, leg.transport.name
-            );
-            let error = Diagnostic::new(place(pep), message)
-                .label("its window would never change")
-                .help("give its bottleneck `queue = { kind = \"xcp\", limit = \"1 BDP\" }`");
+            let who = format!("a leg of flow `{}`", flow.name);
+            let error = routers::lacks(&who, &leg.transport, place(pep));
             return Err(top.errors.report(error));
         }
     }
