@@ -3,20 +3,31 @@
 
 CARGO ?= cargo
 
+# What needs Linux is built where it can be: clang for the kernel congestion
+# controls, libelf and zlib for their loader.
+FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
+  if command -v clang >/dev/null && pkg-config --exists libelf zlib 2>/dev/null; \
+  then echo bentpipe/kernel; else echo bentpipe/linux; fi; fi)
+WITH = $(if $(FEATURES),--features $(FEATURES))
+
 .PHONY: all test tools lint docs bench-peers bench fidelity reproduce
 
 all:
-	$(CARGO) build --release
+	$(CARGO) build --release $(WITH)
 
 # Installs what the tests need, then runs all of them.
 test: tools
-	$(CARGO) test --workspace --quiet
+	$(CARGO) test --workspace $(WITH) --quiet
 
-# Peers and tools that some tests use. Without root the list is printed and
-# those tests skip themselves, each with one line that says so.
-TOOLS = tshark
+# Peers and tools that some tests use, by command and Debian package, and what
+# the kernel's part is built with. Without root the list is printed and those
+# tests skip themselves, each with one line that says so.
+TOOLS = tshark:tshark clang:clang pkg-config:pkg-config ip:iproute2 iperf3:iperf3 curl:curl
+LIBRARIES = libelf:libelf-dev zlib:zlib1g-dev
 tools:
-	@missing=; for tool in $(TOOLS); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	@missing=; for tool in $(TOOLS); do command -v $${tool%%:*} >/dev/null || missing="$$missing $${tool##*:}"; done; \
+	if [ "$$(uname -s)" = Linux ]; then for library in $(LIBRARIES); do \
+	  pkg-config --exists $${library%%:*} 2>/dev/null || missing="$$missing $${library##*:}"; done; fi; \
 	if [ -n "$$missing" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq$$missing >/dev/null; \
@@ -25,6 +36,7 @@ tools:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(if $(FEATURES),$(CARGO) clippy --workspace --all-targets $(WITH) -- -D warnings)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 
 bench:
