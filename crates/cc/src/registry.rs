@@ -14,14 +14,13 @@ mod parameter;
 mod reader;
 mod satellite;
 mod slot;
-mod spelling;
 mod table;
 mod value;
 
+pub use bentpipe_units::nearest;
 pub use build::{BuildError, build, build_slots};
 pub use explicit::needs_feedback;
 pub use named::{Described, NamedSlots, find, list};
 pub use parameter::{DefaultValue, Parameter, Range};
 pub use slot::{Slot, SlotKind, slots};
-pub use spelling::nearest;
 pub use value::{ParameterValue, Parameters};

@@ -9,12 +9,14 @@ pub mod math;
 mod rate;
 mod ratio;
 mod size;
+mod spelling;
 pub mod text;
 mod time;
 
 pub use rate::Rate;
 pub use ratio::Ratio;
 pub use size::Bytes;
+pub use spelling::nearest;
 pub use text::ParseError;
 pub use time::{Duration, Time};
 

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The window with its fraction of a segment, and the steps that most controls
+ * share.
+ *
+ * The kernel's snd_cwnd is whole. A control keeps what is beyond it, in units
+ * of 2^-32 segments, and computes with both as one 64-bit number ("exact").
+ * Whatever else moves snd_cwnd (recovery, a timeout, an idle time, undo) takes
+ * the fraction away.
+ */
+#ifndef BENTPIPE_WINDOW_H
+#define BENTPIPE_WINDOW_H
+
+/* The first member of every control's state. */
+struct window {
+	__u32 fraction;
+	/* snd_cwnd as the control left it. */
+	__u32 left;
+};
+
+/* One segment. */
+#define SEGMENT (1ULL << 32)
+
+/* No control goes beyond: as many segments as the largest receive window has
+ * bytes. */
+#define WINDOW_LIMIT (1U << 30)
+
+static INLINE __u32 window_limit(const struct sock *sk)
+{
+	__u32 limit = min_u32(WINDOW_LIMIT, tcp_sk(sk)->snd_cwnd_clamp);
+	__u64 clamp = parameter(sk, WINDOW_CLAMP);
+
+	if (clamp && clamp < limit)
+		limit = clamp;
+	return max_u32(limit, 1);
+}
+
+static INLINE __u64 window_get(const struct sock *sk, struct window *window)
+{
+	__u32 cwnd = tcp_sk(sk)->snd_cwnd;
+
+	if (cwnd != window->left) {
+		window->left = cwnd;
+		window->fraction = 0;
+	}
+	return (__u64)cwnd << 32 | window->fraction;
+}
+
+/* At least one segment and at most the limit. */
+static INLINE void window_set(struct sock *sk, struct window *window, __u64 exact)
+{
+	__u64 limit = (__u64)window_limit(sk) << 32;
+
+	exact = min_u64(max_u64(exact, SEGMENT), limit);
+	window->fraction = (__u32)exact;
+	window->left = exact >> 32;
+	tcp_sk(sk)->snd_cwnd = window->left;
+}
+
+/* The connection is established, or has chosen this control: the initial window,
+ * unless data has left already or the handshake lost packets. */
+static INLINE void window_begin(struct sock *sk, struct window *window)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	__u64 initial = parameter(sk, INITIAL_WINDOW);
+	__u32 cwnd = tp->snd_cwnd;
+
+	if (initial && tp->data_segs_out == 0 && tp->total_retrans <= 1)
+		cwnd = min_u64(initial, WINDOW_LIMIT);
+	window_set(sk, window, (__u64)cwnd << 32);
+}
+
+/* Recovery has ended or the timer has run out: the window is whole. */
+static INLINE void window_event(struct window *window, int event)
+{
+	if (event == CA_EVENT_COMPLETE_CWR || event == CA_EVENT_LOSS)
+		window->fraction = 0;
+}
+
+static INLINE int in_slow_start(const struct sock *sk)
+{
+	return tcp_sk(sk)->snd_cwnd < tcp_sk(sk)->snd_ssthresh;
+}
+
+/* True if the sender needs its window (tcp_is_cwnd_limited): it was full, or it
+ * is slow start and less than twice of what was sent. */
+static INLINE int needs_window(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (is_window_full(sk))
+		return 1;
+	return in_slow_start(sk) && tp->snd_cwnd < 2 * tp->max_packets_out;
+}
+
+
+/* Reno's avoidance: a segment per window of ACKs. */
+static INLINE __u64 reno_step(__u64 exact)
+{
+	return quotient(~0ULL, exact);
+}
+
+/* What a loss halves: what is outstanding, which limited transmit may have
+ * raised above the window. */
+static INLINE __u32 flight_at_loss(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return max_u32(min_u32(tp->packets_out, tp->snd_cwnd), 1);
+}
+
+/* Segments that are under way (tcp_packets_in_flight). */
+static INLINE __u32 in_flight(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	__u32 gone = tp->sacked_out + tp->lost_out;
+	__u32 sent = tp->packets_out + tp->retrans_out;
+
+	return sent > gone ? sent - gone : 0;
+}
+
+/* RFC 5681. */
+static INLINE __u32 half_of_flight(const struct sock *sk)
+{
+	return max_u32(flight_at_loss(sk) / 2, 2);
+}
+
+/* The cut was needless. */
+static INLINE __u32 window_before_cut(const struct sock *sk)
+{
+	return max_u32(tcp_sk(sk)->snd_cwnd, tcp_sk(sk)->prior_cwnd);
+}
+
+#endif

@@ -1,0 +1,4 @@
+//! The worked examples of the papers, run by the C of each control.
+
+mod common;
+mod marchese;
