@@ -8,3 +8,5 @@
     clippy::disallowed_methods,
     reason = "this crate is the real-time host: it reads the clock"
 )]
+
+pub mod kernel;

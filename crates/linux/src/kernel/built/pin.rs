@@ -1,0 +1,115 @@
+//! Congestion controls that outlive their loader: a file in the BPF file system
+//! holds the link, and removing it unloads.
+
+use super::look;
+use super::object::Attached;
+use crate::kernel::{Holder, KernelError, names};
+use libbpf_rs::Link;
+use nix::mount::{MsFlags, mount};
+use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Where the BPF file system belongs.
+const BPFFS: &str = "/sys/fs/bpf";
+/// Our own folder in it.
+const FOLDER: &str = "/sys/fs/bpf/bentpipe";
+
+fn trouble(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> KernelError {
+    move |reason| KernelError::Pin {
+        doing,
+        path: path.to_owned(),
+        reason: reason.to_string(),
+    }
+}
+
+/// Pins the link as `name`.
+pub(in crate::kernel) fn pin(attached: &mut Attached, name: &str) -> Result<PathBuf, KernelError> {
+    mount_bpffs()?;
+    let folder = Path::new(FOLDER);
+    fs::create_dir_all(folder).map_err(trouble("create", folder))?;
+    let path = folder.join(name);
+    attached.link.pin(&path).map_err(|e| KernelError::Pin {
+        doing: "pin to",
+        path: path.clone(),
+        reason: format!("{e:#}"),
+    })?;
+    Ok(path)
+}
+
+/// Mounts the BPF file system where it belongs, as systemd does, if nobody has.
+fn mount_bpffs() -> Result<(), KernelError> {
+    let at = Path::new(BPFFS);
+    let there = statfs(at).map_err(|e| trouble("look at", at)(e.into()))?;
+    if there.filesystem_type() == BPF_FS_MAGIC {
+        return Ok(());
+    }
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    mount(Some("bpf"), at, Some("bpf"), flags, Some("mode=700"))
+        .map_err(|e| trouble("mount the BPF file system at", at)(e.into()))
+}
+
+/// The pins that exist, with the name that each file has.
+pub(super) fn pins() -> Vec<(String, PathBuf)> {
+    let Ok(folder) = fs::read_dir(FOLDER) else {
+        return Vec::new();
+    };
+    folder
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            Some((entry.file_name().into_string().ok()?, entry.path()))
+        })
+        .collect()
+}
+
+/// Removes the pin of `name` and waits until TCP has forgotten the control.
+pub(in crate::kernel) fn unload(name: &str) -> Result<u64, KernelError> {
+    let entries = look::status()?;
+    let found = entries
+        .iter()
+        .find(|e| e.name == name && e.holder != Holder::Nobody);
+    let Some(entry) = found else {
+        let names = entries
+            .into_iter()
+            .filter(|e| e.holder != Holder::Nobody)
+            .map(|e| e.name)
+            .collect();
+        return Err(KernelError::NotLoaded {
+            name: name.to_owned(),
+            names,
+        });
+    };
+    let path = match &entry.holder {
+        Holder::Pin { path } => path,
+        Holder::Process { pid, command } => {
+            return Err(KernelError::Held {
+                name: name.to_owned(),
+                pid: *pid,
+                command: command.clone(),
+            });
+        }
+        Holder::Elsewhere | Holder::Nobody => {
+            return Err(KernelError::Elsewhere {
+                name: name.to_owned(),
+            });
+        }
+    };
+    // With a descriptor of ours open, closing it is what unregisters, and not
+    // work that the kernel does some time after the file is gone.
+    let link = Link::open(path).ok();
+    fs::remove_file(path).map_err(trouble("remove", path))?;
+    drop(link);
+    // The kernel may give up the file itself a moment later.
+    for _ in 0..200 {
+        if !names().iter().any(|n| n == name) {
+            break;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    // Ours is empty again: leave nothing. It may not be, that is fine, too.
+    let _ = fs::remove_dir(FOLDER);
+    Ok(entry.users)
+}

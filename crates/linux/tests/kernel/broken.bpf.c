@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What no kernel lets in: a control that writes a field of the connection that
+ * is not a control's to write.
+ */
+#include "bentpipe.h"
+
+PARAMETERS(OWN_PARAMETERS);
+
+HOOK_CONG_AVOID()
+{
+	tcp_sk(sk)->srtt_us = acked;
+}
+
+HOOK(__u32, ssthresh)
+{
+	return half_of_flight(sk);
+}
+
+HOOK(__u32, undo_cwnd)
+{
+	return window_before_cut(sk);
+}
+
+CONTROL = {
+	.cong_avoid = (void *)cong_avoid,
+	.ssthresh = (void *)ssthresh,
+	.undo_cwnd = (void *)undo_cwnd,
+	.flags = TCP_CONG_NON_RESTRICTED,
+	.name = "bp_broken",
+};
