@@ -9,4 +9,10 @@
     reason = "this crate is the real-time host: it reads the clock"
 )]
 
+pub mod emulator;
 pub mod kernel;
+pub mod namespace;
+mod sys;
+#[cfg(test)]
+mod testing;
+pub mod tun;

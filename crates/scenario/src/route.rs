@@ -7,8 +7,9 @@
 //! router share one search. Ties that remain go to the link that comes first,
 //! so that a route does not depend on which other flows there are.
 
-use crate::model::{Flow, Link, LinkId, NodeId};
-use bentpipe_units::Duration;
+use crate::model::{Flow, Handshake, Link, LinkId, NodeId, Scenario};
+use bentpipe_traffic::Application;
+use bentpipe_units::{Bytes, Duration, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -27,6 +28,31 @@ pub(crate) enum NoRoute {
     TooLong,
     /// The searches before it took too much work.
     TooMuchWork,
+}
+
+impl Scenario {
+    /// The shortest ways from one node to another and back, as a flow between
+    /// them would have them; `None` if there are none.
+    #[must_use]
+    pub fn shortest_ways(&self, from: NodeId, to: NodeId) -> Option<(Vec<LinkId>, Vec<LinkId>)> {
+        let mut flows = [Flow {
+            name: String::new(),
+            from,
+            to,
+            transport: None,
+            application: Application::Transfer { size: Bytes::ZERO },
+            start: Time::ZERO,
+            stop: None,
+            handshake: Handshake::default(),
+            forward: Vec::new(),
+            reverse: Vec::new(),
+            changes: Vec::new(),
+            split: None,
+        }];
+        route(self.nodes.len(), &self.links, &mut flows).ok()?;
+        let [flow] = flows;
+        Some((flow.forward, flow.reverse))
+    }
 }
 
 /// Fills in `forward` and `reverse` of every flow that has no route, or says which flows have no

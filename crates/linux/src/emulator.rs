@@ -1,0 +1,450 @@
+//! The satellite emulator: the links of a scenario, live, between the network
+//! namespaces of its hosts.
+//!
+//! Each host has a namespace with one TUN device. What it sends is read here,
+//! goes over the links of its way as `bentpipe-link` has them, driven by the
+//! clock, and is written to the host at the other end when the model says so.
+//! The same seed and arrivals meet the same drops as in the simulator. IP
+//! packets pass unchanged but for the marks of queues (ECN); routers in between
+//! do not lower the time to live.
+//!
+//! The emulator is told apart from the model: how late packets left and what
+//! the machine dropped stand in the [`Report`] beside what the model did.
+//!
+//! ```no_run
+//! use bentpipe_linux::emulator::{Emulator, Options};
+//! use std::time::Instant;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let scenario: bentpipe_scenario::Scenario = unimplemented!();
+//! let emulator = Emulator::new(&scenario, &Options::default())?;
+//! let stop = emulator.stop();
+//! let hosts = emulator.hosts().to_vec();
+//! let running = std::thread::spawn(move || emulator.run(Instant::now(), &mut ()));
+//! let client = hosts[0].namespace.enter(|| std::net::UdpSocket::bind("10.0.1.1:0"))?;
+//! stop.stop();
+//! println!("{}", running.join().expect("no panic")?.verdict());
+//! # Ok(())
+//! # }
+//! ```
+
+mod arena;
+mod error;
+mod header;
+mod lateness;
+mod network;
+mod plan;
+mod report;
+mod run;
+mod segment;
+mod stop;
+mod tap;
+mod ways;
+
+pub use error::EmulatorError;
+pub use lateness::Lateness;
+pub use network::Cause;
+pub use plan::{Pair, Pairs, addresses, ipv4, ipv6, refusals};
+pub use report::{IN_TIME, MachineDrops, PairReport, Priority, Report, Snapshot};
+pub use stop::Stop;
+pub use tap::{Seen, Tap};
+pub use ways::Count;
+
+use crate::namespace::{self, Leftover, Namespace};
+use crate::tun::{GSO_HEADER, Tun, ring_drops};
+use arena::Arena;
+use bentpipe_link::{Limit, QueueSettings};
+use bentpipe_scenario::{NodeId, Scenario};
+use bentpipe_units::{Bytes, Duration, Time};
+use network::Network;
+use run::{Device, Devices, InTime, Io};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Bytes of a full packet on Ethernet, for counting in packets.
+const PACKET: u64 = 1500;
+
+/// How to emulate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Seed of all random processes; the scenario's where `None`.
+    pub seed: Option<u64>,
+    /// Which pairs of hosts have addresses.
+    pub pairs: Pairs,
+    /// When the run ends by itself; never, where `None`.
+    pub duration: Option<Duration>,
+    /// MTU of the hosts' devices: by the largest packets of the scenario's
+    /// transports, and at least 1500 bytes, where `None`.
+    pub mtu: Option<u16>,
+    /// Names of namespaces, by nodes: one that exists is used and stays, and
+    /// one that does not is made. The others are `bp-PID-NODE`, for
+    /// later emulators of a process `bp-PID.N-NODE`.
+    pub namespaces: Vec<(String, String)>,
+    /// Pass segments of up to 64 kB whole. For rates beyond some Gbit/s; losses
+    /// come in bursts, and hosts acknowledge less often.
+    pub gso: bool,
+    /// Ask for a real-time priority, and if that is refused for a nice value.
+    pub real_time: bool,
+    /// Packets that the kernel holds for the emulator, by host.
+    pub ring: u32,
+    /// Memory for packets under way, at most.
+    pub memory: Bytes,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            seed: None,
+            pairs: Pairs::default(),
+            duration: None,
+            mtu: None,
+            namespaces: Vec::new(),
+            gso: false,
+            real_time: true,
+            ring: 4096,
+            memory: Bytes::new(1 << 30),
+        }
+    }
+}
+
+/// A host: a node of the scenario with a namespace of its own.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// The node.
+    pub node: NodeId,
+    /// Its name in the scenario.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: Arc<Namespace>,
+    /// Its device in the namespace.
+    pub interface: String,
+    /// What it is an end of: numbers of pairs, and the end: 0 `from`, 1 `to`.
+    /// [`addresses`] gives the addresses, and those of its peer at the other
+    /// end.
+    pub ends: Vec<(usize, usize)>,
+}
+
+/// Reads what a run has done so far, from any thread.
+#[derive(Clone, Debug)]
+pub struct Watch(Arc<Mutex<Snapshot>>);
+
+impl Watch {
+    /// The state as it was half a second ago at most.
+    #[must_use]
+    pub fn latest(&self) -> Snapshot {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+/// An emulator that is ready to run: its namespaces and devices exist and are
+/// removed when it is dropped.
+#[derive(Debug)]
+pub struct Emulator {
+    scenario: Scenario,
+    seed: u64,
+    pairs: Vec<Pair>,
+    hosts: Vec<Host>,
+    devices: Devices,
+    options: Options,
+    mtu: u16,
+    stop: Stop,
+    published: Arc<Mutex<Snapshot>>,
+    swept: Vec<Leftover>,
+}
+
+impl Emulator {
+    /// Makes the namespaces and devices of the hosts of `scenario`, after
+    /// removing what killed processes left behind.
+    ///
+    /// # Errors
+    /// If the scenario has something that cannot be done live, before anything
+    /// is made; without root, TUN or iproute2.
+    pub fn new(scenario: &Scenario, options: &Options) -> Result<Emulator, EmulatorError> {
+        let mut why = refusals(scenario);
+        let mut scenario = scenario.clone();
+        if options.gso {
+            why.extend(count_in_bytes(&mut scenario));
+        }
+        if !why.is_empty() {
+            return Err(EmulatorError::Refused(why));
+        }
+        let pairs = plan::pairs(&scenario, options.pairs);
+        match pairs.len() {
+            0 => return Err(EmulatorError::NoPairs),
+            n if n > plan::MOST_PAIRS => {
+                return Err(EmulatorError::TooManyPairs(n, plan::MOST_PAIRS));
+            }
+            _ => {}
+        }
+        let mtu = mtu(&scenario, options.mtu)?;
+        let stop = Stop::new().map_err(EmulatorError::Start)?;
+        let swept = namespace::sweep();
+        let (hosts, devices) = hosts(&scenario, &pairs, options, mtu)?;
+        Ok(Emulator {
+            seed: options.seed.unwrap_or(scenario.seed),
+            scenario,
+            pairs,
+            hosts,
+            devices,
+            options: options.clone(),
+            mtu,
+            stop,
+            published: Arc::default(),
+            swept,
+        })
+    }
+
+    /// The hosts, in the order of their nodes.
+    #[must_use]
+    pub fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// The pairs that talk.
+    #[must_use]
+    pub fn pairs(&self) -> &[Pair] {
+        &self.pairs
+    }
+
+    /// The MTU of the hosts' devices.
+    #[must_use]
+    pub fn mtu(&self) -> u16 {
+        self.mtu
+    }
+
+    /// Ends the run from another thread.
+    #[must_use]
+    pub fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    /// Looks at the run from another thread.
+    #[must_use]
+    pub fn watch(&self) -> Watch {
+        Watch(self.published.clone())
+    }
+
+    /// What killed processes had left behind, and is removed.
+    #[must_use]
+    pub fn swept(&self) -> &[Leftover] {
+        &self.swept
+    }
+
+    /// Runs on the calling thread until it is stopped or its duration is over.
+    /// The model's time zero is `origin`: timelines begin then. Then everything
+    /// is removed that nobody else holds.
+    ///
+    /// # Errors
+    /// If a device fails, such as one that somebody removes.
+    pub fn run<T: Tap>(self, origin: Instant, tap: &mut T) -> Result<Report, EmulatorError> {
+        let mut network = Network::new(&self.scenario, &self.pairs, self.seed);
+        let slot =
+            self.devices.skip + usize::from(if self.options.gso { u16::MAX } else { self.mtu });
+        let memory = usize::try_from(self.options.memory.get()).unwrap_or(usize::MAX);
+        let arena = Arena::new(slot.next_multiple_of(64), memory, 1024);
+        let end = self.options.duration.map_or(Time::MAX, |d| Time::ZERO + d);
+        let before = self.ring_drops()?;
+        let mut io = Io::new(&self.devices, arena, origin, tap);
+        let in_time = InTime::new(self.options.real_time);
+        let cpu = run::thread_time();
+        let ended = run::run(&mut network, &mut io, &self.stop, end, &self.published);
+        let cpu = run::thread_time().saturating_sub(cpu);
+        let priority = in_time.priority;
+        drop(in_time);
+        let ended = ended.map_err(|e| EmulatorError::Device(e.into()))?;
+        let counted = io.counted;
+        let links = report::links(&self.scenario, &mut network, ended);
+        Ok(Report {
+            seed: self.seed,
+            elapsed: ended.since(Time::ZERO),
+            crossings: report::crossings(&self.scenario, &network, ended),
+            links,
+            pairs: report::pairs(&self.pairs, &counted.passed),
+            read: counted.read,
+            written: counted.written,
+            under_way: network.under_way() as u64,
+            strangers: counted.strangers,
+            machine: MachineDrops {
+                ring: self.ring_drops()?.saturating_sub(before),
+                write: counted.write_failed,
+                memory: counted.no_memory,
+            },
+            lateness: counted.lateness.lateness(),
+            cpu,
+            priority,
+            gso: self.options.gso,
+        })
+    }
+
+    fn ring_drops(&self) -> Result<u64, EmulatorError> {
+        let mut sum = 0;
+        for host in &self.hosts {
+            sum += ring_drops(&host.namespace, &host.interface)?;
+        }
+        Ok(sum)
+    }
+}
+
+/// Counts queues in bytes, since a segment is no packet. Says which it cannot
+/// count so.
+fn count_in_bytes(scenario: &mut Scenario) -> Vec<String> {
+    let mut why = Vec::new();
+    for link in &mut scenario.links {
+        let limit = match &mut link.settings.queue {
+            QueueSettings::DropTail { limit } => limit,
+            QueueSettings::CoDel(codel) => &mut codel.limit,
+            QueueSettings::Red(_) | QueueSettings::PriorityDrop { .. } => {
+                why.push(format!(
+                    "the queue of link `{}` judges packets, which segments that are passed whole \
+                     (GSO) are not",
+                    link.name
+                ));
+                continue;
+            }
+            // Refused anyway.
+            QueueSettings::Xcp(_) | QueueSettings::AckFilter { .. } => continue,
+        };
+        if let Limit::Packets(n) = *limit {
+            *limit = Limit::Bytes(Bytes::new(u64::from(n) * PACKET));
+        }
+    }
+    why
+}
+
+/// The MTU that was asked for, or that the scenario's transports need.
+fn mtu(scenario: &Scenario, wanted: Option<u16>) -> Result<u16, EmulatorError> {
+    let transports = scenario.flows.iter().filter_map(|f| f.transport.as_ref());
+    let largest = transports.map(|t| t.mss + t.header_bytes()).max();
+    let needed = || largest.unwrap_or(0).max(PACKET as u32);
+    let mtu = wanted.map_or_else(needed, u32::from);
+    match u16::try_from(mtu) {
+        Ok(fits) if fits >= 1280 => Ok(fits),
+        _ => Err(EmulatorError::Mtu(mtu)),
+    }
+}
+
+/// Makes the hosts at the ends of `pairs`.
+fn hosts(
+    scenario: &Scenario,
+    pairs: &[Pair],
+    options: &Options,
+    mtu: u16,
+) -> Result<(Vec<Host>, Devices), EmulatorError> {
+    let mut ends: BTreeMap<NodeId, Vec<(usize, usize)>> = BTreeMap::new();
+    for (number, pair) in pairs.iter().enumerate() {
+        for (end, node) in pair.ends.iter().enumerate() {
+            ends.entry(*node).or_default().push((number, end));
+        }
+    }
+    let name = |node: &NodeId| scenario.nodes[node.0 as usize].name.as_str();
+    for (given, _) in &options.namespaces {
+        if !ends.keys().any(|node| name(node) == given) {
+            let names: Vec<&str> = ends.keys().map(name).collect();
+            return Err(EmulatorError::NoHost(given.clone(), names.join(", ")));
+        }
+    }
+    let prefix = prefix();
+    let mut hosts: Vec<Host> = Vec::new();
+    let mut devices = Devices {
+        all: Vec::new(),
+        at: vec![0; 2 * pairs.len()],
+        skip: if options.gso { GSO_HEADER } else { 0 },
+        gso: options.gso,
+    };
+    for (node, ends) in ends {
+        let name = name(&node).to_owned();
+        let namespace = namespace_of(&prefix, &name, node, options, &hosts)?;
+        let tun = Tun::create(&namespace, options.ring, options.gso)?;
+        let interface = tun.name().to_owned();
+        namespace.ip(&commands(&interface, &ends, mtu))?;
+        for &(pair, end) in &ends {
+            devices.at[2 * pair + end] = devices.all.len() as u32;
+        }
+        let other = match ends.as_slice() {
+            &[(pair, end)] => Some((2 * pair + 1 - end) as u32),
+            _ => None,
+        };
+        devices.all.push(Device {
+            fd: tun.into_fd(),
+            other,
+        });
+        hosts.push(Host {
+            node,
+            name,
+            namespace,
+            interface,
+            ends,
+        });
+    }
+    Ok((hosts, devices))
+}
+
+/// What the names of an emulator's namespaces begin with: `bp-PID`, and a number
+/// for all but the first of the process.
+fn prefix() -> String {
+    static EMULATORS: AtomicU32 = AtomicU32::new(0);
+    let pid = std::process::id();
+    match EMULATORS.fetch_add(1, Ordering::Relaxed) {
+        0 => format!("bp-{pid}"),
+        number => format!("bp-{pid}.{number}"),
+    }
+}
+
+/// The namespace that was asked for, or one with a name of its own.
+fn namespace_of(
+    prefix: &str,
+    host: &str,
+    node: NodeId,
+    options: &Options,
+    hosts: &[Host],
+) -> Result<Arc<Namespace>, EmulatorError> {
+    let given = options.namespaces.iter().find(|(name, _)| name == host);
+    let namespace = match given {
+        Some((_, name)) => Namespace::open(name).or_else(|_| Namespace::create(name))?,
+        None => {
+            let name = format!("{prefix}-{}", namespace::plain(host));
+            let taken = hosts.iter().any(|h| h.namespace.name() == name);
+            // Two nodes whose names differ in what a namespace's cannot have.
+            let name = if taken {
+                format!("{name}-{}", node.0)
+            } else {
+                name
+            };
+            Namespace::create(&name)?
+        }
+    };
+    Ok(Arc::new(namespace))
+}
+
+/// What `ip` is told of a host's device: its MTU, an address for each pair that
+/// it is an end of, and a route to the other end. Nothing that makes the kernel
+/// send packets of its own accord.
+fn commands(interface: &str, ends: &[(usize, usize)], mtu: u16) -> String {
+    let mut text = format!("link set {interface} mtu {mtu} multicast off addrgenmode none\n");
+    let v6 = Path::new("/proc/sys/net/ipv6").exists();
+    let mut routes = String::new();
+    for &(pair, end) in ends {
+        let [own4, own6] = addresses(pair, end);
+        let [peer4, peer6] = addresses(pair, 1 - end);
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "address add {own4}/32 dev {interface}");
+        let _ = writeln!(routes, "route add {peer4}/32 dev {interface} src {own4}");
+        if v6 {
+            let _ = writeln!(text, "address add {own6}/128 dev {interface} nodad");
+            let _ = writeln!(routes, "route add {peer6}/128 dev {interface} src {own6}");
+        }
+    }
+    let _ = writeln!(text, "link set {interface} up");
+    text + &routes
+}
+
+#[cfg(test)]
+#[path = "emulator/live_tests.rs"]
+mod live_tests;

@@ -1,0 +1,207 @@
+//! What is emulated: which nodes of a scenario are hosts, which pairs of them
+//! talk, by which addresses, and what cannot be done live.
+
+use bentpipe_link::QueueSettings;
+use bentpipe_scenario::{Flow, LinkId, NodeId, RouteChange, Scenario};
+use std::collections::{BTreeSet, HashSet};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Pairs that addresses can tell apart.
+pub(super) const MOST_PAIRS: usize = 65_535;
+
+/// Hosts that all reach each other at most: their pairs grow with the square.
+const MOST_HOSTS: usize = 32;
+
+/// Which pairs of hosts have addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Pairs {
+    /// One for each flow, in their order: pair `f` is flow `f`.
+    Flows,
+    /// One for each two hosts: the ends of flows, and nodes with one
+    /// neighbour. Their way is that of the first flow between them, or else the
+    /// shortest. Where the flows' routes change with time, or with more than 32
+    /// hosts, only those between which flows run.
+    #[default]
+    Hosts,
+}
+
+/// Two hosts that talk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The flow's name, or that of the two nodes.
+    pub name: String,
+    /// Its `from` and its `to` end.
+    pub ends: [NodeId; 2],
+    /// Links from `from` to `to`; empty: no way.
+    pub forward: Vec<LinkId>,
+    /// Links from `to` to `from`.
+    pub reverse: Vec<LinkId>,
+    /// Other ways later on, in order of time.
+    pub changes: Vec<RouteChange>,
+}
+
+/// What IPv6 addresses begin with: fd00:62:70::/96.
+const PREFIX: [u8; 12] = [0xfd, 0, 0, 0x62, 0, 0x70, 0, 0, 0, 0, 0, 0];
+
+/// The IPv4 address of an end of pair `pair`: 10.H.L.1 of `from` (end 0) and
+/// 10.H.L.2 of `to` (end 1), with H.L the number of the pair plus one.
+#[must_use]
+pub fn ipv4(pair: usize, end: usize) -> Ipv4Addr {
+    let [_, _, high, low] = (pair as u32 + 1).to_be_bytes();
+    Ipv4Addr::new(10, high, low, end as u8 + 1)
+}
+
+/// The IPv6 address of an end of pair `pair`: fd00:62:70::N:1 and
+/// fd00:62:70::N:2, with N the number of the pair plus one.
+#[must_use]
+pub fn ipv6(pair: usize, end: usize) -> Ipv6Addr {
+    let number = pair as u16 + 1;
+    Ipv6Addr::new(0xfd00, 0x62, 0x70, 0, 0, 0, number, end as u16 + 1)
+}
+
+/// The endpoint that has this address: twice the number of its pair, and one
+/// more at the `to` end.
+#[inline]
+pub(super) fn endpoint_of(address: &[u8]) -> Option<u32> {
+    let (number, end) = match address {
+        &[10, high, low, end] => ([high, low], end),
+        [first @ .., high, low, 0, end] if first == PREFIX => ([*high, *low], *end),
+        _ => return None,
+    };
+    let pair = u32::from(u16::from_be_bytes(number)).checked_sub(1)?;
+    matches!(end, 1 | 2).then(|| 2 * pair + u32::from(end - 1))
+}
+
+/// Both addresses of an end of a pair.
+#[must_use]
+pub fn addresses(pair: usize, end: usize) -> [IpAddr; 2] {
+    [ipv4(pair, end).into(), ipv6(pair, end).into()]
+}
+
+/// The pairs of `scenario`.
+pub(super) fn pairs(scenario: &Scenario, which: Pairs) -> Vec<Pair> {
+    let of_flow = |flow: &Flow| Pair {
+        name: flow.name.clone(),
+        ends: [flow.from, flow.to],
+        forward: flow.forward.clone(),
+        reverse: flow.reverse.clone(),
+        changes: flow.changes.clone(),
+    };
+    if which == Pairs::Flows {
+        return scenario.flows.iter().map(of_flow).collect();
+    }
+    let name = |node: NodeId| &scenario.nodes[node.0 as usize].name;
+    let key = |a: NodeId, b: NodeId| (a.min(b), a.max(b));
+    let mut known = HashSet::new();
+    let mut pairs = Vec::new();
+    for flow in &scenario.flows {
+        if known.insert(key(flow.from, flow.to)) {
+            pairs.push(Pair {
+                name: format!("{} - {}", name(flow.from), name(flow.to)),
+                ..of_flow(flow)
+            });
+        }
+    }
+    let hosts = hosts(scenario);
+    if hosts.len() > MOST_HOSTS || scenario.flows.iter().any(|f| !f.changes.is_empty()) {
+        return pairs;
+    }
+    for &a in &hosts {
+        for &b in hosts.range(a..).skip(1) {
+            if known.contains(&key(a, b)) {
+                continue;
+            }
+            if let Some((forward, reverse)) = scenario.shortest_ways(a, b) {
+                pairs.push(Pair {
+                    name: format!("{} - {}", name(a), name(b)),
+                    ends: [a, b],
+                    forward,
+                    reverse,
+                    changes: Vec::new(),
+                });
+            }
+        }
+    }
+    pairs
+}
+
+/// The ends of flows, and the nodes with one neighbour.
+fn hosts(scenario: &Scenario) -> BTreeSet<NodeId> {
+    let mut neighbours = vec![BTreeSet::new(); scenario.nodes.len()];
+    for link in &scenario.links {
+        neighbours[link.from.0 as usize].insert(link.to);
+        neighbours[link.to.0 as usize].insert(link.from);
+    }
+    let leaves = (0..).map(NodeId).zip(&neighbours);
+    let leaves = leaves.filter_map(|(node, n)| (n.len() == 1).then_some(node));
+    let ends = scenario.flows.iter().flat_map(|f| [f.from, f.to]);
+    leaves.chain(ends).collect()
+}
+
+/// What in `scenario` cannot be done live, a sentence each; nothing where all
+/// of it can.
+#[must_use]
+pub fn refusals(scenario: &Scenario) -> Vec<String> {
+    let mut why = Vec::new();
+    for link in &scenario.links {
+        let name = &link.name;
+        if let Some(medium) = link.medium {
+            let medium = &scenario.media[medium.0 as usize].name;
+            why.push(format!(
+                "link `{name}` shares the medium `{medium}`: rules of access to a shared medium \
+                 are simulated only"
+            ));
+        }
+        match link.settings.queue {
+            QueueSettings::Xcp(_) => why.push(format!(
+                "link `{name}` has a router of XCP, whose congestion header no Linux host sends"
+            )),
+            QueueSettings::AckFilter { .. } => why.push(format!(
+                "link `{name}` filters acknowledgements, which is simulated only"
+            )),
+            _ => {}
+        }
+        if link.reports_corruption {
+            why.push(format!(
+                "link `{name}` reports corruption, which no Linux host listens to"
+            ));
+        }
+    }
+    for middlebox in &scenario.middleboxes {
+        why.push(format!(
+            "middlebox `{}` ({}) is simulated only",
+            middlebox.name,
+            middlebox.settings.kind()
+        ));
+    }
+    for pep in &scenario.peps {
+        why.push(format!(
+            "middlebox `{}` splits connections, which is simulated only",
+            pep.name
+        ));
+    }
+    why
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_its_endpoint() {
+        for (pair, end) in [(0, 0), (0, 1), (255, 0), (65_534, 1)] {
+            let endpoint = Some((2 * pair + end) as u32);
+            assert_eq!(endpoint_of(&ipv4(pair, end).octets()), endpoint);
+            assert_eq!(endpoint_of(&ipv6(pair, end).octets()), endpoint);
+        }
+        assert_eq!(ipv4(0, 0).to_string(), "10.0.1.1");
+        assert_eq!(ipv6(0, 1).to_string(), "fd00:62:70::1:2");
+        assert_eq!(ipv4(999, 1).to_string(), "10.3.232.2");
+        for other in ["10.0.0.1", "10.0.1.3", "11.0.1.1"] {
+            let address: Ipv4Addr = other.parse().unwrap();
+            assert_eq!(endpoint_of(&address.octets()), None, "{other}");
+        }
+        let other: Ipv6Addr = "fe80::1:2".parse().unwrap();
+        assert_eq!(endpoint_of(&other.octets()), None);
+    }
+}

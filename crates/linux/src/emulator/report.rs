@@ -1,0 +1,244 @@
+//! What a run of the emulator did, and how true it was to the model.
+
+use super::lateness::Lateness;
+use super::network::{Carried, Network};
+use super::plan::Pair;
+use super::ways::Count;
+use bentpipe_link::{Counters, Link};
+use bentpipe_outcome::{Crossing, CrossingCounts, LinkOutcome};
+use bentpipe_scenario::Scenario;
+use bentpipe_units::{Bytes, Duration, Time};
+use std::collections::BTreeMap;
+
+/// No later than this, for 99 packets in a hundred, and the emulator has kept
+/// up.
+pub const IN_TIME: Duration = Duration::from_millis(1);
+
+/// How the emulator's thread was scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Priority {
+    /// As a real-time thread (SCHED_FIFO).
+    RealTime,
+    /// Before others, with this nice value.
+    Nice(i32),
+    /// Like any other thread.
+    Ordinary,
+}
+
+/// Packets that the machine dropped, which the model did not want dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MachineDrops {
+    /// Before they were read: the ring between the kernel and the emulator was
+    /// full.
+    pub ring: u64,
+    /// When they were to be written: the kernel did not take them.
+    pub write: u64,
+    /// There was no memory left for packets under way.
+    pub memory: u64,
+}
+
+impl MachineDrops {
+    /// All of them.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.ring + self.write + self.memory
+    }
+}
+
+/// What went between two hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairReport {
+    /// Its name.
+    pub name: String,
+    /// What was read from its `from` end, and its `to` end.
+    pub sent: [Count; 2],
+    /// What was written to its `to` end, and its `from` end.
+    pub arrived: [Count; 2],
+    /// Packets that had no route, both directions.
+    pub no_route: u64,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Seed of the random processes.
+    pub seed: u64,
+    /// How long it ran.
+    pub elapsed: Duration,
+    /// What each link did: the same counts as in a simulation.
+    pub links: Vec<LinkOutcome>,
+    /// What each pair did to each link on its way; `flow` is the number of the
+    /// pair.
+    pub crossings: Vec<Crossing>,
+    /// What went between each two hosts.
+    pub pairs: Vec<PairReport>,
+    /// Packets read from hosts.
+    pub read: u64,
+    /// Packets written to hosts.
+    pub written: u64,
+    /// Packets under way at the end.
+    pub under_way: u64,
+    /// Packets that were read and that go to nobody, such as multicasts.
+    pub strangers: u64,
+    /// What the machine dropped.
+    pub machine: MachineDrops,
+    /// How late packets left.
+    pub lateness: Lateness,
+    /// What the processor spent on the emulator's thread, the kernel's work on
+    /// reads and writes included.
+    pub cpu: Duration,
+    /// How the thread was scheduled.
+    pub priority: Priority,
+    /// GSO segments passed whole: losses come in bursts.
+    pub gso: bool,
+}
+
+impl Report {
+    /// Packets that the model dropped.
+    #[must_use]
+    pub fn model_drops(&self) -> u64 {
+        let lost = |l: &LinkOutcome| l.queue_drops + l.channel_losses + l.outage_losses;
+        let no_route: u64 = self.pairs.iter().map(|p| p.no_route).sum();
+        self.links.iter().map(lost).sum::<u64>() + no_route
+    }
+
+    /// Processor time for each packet that was read.
+    #[must_use]
+    pub fn cpu_per_packet(&self) -> Duration {
+        self.cpu / self.read.max(1)
+    }
+
+    /// True if the run was true to the model: 99% of the packets left no later
+    /// than [`IN_TIME`] and the machine dropped none.
+    #[must_use]
+    pub fn kept_up(&self) -> bool {
+        self.lateness.p99 <= IN_TIME && self.machine.total() == 0
+    }
+
+    /// Whether the run was true to the model, in words, with the criterion.
+    #[must_use]
+    pub fn verdict(&self) -> String {
+        let late = self.lateness.p99;
+        let drops = self.machine.total();
+        if self.kept_up() {
+            return format!(
+                "kept up: 99% of the packets left within {late} of the model's time (the criterion \
+                 is {IN_TIME}) and the machine dropped none"
+            );
+        }
+        let mut why = Vec::new();
+        if late > IN_TIME {
+            why.push(format!(
+                "1% of the packets left more than {late} late (the criterion is {IN_TIME})"
+            ));
+        }
+        if drops > 0 {
+            why.push(format!("the machine dropped {drops} packets"));
+        }
+        format!("DID NOT KEEP UP: {}", why.join(", and "))
+    }
+}
+
+/// What a run has done so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// Since when it runs.
+    pub at: Time,
+    /// Counts of each link, and packets that wait at it.
+    pub links: Vec<(Counters, usize)>,
+    /// Packets written to hosts.
+    pub written: u64,
+    /// Packets that could not be written, or not be kept.
+    pub failed: u64,
+    /// Of the packets since the snapshot before.
+    pub lateness: Lateness,
+}
+
+/// What the links did, as a simulation says it.
+pub(super) fn links(scenario: &Scenario, network: &mut Network, end: Time) -> Vec<LinkOutcome> {
+    let settings = scenario.links.iter();
+    let each = settings.zip(&mut network.links);
+    each.map(|(settings, link)| {
+        let c = *link.counters();
+        let transmitted = (c.offered - c.queue_drops).max(1);
+        LinkOutcome {
+            name: settings.name.clone(),
+            rate: settings.settings.rate,
+            offered_packets: c.offered,
+            delivered_packets: link.delivered(),
+            delivered_bytes: Bytes::new(c.accepted_bytes - under_way(link)),
+            queue_drops: c.queue_drops,
+            early_drops: c.early_drops,
+            marks: c.marks,
+            channel_losses: c.channel_losses,
+            outage_losses: c.outage_losses,
+            collisions: 0,
+            requests: 0,
+            free_slots: 0,
+            demand_slots: 0,
+            utilisation: link.utilisation(end),
+            mean_queue_packets: link.mean_waiting(end),
+            max_queue_packets: c.max_packets,
+            max_queue_bytes: Bytes::new(c.max_bytes),
+            mean_queueing_delay: c.queueing / transmitted,
+            p95_queueing_delay: link.queueing_delay_quantile(end, 0.95),
+        }
+    })
+    .collect()
+}
+
+fn under_way(link: &Link<Carried>) -> u64 {
+    link.under_way().map(|(_, p)| u64::from(p.bytes)).sum()
+}
+
+/// What each pair did to each link on its ways.
+pub(super) fn crossings(scenario: &Scenario, network: &Network, end: Time) -> Vec<Crossing> {
+    let mut of: BTreeMap<(usize, usize), CrossingCounts> = BTreeMap::new();
+    for (pair, hop) in network.ways.by_pair() {
+        let framing = scenario.links[hop.link as usize].settings.framing;
+        let c = of.entry((pair, hop.link as usize)).or_default();
+        c.offered_packets += hop.offered.packets;
+        c.delivered_packets += hop.delivered.packets;
+        c.delivered += Bytes::new(hop.delivered.bytes);
+        c.queue_drops += hop.queue.packets;
+        c.channel_losses += hop.channel.packets;
+        c.outage_losses += hop.outage.packets;
+        for count in [hop.delivered, hop.channel, hop.outage] {
+            c.transmitted += Bytes::new(count.bytes + framing.get() * count.packets);
+        }
+    }
+    // What propagates has been transmitted, too.
+    for (index, link) in network.links.iter().enumerate() {
+        let framing = scenario.links[index].settings.framing;
+        for (sent, (_, packet)) in link.sent().zip(link.under_way()) {
+            if sent <= end {
+                let c = of.entry((network.pair_of(packet), index)).or_default();
+                c.transmitted += Bytes::new(u64::from(packet.bytes)) + framing;
+            }
+        }
+    }
+    let crossings = of.into_iter();
+    crossings
+        .map(|((flow, link), counts)| Crossing { flow, link, counts })
+        .collect()
+}
+
+/// What went between the hosts of each pair.
+pub(super) fn pairs(pairs: &[Pair], counts: &[Passed]) -> Vec<PairReport> {
+    let ends = counts.chunks(2).zip(pairs);
+    ends.map(|(ends, pair)| PairReport {
+        name: pair.name.clone(),
+        sent: [ends[1].sent, ends[0].sent],
+        arrived: [ends[1].arrived, ends[0].arrived],
+        no_route: ends[0].no_route + ends[1].no_route,
+    })
+    .collect()
+}
+
+/// What went to one endpoint.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Passed {
+    pub(super) sent: Count,
+    pub(super) arrived: Count,
+    pub(super) no_route: u64,
+}

@@ -1,0 +1,324 @@
+//! Network namespaces with a name, as `ip netns` makes them.
+//!
+//! A namespace is a file under `/run/netns` on which the namespace is mounted,
+//! so that `ip netns exec NAME` and `nsenter` find it. It is removed when its
+//! [`Namespace`] is dropped. What a killed process leaves behind is written
+//! down under `/run/bentpipe` and removed by the next start: see [`sweep`].
+//!
+//! Addresses and routes are set by iproute2, whose words are shown where it
+//! refuses.
+
+mod record;
+
+pub use record::{Leftover, sweep};
+
+pub(crate) use record::{forget, note};
+
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, setns, unshare};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where namespaces have their names.
+const FOLDER: &str = "/run/netns";
+
+/// Why something about a namespace failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NamespaceError {
+    /// The name cannot be a file name that shells and `ip` take.
+    #[error("`{0}` cannot be the name of a network namespace: use letters, digits, `-`, `_`, `.`")]
+    Name(String),
+    /// It exists already.
+    #[error("there is a network namespace `{0}` already")]
+    Exists(String),
+    /// It does not exist.
+    #[error("there is no network namespace `{0}`; `ip netns list` shows those that there are")]
+    Missing(String),
+    /// A system call failed.
+    #[error("cannot {doing} network namespace `{name}`: {why}{}", hint(.why))]
+    System {
+        /// What was tried.
+        doing: &'static str,
+        /// The namespace.
+        name: String,
+        /// The system's word.
+        why: io::Error,
+    },
+    /// `ip` could not be started.
+    #[error("cannot run `ip` of iproute2, which sets addresses and routes: {0}")]
+    NoIp(io::Error),
+    /// `ip` refused.
+    #[error("`ip` failed in network namespace `{name}`: {words}")]
+    Ip {
+        /// The namespace.
+        name: String,
+        /// What it said.
+        words: String,
+    },
+    /// A value of the kernel could not be set.
+    #[error("cannot set {key} = {value} in network namespace `{name}`: {why}")]
+    Sysctl {
+        /// The namespace.
+        name: String,
+        /// Its name, with dots.
+        key: String,
+        /// What it was to be.
+        value: String,
+        /// The system's word.
+        why: io::Error,
+    },
+}
+
+fn hint(why: &io::Error) -> &'static str {
+    match why.kind() {
+        io::ErrorKind::PermissionDenied => " (this needs root)",
+        _ => "",
+    }
+}
+
+/// A network namespace. One that was made here is removed when this is
+/// dropped; what runs in it keeps it alive without its name.
+#[derive(Debug)]
+pub struct Namespace {
+    name: String,
+    made: bool,
+}
+
+impl Namespace {
+    /// Makes a namespace, with its loopback device up.
+    ///
+    /// # Errors
+    /// Without root, with a name that is taken or impossible, without `ip`.
+    pub fn create(name: &str) -> Result<Namespace, NamespaceError> {
+        check(name)?;
+        let path = path(name);
+        if path.exists() {
+            return Err(NamespaceError::Exists(name.to_owned()));
+        }
+        let failed = |doing| {
+            move |why: io::Error| NamespaceError::System {
+                doing,
+                name: name.to_owned(),
+                why,
+            }
+        };
+        share_folder().map_err(failed("prepare /run/netns for"))?;
+        note(&Leftover::Namespace(name.to_owned())).map_err(failed("write down"))?;
+        // From here on dropping it cleans up.
+        let namespace = Namespace {
+            name: name.to_owned(),
+            made: true,
+        };
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o444)
+            .open(&path)
+            .map_err(failed("name"))?;
+        // A thread of its own, which ends, so that no other is moved.
+        let mounted = std::thread::scope(|scope| {
+            let work = || {
+                unshare(CloneFlags::CLONE_NEWNET)?;
+                let own = Path::new("/proc/thread-self/ns/net");
+                mount(
+                    Some(own),
+                    &path,
+                    None::<&str>,
+                    MsFlags::MS_BIND,
+                    None::<&str>,
+                )
+            };
+            scope.spawn(work).join()
+        });
+        match mounted {
+            Ok(result) => result.map_err(|e| failed("create")(e.into()))?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+        namespace.ip("link set lo up\n")?;
+        Ok(namespace)
+    }
+
+    /// A namespace that somebody else made; it stays.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn open(name: &str) -> Result<Namespace, NamespaceError> {
+        check(name)?;
+        if !path(name).exists() {
+            return Err(NamespaceError::Missing(name.to_owned()));
+        }
+        Ok(Namespace {
+            name: name.to_owned(),
+            made: false,
+        })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its file.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        path(&self.name)
+    }
+
+    /// True if it is removed when this is dropped.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.made
+    }
+
+    fn failed(&self, doing: &'static str, why: impl Into<io::Error>) -> NamespaceError {
+        NamespaceError::System {
+            doing,
+            name: self.name.clone(),
+            why: why.into(),
+        }
+    }
+
+    /// Does `work` in the namespace, on a thread of its own that ends with it.
+    /// Sockets that it opens stay in the namespace wherever they are used.
+    ///
+    /// # Errors
+    /// If the namespace cannot be entered.
+    pub fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, NamespaceError> {
+        let done = std::thread::scope(|scope| {
+            let inside = || {
+                self.move_this_thread()?;
+                Ok(work())
+            };
+            scope.spawn(inside).join()
+        });
+        match done {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+
+    /// Moves the calling thread into the namespace, for good: for a thread
+    /// that was started for it, never for the main thread.
+    ///
+    /// # Errors
+    /// If the namespace cannot be entered.
+    pub fn move_this_thread(&self) -> Result<(), NamespaceError> {
+        let file = File::open(self.path()).map_err(|e| self.failed("open", e))?;
+        setns(&file, CloneFlags::CLONE_NEWNET).map_err(|e| self.failed("enter", e))
+    }
+
+    /// Gives `ip` commands to carry out in the namespace, one a line, without
+    /// the word `ip`.
+    ///
+    /// # Errors
+    /// With the words of `ip`, at the first command that fails.
+    pub fn ip(&self, commands: &str) -> Result<(), NamespaceError> {
+        let mut child = Command::new("ip")
+            .args(["-netns", &self.name, "-batch", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(NamespaceError::NoIp)?;
+        if let Some(mut to) = child.stdin.take() {
+            // If it has ended early, its words say why.
+            let _ = to.write_all(commands.as_bytes());
+        }
+        let output = child.wait_with_output().map_err(NamespaceError::NoIp)?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let words = String::from_utf8_lossy(&output.stderr);
+        let words: Vec<&str> = words.lines().map(str::trim).collect();
+        Err(NamespaceError::Ip {
+            name: self.name.clone(),
+            words: words.join("; "),
+        })
+    }
+
+    /// Sets a value of the kernel for the namespace, such as
+    /// `net.ipv4.tcp_no_metrics_save`. Only names under `net.` belong to a
+    /// namespace.
+    ///
+    /// # Errors
+    /// If there is no such name here or it does not take the value.
+    pub fn sysctl(&self, key: &str, value: &str) -> Result<(), NamespaceError> {
+        let file = format!("/proc/sys/{}", key.replace('.', "/"));
+        self.enter(|| fs::write(file, value))?
+            .map_err(|why| NamespaceError::Sysctl {
+                name: self.name.clone(),
+                key: key.to_owned(),
+                value: value.to_owned(),
+                why,
+            })
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        if self.made {
+            remove(&self.name);
+            forget(&Leftover::Namespace(self.name.clone()));
+        }
+    }
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(name)
+}
+
+/// A name that is one file name, and that a shell takes as it is.
+fn check(name: &str) -> Result<(), NamespaceError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let dots = name.chars().all(|c| c == '.');
+    let option = name.starts_with('-');
+    if name.len() > 200 || !name.chars().all(plain) || dots || option {
+        return Err(NamespaceError::Name(name.to_owned()));
+    }
+    Ok(())
+}
+
+/// A part of a namespace's name made of `text`, whatever that is.
+#[must_use]
+pub fn plain(text: &str) -> String {
+    let plain = |c: char| match c {
+        c if c.is_ascii_alphanumeric() || matches!(c, '_' | '.') => c,
+        _ => '-',
+    };
+    let name: String = text.chars().map(plain).collect();
+    name.trim_matches('-').chars().take(60).collect()
+}
+
+/// Mounts made under the folder of names are seen in all mount namespaces, as
+/// `ip netns` has it.
+fn share_folder() -> io::Result<()> {
+    fs::create_dir_all(FOLDER)?;
+    let none = None::<&str>;
+    let share = || {
+        let flags = MsFlags::MS_SHARED | MsFlags::MS_REC;
+        mount(none, FOLDER, none, flags, none)
+    };
+    if share().is_err() {
+        // It is no mount point yet.
+        let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
+        mount(Some(FOLDER), FOLDER, none, flags, none)?;
+        share()?;
+    }
+    Ok(())
+}
+
+/// Removes a name. What is gone already is well.
+fn remove(name: &str) {
+    let path = path(name);
+    let _ = umount2(&path, MntFlags::MNT_DETACH);
+    let _ = fs::remove_file(&path);
+}
+
+#[cfg(test)]
+#[path = "namespace/tests.rs"]
+mod tests;

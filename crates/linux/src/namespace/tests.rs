@@ -1,0 +1,77 @@
+use super::*;
+use crate::testing;
+use std::os::unix::process::CommandExt;
+use std::time::Duration;
+
+#[test]
+fn names_are_plain() {
+    assert_eq!(plain("sender[3]"), "sender-3");
+    assert_eq!(plain("Zürich/1"), "Z-rich-1");
+    for wrong in ["", ".", "..", "a/b", "a b", "-x", "ü"] {
+        assert!(check(wrong).is_err(), "{wrong}");
+    }
+    assert!(check("bp-12-server.1").is_ok());
+}
+
+#[test]
+fn a_namespace_is_entered_and_removed() {
+    if !testing::may("a_namespace_is_entered_and_removed") {
+        return;
+    }
+    let name = testing::name("enter");
+    let namespace = Namespace::create(&name).unwrap();
+    assert!(matches!(
+        Namespace::create(&name),
+        Err(NamespaceError::Exists(_))
+    ));
+    let inside = || fs::read_to_string("/proc/thread-self/net/dev").unwrap();
+    let devices = namespace.enter(inside).unwrap();
+    assert_eq!(devices.lines().count(), 3, "{devices}");
+    namespace
+        .sysctl("net.ipv4.tcp_no_metrics_save", "1")
+        .unwrap();
+    let outside = namespace.enter(|| fs::read_to_string("/proc/sys/net/ipv4/tcp_no_metrics_save"));
+    assert_eq!(outside.unwrap().unwrap().trim(), "1");
+    let wrong = namespace.ip("link set nothing up\n").unwrap_err();
+    assert!(wrong.to_string().contains("nothing"), "{wrong}");
+    let path = namespace.path();
+    drop(namespace);
+    assert!(!path.exists());
+    assert!(matches!(
+        Namespace::open(&name),
+        Err(NamespaceError::Missing(_))
+    ));
+}
+
+/// Not a test of its own: what the test below starts and kills.
+#[test]
+fn hold_a_namespace() {
+    if let Ok(name) = std::env::var("BENTPIPE_TEST_HOLD") {
+        let _namespace = Namespace::create(&name).unwrap();
+        std::thread::sleep(Duration::from_secs(60));
+    }
+}
+
+#[test]
+fn what_a_killed_process_leaves_is_swept() {
+    if !testing::may("what_a_killed_process_leaves_is_swept") {
+        return;
+    }
+    let name = testing::name("killed");
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "namespace::tests::hold_a_namespace"])
+        .env("BENTPIPE_TEST_HOLD", &name)
+        .stdout(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let appeared = testing::wait(|| path(&name).exists());
+    sweep();
+    let kept = path(&name).exists();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(appeared && kept);
+    // Another test may have swept it in the meantime.
+    sweep();
+    assert!(!path(&name).exists());
+}
