@@ -230,8 +230,10 @@ fn check_line(number: usize, line: &str) -> Result<(), CatalogueError> {
 }
 
 fn json(text: &str) -> Result<Catalogue, CatalogueError> {
-    let value: Value =
-        serde_json::from_str(text).map_err(|e| error(e.line(), format!("not JSON: {e}")))?;
+    // serde_json finds the end of a file on the line after its last line break.
+    let last = text.lines().count().max(1);
+    let value: Value = serde_json::from_str(text)
+        .map_err(|e| error(e.line().clamp(1, last), format!("not JSON: {e}")))?;
     let records = match value {
         Value::Array(records) => records,
         single => vec![single],

@@ -142,6 +142,7 @@ fn three_forms_of_an_omm_are_one_orbit() {
 #[test]
 fn what_is_wrong_with_an_omm() {
     assert!(message("[{]").starts_with("line 1: not JSON:"));
+    assert!(message("[\n\"a.}\n").starts_with("line 2: not JSON:"));
     assert!(message("[1]").starts_with("line 1: record 1: expected an object"));
     let second = format!(
         "[{RECORD},\n{}]",
