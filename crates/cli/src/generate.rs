@@ -25,11 +25,17 @@ pub(crate) fn man(args: &Man, out: &mut Output) -> Result<Status, Failure> {
         return Ok(Status::Done);
     };
     std::fs::create_dir_all(folder).map_err(|e| Failure::file("create", folder, e))?;
-    page(folder, "bentpipe", &command, out)?;
-    for sub in command.get_subcommands() {
-        page(folder, &format!("bentpipe-{}", sub.get_name()), sub, out)?;
-    }
+    pages(folder, "bentpipe", &command, out)?;
     Ok(Status::Done)
+}
+
+/// The page of a command and those of its subcommands.
+fn pages(folder: &Path, name: &str, command: &Command, out: &mut Output) -> Result<(), Failure> {
+    page(folder, name, command, out)?;
+    for sub in command.get_subcommands() {
+        pages(folder, &format!("{name}-{}", sub.get_name()), sub, out)?;
+    }
+    Ok(())
 }
 
 fn page(folder: &Path, name: &str, command: &Command, out: &mut Output) -> Result<(), Failure> {

@@ -13,6 +13,7 @@ mod doctor;
 mod exit;
 mod generate;
 mod items;
+mod kernel;
 mod load;
 mod map;
 mod new;
@@ -55,6 +56,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<Status, Failure> {
         Command::Reproduce(args) => reproduce::main(&args, out),
         Command::Trace(args) => trace::main(&args, out),
         Command::Transports(args) => transports::main(&args, out),
+        Command::Kernel(args) => kernel::main(&args.command, out),
         Command::New(args) => new::main(&args, out),
         Command::Doctor(args) => doctor::main(&args, out),
         Command::Completions(args) => generate::completions(&args, out),

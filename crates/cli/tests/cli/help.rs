@@ -20,6 +20,10 @@ fn help_texts() {
 
 #[test]
 fn every_command_explains_itself() {
+    for sub in ["list", "load", "unload", "status"] {
+        let text = bentpipe(&["kernel", sub, "--help"]).ok();
+        assert!(text.contains("Examples:"), "{sub}");
+    }
     for command in [
         "compare",
         "run",
@@ -29,6 +33,7 @@ fn every_command_explains_itself() {
         "reproduce",
         "trace",
         "transports",
+        "kernel",
         "new",
         "doctor",
         "completions",
@@ -45,6 +50,7 @@ fn every_command_explains_itself() {
 #[test]
 fn no_command_and_an_unknown_one_could_not_run() {
     assert_eq!(bentpipe(&[]).status, 2);
+    assert_eq!(bentpipe(&["kernel"]).status, 2);
     let error = bentpipe(&["compar"]).refused();
     assert!(error.contains("'compare'"), "{error}");
 }
@@ -58,6 +64,7 @@ fn completions_and_manual_pages_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let pages = bentpipe(&["man", folder.path().to_str().unwrap()]).ok();
     assert!(pages.lines().count() >= 12);
+    assert!(pages.contains("bentpipe-kernel-load.1"), "{pages}");
     for page in pages.lines() {
         assert!(
             std::fs::read_to_string(page)

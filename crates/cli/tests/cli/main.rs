@@ -6,6 +6,7 @@
 mod common;
 mod compare;
 mod help;
+mod kernel;
 mod map;
 mod run;
 mod study;

@@ -22,8 +22,8 @@ pub enum KernelError {
     NotBuilt,
     /// Not root, and not the capabilities.
     #[error(
-        "kernel congestion controls need root, or the capabilities CAP_BPF, CAP_PERFMON and \
-         CAP_NET_ADMIN (missing here: {missing})\n  run the command with sudo"
+        "kernel congestion controls need root (missing here: {missing})\n  run the command with \
+         sudo"
     )]
     NotPermitted {
         /// The capabilities that this process has not.
@@ -38,8 +38,8 @@ pub enum KernelError {
     NoBtf,
     /// Too old a kernel.
     #[error(
-        "Linux {found} is too old: congestion controls that go away with their loader need 6.4 \
-         or newer"
+        "Linux {found} is too old for kernel congestion controls\n  use 6.4 or newer, the first \
+         whose controls go away with their loader"
     )]
     OldKernel {
         /// The release that runs.
@@ -118,6 +118,17 @@ pub enum KernelError {
         pid: u32,
         /// Its command.
         command: String,
+    },
+    /// New sockets get it unless they choose.
+    #[error(
+        "`{name}` is the default of new sockets here, and would stay so\n  choose another first: \
+         `sysctl net.ipv4.tcp_congestion_control={other}`"
+    )]
+    Default {
+        /// The name.
+        name: String,
+        /// One of Linux's own that could take its place.
+        other: String,
     },
     /// It is not ours to remove.
     #[error(

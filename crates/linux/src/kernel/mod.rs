@@ -138,6 +138,14 @@ pub fn names() -> Vec<String> {
         .collect()
 }
 
+/// What sockets of this network namespace get unless they choose.
+#[must_use]
+pub fn default() -> Option<String> {
+    fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control")
+        .ok()
+        .map(|name| name.trim().to_owned())
+}
+
 fn ready(name: &str) -> Result<(), KernelError> {
     check_name(name)?;
     available().ready()?;

@@ -3,7 +3,7 @@
 
 use super::look;
 use super::object::Attached;
-use crate::kernel::{Holder, KernelError, names};
+use crate::kernel::{Holder, KernelError, PREFIX, default, names};
 use libbpf_rs::Link;
 use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
@@ -97,6 +97,14 @@ pub(in crate::kernel) fn unload(name: &str) -> Result<u64, KernelError> {
             });
         }
     };
+    if default().as_deref() == Some(name) {
+        let fits = |n: &&String| !n.starts_with(PREFIX);
+        let other = names().iter().find(fits).cloned().unwrap_or_default();
+        return Err(KernelError::Default {
+            name: name.to_owned(),
+            other,
+        });
+    }
     // With a descriptor of ours open, closing it is what unregisters, and not
     // work that the kernel does some time after the file is gone.
     let link = Link::open(path).ok();

@@ -1,71 +1,20 @@
-//! `bentpipe doctor`: what this machine can do. Looks, changes nothing, never
-//! fails.
+//! The facts: kernel, permissions, devices, programs.
 
-use crate::args;
-use crate::exit::{Failure, Status};
-use crate::output::Output;
-use bentpipe_report::table::{Cell, Column, Table, Tone};
-use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// One thing that was looked for.
-struct Finding {
-    name: &'static str,
-    /// `None` where it does not matter.
-    there: bool,
+pub(super) struct Finding {
+    pub(super) name: &'static str,
+    pub(super) there: bool,
     /// What was found.
-    found: String,
+    pub(super) found: String,
     /// What it enables.
-    enables: &'static str,
+    pub(super) enables: &'static str,
 }
 
-/// Looks and says.
-pub(crate) fn main(args: &args::Doctor, out: &mut Output) -> Result<Status, Failure> {
-    let findings = look();
-    if args.json {
-        let list: Vec<Value> = findings
-            .iter()
-            .map(|f| {
-                json!({
-                    "name": f.name, "there": f.there, "found": f.found, "enables": f.enables,
-                })
-            })
-            .collect();
-        out.json(&json!({ "version": env!("CARGO_PKG_VERSION"), "findings": list }))?;
-        return Ok(Status::Done);
-    }
-    let mut table = Table::new([
-        Column::text("what"),
-        Column::text(""),
-        Column::text("found"),
-        Column::text("enables"),
-    ]);
-    for f in &findings {
-        let (word, tone) = if f.there {
-            ("yes", Tone::Good)
-        } else {
-            ("no", Tone::Warn)
-        };
-        table.row([
-            Cell::new(f.name),
-            Cell::new(word).tone(tone),
-            Cell::new(f.found.clone()),
-            Cell::new(f.enables).tone(Tone::Faint),
-        ]);
-    }
-    out.table(&table)?;
-    out.line("")?;
-    out.paragraph(
-        0,
-        "Simulating needs none of these. Emulation on real Linux and kernel congestion controls \
-         are planned: what they will need is listed so that you can see early whether this \
-         machine has it.",
-    )?;
-    Ok(Status::Done)
-}
-
-fn look() -> Vec<Finding> {
+/// Looks for everything.
+pub(super) fn look() -> Vec<Finding> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut findings = vec![
         Finding {
@@ -80,13 +29,13 @@ fn look() -> Vec<Finding> {
             name: "BTF",
             there: Path::new("/sys/kernel/btf/vmlinux").exists(),
             found: "/sys/kernel/btf/vmlinux".to_owned(),
-            enables: "kernel congestion controls through eBPF (planned)",
+            enables: "kernel congestion controls through eBPF",
         },
         Finding {
             name: "TUN",
             there: Path::new("/dev/net/tun").exists(),
             found: "/dev/net/tun".to_owned(),
-            enables: "emulating a link for real TCP (planned)",
+            enables: "emulating a link for real TCP",
         },
         controls(),
         module(
@@ -101,12 +50,20 @@ fn look() -> Vec<Finding> {
         ),
     ];
     for (name, enables) in [
-        ("ip", "network namespaces for emulation (planned)"),
+        (
+            "ip",
+            "addresses and routes in the namespaces of an emulation",
+        ),
         ("tc", "looking at and changing qdiscs"),
         ("tshark", "reading captures of `bentpipe run --pcap`"),
-        ("iperf3", "traffic of real TCP to compare with"),
+        (
+            "iperf3",
+            "traffic of real TCP, through the emulator or to another host",
+        ),
+        ("curl", "downloads through the emulator"),
+        ("ss", "looking at the windows of sockets"),
         ("ns", "holding ns-2 results against ours"),
-        ("clang", "building kernel congestion controls (planned)"),
+        ("clang", "building kernel congestion controls"),
     ] {
         let found = in_path(name);
         findings.push(Finding {
@@ -120,7 +77,7 @@ fn look() -> Vec<Finding> {
 }
 
 /// A file of the kernel, trimmed.
-fn read(path: &str) -> Option<String> {
+pub(super) fn read(path: &str) -> Option<String> {
     fs::read_to_string(path)
         .ok()
         .map(|text| text.trim().to_owned())
@@ -132,7 +89,7 @@ fn kernel() -> Finding {
         name: "Linux",
         there: release.is_some(),
         found: release.unwrap_or_else(|| std::env::consts::OS.to_owned()),
-        enables: "everything but the simulator, from 6.4 on (planned)",
+        enables: "everything but the simulator; kernel controls from 6.4 on",
     }
 }
 
@@ -150,7 +107,7 @@ fn root() -> Finding {
         name: "root",
         there: uid == Some(0),
         found: uid.map_or_else(|| "unknown".to_owned(), |uid| format!("user {uid}")),
-        enables: "namespaces, TUN devices and eBPF (planned)",
+        enables: "namespaces, TUN devices and eBPF",
     }
 }
 
@@ -203,7 +160,7 @@ fn module(name: &'static str, module: &str, enables: &'static str) -> Finding {
 }
 
 /// The program of that name that a shell would run.
-fn in_path(name: &str) -> Option<PathBuf> {
+pub(super) fn in_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
         .map(|dir| dir.join(name))
