@@ -34,7 +34,7 @@ struct sock {
 	__u32 data_segs_out;
 	__u32 total_retrans;
 	__u32 is_cwnd_limited;
-	__u32 reserved;
+	__u32 prr_out;
 };
 
 struct ack_sample {

@@ -94,6 +94,25 @@ static INLINE int needs_window(const struct sock *sk)
 }
 
 
+/* gain / window, both and the result in units of 2^-32; gain below 2^56. As many
+ * bits are kept as fit. */
+static INLINE __u64 per_window(__u64 gain, __u64 exact)
+{
+	if (gain >> 48)
+		return quotient(gain << 8, exact >> 24);
+	if (gain >> 32)
+		return quotient(gain << 16, exact >> 16);
+	return quotient(gain << 32, exact);
+}
+
+/* The receive window, 2^-32 segments. */
+static INLINE __u64 receive_window(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return quotient((__u64)tp->snd_wnd << 32, tp->mss_cache);
+}
+
 /* Reno's avoidance: a segment per window of ACKs. */
 static INLINE __u64 reno_step(__u64 exact)
 {

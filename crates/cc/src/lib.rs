@@ -32,6 +32,7 @@ pub mod explicit;
 pub mod highspeed;
 mod hoe;
 pub mod hybla;
+pub mod kernel;
 pub mod linux;
 pub mod model;
 mod named;

@@ -7,6 +7,7 @@
 mod build;
 mod delay;
 mod explicit;
+mod kernel;
 mod linux;
 mod model;
 mod named;

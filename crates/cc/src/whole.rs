@@ -6,6 +6,7 @@
 
 use crate::delay::Delay;
 use crate::explicit::Explicit;
+use crate::kernel::Kernel;
 use crate::linux::Modules;
 use crate::model::Model;
 use crate::satellite::Satellite;
@@ -154,6 +155,8 @@ family! {
         Satellite(Satellite),
         /// The modules of Linux.
         Linux(Modules),
+        /// The kernel's controls of `bpf/`.
+        Kernel(Kernel),
         /// Algorithms that keep a model of the path.
         Model(Model),
         /// Algorithms that are told what to send.

@@ -12,6 +12,7 @@
 mod delay;
 mod explicit;
 mod highspeed;
+mod kernel;
 mod linux;
 mod model;
 mod named;

@@ -66,7 +66,8 @@ pub struct Socket {
     pub total_retrans: u32,
     /// 1 where the window was full.
     pub is_cwnd_limited: u32,
-    pub(super) reserved: u32,
+    /// Segments sent since recovery began.
+    pub prr_out: u32,
 }
 
 /// What an ACK acknowledged.
@@ -152,6 +153,9 @@ macro_rules! controls {
 
 controls! {
     "bp_const": bp_const_ops,
+    "bp_hybla": bp_hybla_ops,
+    "bp_linear": bp_linear_ops,
+    "bp_mtsi": bp_mtsi_ops,
 }
 
 // SAFETY: constants of bpf/native.c.

@@ -94,7 +94,10 @@ pub fn build(name: &str, parameters: &Parameters) -> Result<Controller, BuildErr
         .or_else(|| super::explicit::build(name, &reader));
     let whole = match whole {
         Some(whole) => Some(whole),
-        None => super::model::build(name, &reader)?,
+        None => match super::kernel::build(name, &reader)? {
+            Some(whole) => Some(whole),
+            None => super::model::build(name, &reader)?,
+        },
     };
     // A name without slots is one of a family: the test that builds every name
     // sees to it.

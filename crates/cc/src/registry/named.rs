@@ -168,6 +168,7 @@ pub fn list() -> impl Iterator<Item = &'static Described> {
         .chain(&super::delay::NAMED)
         .chain(&super::satellite::NAMED)
         .chain(&super::linux::NAMED)
+        .chain(super::kernel::NAMED.iter())
         .chain(&super::model::NAMED)
         .chain(&super::explicit::NAMED)
 }

@@ -194,6 +194,7 @@ pub fn transports() -> impl Iterator<Item = &'static NamedTransport> {
         .chain(&super::delay::TRANSPORTS)
         .chain(&super::satellite::TRANSPORTS)
         .chain(&super::highspeed::TRANSPORTS)
+        .chain(&super::kernel::TRANSPORTS)
         .chain(&super::linux::TRANSPORTS)
         .chain(&super::model::TRANSPORTS)
         .chain(&super::explicit::TRANSPORTS)

@@ -1,0 +1,95 @@
+//! Which Rust stands beside which C, with which settings.
+
+use super::pair::Pair;
+use bentpipe_cc::{ParameterValue, Parameters, find};
+
+/// Both sides of a comparison.
+pub(crate) struct Case {
+    rust: &'static str,
+    c: &'static str,
+    rust_settings: Parameters,
+    c_settings: Parameters,
+    /// What the transport of that name has.
+    recovery_fix: bool,
+}
+
+/// The defaults of both.
+fn case(rust: &'static str, c: &'static str) -> Case {
+    // What the kernel keeps as ssthresh is whole; where the Rust halves, it has a
+    // setting for that.
+    let halves = find(rust).is_some_and(|found| {
+        let mut parameters = found.parameters.iter();
+        parameters.any(|parameter| parameter.name == "whole_ssthresh")
+    });
+    let mut rust_settings = Parameters::new();
+    if halves {
+        rust_settings.set("whole_ssthresh", true);
+    }
+    Case {
+        rust,
+        c,
+        rust_settings,
+        c_settings: Parameters::new(),
+        recovery_fix: false,
+    }
+}
+
+impl Case {
+    /// The same with a parameter that both have.
+    fn with(mut self, name: &str, value: impl Into<ParameterValue>) -> Case {
+        let value = value.into();
+        self.rust_settings.set(name, value.clone());
+        self.c_settings.set(name, value);
+        self
+    }
+
+    /// The same on a host with the recovery fix, which the C has by itself.
+    fn fixed(mut self) -> Case {
+        self.recovery_fix = true;
+        self
+    }
+
+    /// The control and what is set.
+    pub(crate) fn name(&self) -> String {
+        let settings = self.c_settings.iter();
+        settings.fold(self.c.to_owned(), |name, (parameter, value)| {
+            format!("{name} {parameter}={value}")
+        })
+    }
+
+    pub(crate) fn pair(&self) -> Pair {
+        Pair::new(
+            (self.rust, &self.rust_settings),
+            (self.c, &self.c_settings),
+            6.0,
+            self.recovery_fix,
+        )
+    }
+}
+
+pub(crate) fn all() -> Vec<Case> {
+    let mut cases = vec![
+        case("const", "bp_const"),
+        case("const", "bp_const").with("k", 1.0),
+        case("linear", "bp_linear"),
+        case("linear", "bp_linear").with("test", "ack-count"),
+        case("mtsi", "bp_mtsi"),
+    ];
+    for (rule, tie, scope) in [
+        ("B", "lt", "strict"),
+        ("B", "le", "strict"),
+        ("A", "le", "linux-2.2-equality"),
+        ("A", "lt", "below-threshold"),
+        ("B", "le", "below-threshold"),
+    ] {
+        let mtsi = case("mtsi", "bp_mtsi").with("rule", rule);
+        cases.push(mtsi.with("tie", tie).with("scope", scope));
+    }
+    cases.extend([
+        case("hybla", "bp_hybla").fixed(),
+        case("hybla", "bp_hybla").with("gate", "off").fixed(),
+        case("hybla", "bp_hybla").with("hoe", "off").fixed(),
+        case("hybla", "bp_hybla").with("count", "acks").fixed(),
+    ]);
+    cases
+}
