@@ -38,7 +38,7 @@ impl Sender {
                 None => self.board.acknowledge(self.una),
                 Some(rate) => self
                     .board
-                    .acknowledge_with(self.una, |newly| rate.acknowledged(newly)),
+                    .acknowledge_with(self.una, |covered| rate.acknowledged(covered.newly)),
             }
         } else {
             Acked::default()
@@ -188,7 +188,9 @@ impl Sender {
             }
             let (newly, sent_at) = match &mut self.rate {
                 None => self.board.sack(start, end),
-                Some(rate) => self.board.sack_with(start, end, |index| rate.sacked(index)),
+                Some(rate) => self
+                    .board
+                    .sack_with(start, end, |index, _| rate.sacked(index)),
             };
             total.0 += newly;
             total.1 = total.1.max(sent_at);

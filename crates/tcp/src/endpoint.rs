@@ -2,6 +2,7 @@
 
 mod reopen;
 
+use crate::linux::quickack::QuickAck;
 use crate::packet::{
     CONGESTION_HEADER_BYTES, CORRUPTION_BYTES, Packet, Snack, Transmit, ecn, flags, priority,
     timestamp,
@@ -10,7 +11,7 @@ use crate::receiver::{Answer, Receiver};
 use crate::rtt::RttEstimator;
 use crate::sender::{Sender, SenderCounters};
 use crate::snack::Holes;
-use crate::{Recovery, Transport};
+use crate::{Recovery, SenderRules, Transport};
 use bentpipe_cc::{Controller, PathKnowledge, Phase, QueueReport};
 use bentpipe_units::{Bytes, Duration, Time};
 
@@ -94,6 +95,10 @@ impl Endpoint {
             None => transport.recovery.uses_sack(),
         };
         let mut receiver = Receiver::new(transport.delayed_ack, sack, !one_way, window);
+        if rules.sender == SenderRules::Linux {
+            let quickack = QuickAck::new(transport.delayed_ack, window, sender.mss);
+            receiver.quickack = Some(Box::new(quickack));
+        }
         if transport.recovery == Recovery::Snack {
             receiver.holes = Some(Box::new(Holes::new(sender.mss)));
         }
@@ -295,6 +300,10 @@ impl Endpoint {
             self.sender.rtt.sample(self.handshake_sent_at, now, cwnd);
             if let Some(holes) = &mut self.receiver.holes {
                 holes.set_round_trip(self.sender.rtt.fine());
+            }
+            if let Some(quickack) = &mut self.receiver.quickack {
+                let rtt = &self.sender.rtt;
+                quickack.set_round_trip(now, rtt.fine(), rtt.rto());
             }
             self.sender
                 .established(Some(now), Some(now.since(self.handshake_sent_at)));

@@ -12,6 +12,8 @@ mod catalogue;
 mod closing;
 mod congestion;
 mod endpoint;
+mod imitated;
+mod linux;
 mod ns2;
 pub mod packet;
 mod persist;

@@ -18,6 +18,8 @@ pub enum HostProfile {
     Linux22,
     /// Linux 2.4, the platform of Marchese's Westwood+.
     Linux24,
+    /// Linux 6: RACK-TLP, PRR, quick and delayed ACKs as its kernels have them.
+    Linux,
 }
 
 /// How the retransmission timeout is computed.
@@ -35,6 +37,8 @@ pub enum RtoRule {
     /// Linux since 2.4: RFC 6298 with the floor under the variance term, so
     /// that the timeout stays that much above the smoothed RTT.
     Linux,
+    /// Linux 6: the same, but the deviation is the largest of a flight.
+    Linux6,
 }
 
 /// Whose code the sending half follows between an acknowledgement and the
@@ -47,6 +51,9 @@ pub enum SenderRules {
     Ns2Agent,
     /// The agent TCP/Linux of ns-2.
     Ns2Linux,
+    /// Linux 6, both halves; with another recovery than `rack` only the
+    /// receiving half.
+    Linux,
 }
 
 impl SenderRules {
@@ -54,7 +61,7 @@ impl SenderRules {
     /// handshake and whose receivers are ns-2's sinks.
     #[must_use]
     pub const fn is_ns2(self) -> bool {
-        !matches!(self, SenderRules::Rfc)
+        matches!(self, SenderRules::Ns2Agent | SenderRules::Ns2Linux)
     }
 }
 
@@ -113,12 +120,13 @@ pub struct Rules {
 
 impl HostProfile {
     /// Every profile, with the name that scenarios use.
-    pub const ALL: [(&'static str, HostProfile); 5] = [
+    pub const ALL: [(&'static str, HostProfile); 6] = [
         ("rfc", HostProfile::Rfc),
         ("ns-2", HostProfile::Ns2),
         ("ns-2-linux", HostProfile::Ns2Linux),
         ("linux-2.2", HostProfile::Linux22),
         ("linux-2.4", HostProfile::Linux24),
+        ("linux", HostProfile::Linux),
     ];
 
     /// The name that scenarios use.
@@ -240,6 +248,23 @@ impl HostProfile {
                 },
                 recovery: Recovery::Fack,
                 initial_window: 3.0,
+                ..rfc
+            },
+            // include/net/tcp.h; the ACK timer is the largest delay, which the
+            // receiver works out below it.
+            HostProfile::Linux => Rules {
+                sender: SenderRules::Linux,
+                rto: RtoRule::Linux6,
+                minimum_rto: Duration::from_millis(200),
+                maximum_rto: Duration::from_secs(120),
+                reduces_window: true,
+                delayed_ack: DelayedAck {
+                    count: 2,
+                    timer: Duration::from_millis(200),
+                    quick_acks: 16,
+                },
+                recovery: Recovery::Rack,
+                recovery_fix: false,
                 ..rfc
             },
         }

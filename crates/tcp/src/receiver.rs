@@ -1,6 +1,7 @@
 //! The receiving half: reassembly, acknowledgements, SACK and D-SACK blocks.
 
 use crate::congestion::Returned;
+use crate::linux::quickack::{Decision, QuickAck};
 use crate::packet::{MAX_SACK_BLOCKS, Packet, SACK_BLOCKS_BESIDE, SackBlock, ecn, flags};
 use crate::receive_buffer::ReceiveBuffer;
 use crate::snack::Holes;
@@ -45,6 +46,8 @@ pub(crate) struct Receiver {
     last_acknowledged: u64,
     congestion_experienced: bool,
     feedback: Returned,
+    /// Kept where it acknowledges as Linux 6.
+    pub(crate) quickack: Option<Box<QuickAck>>,
     /// Kept where negative acknowledgements are sent.
     pub(crate) holes: Option<Box<Holes>>,
     pub(crate) duplicates: u64,
@@ -76,6 +79,7 @@ impl Receiver {
             last_acknowledged: 0,
             congestion_experienced: false,
             feedback: Returned::default(),
+            quickack: None,
             holes: None,
             duplicates: 0,
         }
@@ -90,7 +94,7 @@ impl Receiver {
 
     /// The window that it advertises.
     pub(crate) fn advertised(&self) -> u32 {
-        self.window
+        self.quickack.as_ref().map_or(self.window, |q| q.window())
     }
 
     pub(crate) fn uses_sack(&self) -> bool {
@@ -153,6 +157,9 @@ impl Receiver {
         }
         if end <= self.next {
             self.note_duplicate(start, end);
+            if let Some(quickack) = &mut self.quickack {
+                quickack.on_duplicate();
+            }
             // ns-2 takes the last segment in order for new, whenever it comes.
             let is_last = end == self.next && self.islands.is_empty();
             if !self.reports_duplicates && is_last && self.deadline == Time::MAX {
@@ -162,6 +169,11 @@ impl Receiver {
         }
         if start > self.next {
             self.insert(start, end);
+            if let Some(quickack) = &mut self.quickack {
+                let len = u32::from(packet.payload);
+                let decision = quickack.on_gap(now, self.next, self.deadline, len);
+                return self.follow(decision);
+            }
             return Answer::Now;
         }
         let had_gap = !self.islands.is_empty();
@@ -173,10 +185,30 @@ impl Receiver {
             self.next = self.next.max(e);
             self.islands.pop_front();
         }
-        if had_gap || last {
+        if last {
+            return Answer::Now;
+        }
+        if let Some(quickack) = &mut self.quickack {
+            let gap = (had_gap && self.islands.is_empty(), !self.islands.is_empty());
+            let waiting = self.next - self.last_acknowledged;
+            let len = u32::from(packet.payload);
+            let bytes = (self.next, waiting);
+            let decision = quickack.on_segment(now, len, bytes, self.deadline, gap);
+            return self.follow(decision);
+        }
+        if had_gap {
             return Answer::Now;
         }
         self.delay(now)
+    }
+
+    fn follow(&mut self, decision: Decision) -> Answer {
+        match decision {
+            Decision::Now => return Answer::Now,
+            Decision::By(deadline) => self.deadline = deadline,
+            Decision::Wait => {}
+        }
+        Answer::Later
     }
 
     /// Acknowledges now or later, by the rule for delayed ACKs.
@@ -207,7 +239,11 @@ impl Receiver {
             holes.set_now(now);
             holes.is_due(now)
         });
-        holes || now >= self.deadline
+        let due = now >= self.deadline;
+        if let Some(quickack) = self.quickack.as_mut().filter(|_| due) {
+            quickack.on_timer();
+        }
+        holes || due
     }
 
     /// Takes a probe, which is answered at once. What it carries beyond a dummy
@@ -297,9 +333,12 @@ impl Receiver {
         packet.flags |= flags::ACK;
         packet.acknowledgement = self.next;
         packet.window = match &mut self.buffer {
-            None => self.window,
+            None => self.advertised(),
             Some(buffer) => buffer.advertise(self.next),
         };
+        if let Some(quickack) = &mut self.quickack {
+            quickack.on_ack(self.next > self.last_acknowledged || !self.islands.is_empty());
+        }
         packet.timestamp_echo = self.timestamp_recent;
         if self.congestion_experienced {
             packet.flags |= flags::ECE;

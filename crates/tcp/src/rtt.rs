@@ -1,7 +1,10 @@
-//! Round-trip times and the retransmission timeout (RFC 6298, ns-2, Linux 2.2).
+//! Round-trip times and the retransmission timeout (RFC 6298, ns-2, Linux).
+
+mod linux;
 
 use crate::{RtoRule, Rules};
 use bentpipe_units::{Duration, Time};
+use linux::Deviation;
 
 /// The RTT estimator and back-off of one connection.
 #[derive(Clone, Debug)]
@@ -17,6 +20,8 @@ pub struct RttEstimator {
     srtt: u64,
     /// RFC: nanoseconds. Others: ticks, scaled by 4.
     rttvar: u64,
+    /// Linux 6: the deviation of a flight.
+    deviation: Deviation,
     latest: Duration,
     smallest: Duration,
     sum: Duration,
@@ -40,6 +45,7 @@ impl RttEstimator {
             backoff: 0,
             srtt: 0,
             rttvar: 0,
+            deviation: Deviation::default(),
             latest: Duration::ZERO,
             smallest: Duration::MAX,
             sum: Duration::ZERO,
@@ -58,6 +64,7 @@ impl RttEstimator {
         match self.rule {
             RtoRule::Rfc6298 => self.sample_rfc(rtt, self.tick),
             RtoRule::Linux => self.sample_rfc(rtt, self.minimum),
+            RtoRule::Linux6 => self.sample_linux(rtt, 0, 0),
             RtoRule::Ns2 => {
                 // From the tick it was sent in to that of its ACK.
                 let tick = self.tick.as_nanos();
@@ -80,6 +87,11 @@ impl RttEstimator {
 
     fn note(&mut self, sent: Time, now: Time) -> Duration {
         let rtt = now.since(sent);
+        self.note_rtt(rtt);
+        rtt
+    }
+
+    fn note_rtt(&mut self, rtt: Duration) {
         self.latest = rtt;
         self.smallest = self.smallest.min(rtt);
         self.sum += rtt;
@@ -89,7 +101,6 @@ impl RttEstimator {
         } else {
             (7 * self.fine + rtt.as_nanos()) / 8
         };
-        rtt
     }
 
     /// ns-2 with timestamps: the time itself, rounded to ticks.
@@ -191,7 +202,7 @@ impl RttEstimator {
     #[must_use]
     pub fn smoothed(&self) -> Duration {
         match self.rule {
-            RtoRule::Rfc6298 | RtoRule::Linux => Duration::from_nanos(self.srtt),
+            RtoRule::Rfc6298 | RtoRule::Linux | RtoRule::Linux6 => Duration::from_nanos(self.srtt),
             RtoRule::Ns2 | RtoRule::Ns2Linux | RtoRule::Linux22 => {
                 Duration::from_nanos(self.tick.as_nanos() * self.srtt / 8)
             }

@@ -7,6 +7,10 @@
 //! followed, the edge below which holes are lost and the next hole to fill
 //! only move up, and counters give the flight without a walk.
 
+mod timed;
+
+pub(crate) use timed::View;
+
 use bentpipe_cc::Head;
 use bentpipe_units::Time;
 use std::collections::VecDeque;
@@ -41,6 +45,32 @@ pub(crate) struct Acked {
     pub(crate) sent_once_at: Option<Time>,
     /// The last segment. What lay below does not matter here.
     pub(crate) last: Option<Head>,
+}
+
+/// A segment that an acknowledgement covers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Covered {
+    pub(crate) start: u64,
+    /// One past its last byte.
+    pub(crate) end: u64,
+    /// When it was sent last, and how often it was sent.
+    pub(crate) sent_at: Time,
+    pub(crate) transmissions: u8,
+    /// It was not selectively acknowledged before.
+    pub(crate) newly: bool,
+}
+
+impl Covered {
+    #[inline]
+    fn of(s: &Segment) -> Covered {
+        Covered {
+            start: s.start,
+            end: s.start + u64::from(s.len),
+            sent_at: s.sent_at,
+            transmissions: s.transmissions,
+            newly: s.flags & SACKED == 0,
+        }
+    }
 }
 
 /// How holes are found lost.
@@ -118,7 +148,6 @@ impl Scoreboard {
     }
 
     /// Segments selectively acknowledged.
-    #[cfg(test)]
     pub(crate) fn sacked(&self) -> u32 {
         self.sacked
     }
@@ -138,13 +167,12 @@ impl Scoreboard {
         self.acknowledge_with(acknowledgement, |_| {})
     }
 
-    /// The same; `each` hears of every segment whether it was not selectively
-    /// acknowledged before.
+    /// The same; `each` hears of every segment.
     #[inline]
     pub(crate) fn acknowledge_with(
         &mut self,
         acknowledgement: u64,
-        mut each: impl FnMut(bool),
+        mut each: impl FnMut(Covered),
     ) -> Acked {
         let mut acked = Acked::default();
         let mut again = false;
@@ -159,7 +187,7 @@ impl Scoreboard {
                 sent_at: s.sent_at,
                 transmissions: u32::from(s.transmissions),
             });
-            each(s.flags & SACKED == 0);
+            each(Covered::of(&s));
             if s.flags & SACKED != 0 {
                 self.sacked -= 1;
             } else {
@@ -224,7 +252,7 @@ impl Scoreboard {
     /// returns how many were not before, and when the newest of those that was
     /// sent only once was sent.
     pub(crate) fn sack(&mut self, start: u64, end: u64) -> (u32, Option<Time>) {
-        self.sack_with(start, end, |_| {})
+        self.sack_with(start, end, |_, _| {})
     }
 
     /// The same; `each` hears of every segment that was not before, by its
@@ -234,7 +262,7 @@ impl Scoreboard {
         &mut self,
         start: u64,
         end: u64,
-        mut each: impl FnMut(usize),
+        mut each: impl FnMut(usize, Covered),
     ) -> (u32, Option<Time>) {
         let mut newly = 0;
         let mut sent_once_at = None;
@@ -247,6 +275,7 @@ impl Scoreboard {
             if s.start + u64::from(s.len) > end {
                 break;
             }
+            let covered = Covered::of(s);
             self.lost -= u32::from(s.flags & LOST != 0);
             self.retransmitted -= u32::from(s.flags & RETRANSMITTED != 0);
             s.flags = SACKED;
@@ -256,7 +285,7 @@ impl Scoreboard {
             }
             self.sacked += 1;
             newly += 1;
-            each(index);
+            each(index, covered);
             let number = self.base + index as u64;
             self.sacked_above_edge += u32::from(number >= self.edge);
             self.forward = self.forward.max(number + 1);

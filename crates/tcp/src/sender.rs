@@ -7,7 +7,7 @@ mod record;
 pub use record::SenderCounters;
 pub(crate) use record::Undo;
 
-use crate::ns2::Imitated;
+use crate::imitated::Imitated;
 use crate::packet::{Packet, Transmit, ecn, flags, priority, timestamp};
 use crate::probes::Probing;
 use crate::rate::RateSampler;
@@ -113,11 +113,11 @@ pub(crate) struct Sender {
     burst_left: u32,
     /// Segments that may still leave with the last one.
     quantum_left: u32,
-    last_sent_at: Time,
+    pub(crate) last_sent_at: Time,
     pub(crate) counters: SenderCounters,
     pub(crate) max_cwnd: f64,
-    /// The agent of ns-2 that takes over what happens between the window, the
-    /// record and the timer; boxed and taken out while it works.
+    /// The host that takes over what happens between the window, the record and
+    /// the timer; boxed and taken out while it works.
     pub(crate) agent: Option<Box<Imitated>>,
 }
 
@@ -140,6 +140,7 @@ impl Sender {
             window.ssthresh = (room / u64::from(transport.mss.max(1))) as f64;
         }
         let burst_left = match transport.pacing {
+            Pacing::Off if transport.recovery == Recovery::Rack => crate::linux::UNPACED,
             Pacing::Off => 0,
             Pacing::Window { initial_burst, .. } => initial_burst,
         };
@@ -261,8 +262,8 @@ impl Sender {
 
     /// Segments in flight.
     pub(crate) fn flight(&self) -> usize {
-        if let Some(agent) = &self.agent {
-            return agent.flight();
+        if let Some(flight) = self.agent.as_ref().and_then(|agent| agent.flight()) {
+            return flight;
         }
         self.board.flight() - self.arrived as usize
     }
@@ -333,7 +334,7 @@ impl Sender {
     }
 
     /// Moves the deadline by the time that a packet with `payload` bytes takes.
-    fn note_paced(&mut self, now: Time, payload: u32) {
+    pub(crate) fn note_paced(&mut self, now: Time, payload: u32) {
         self.quantum_left = self.quantum_left.saturating_sub(1);
         if self.burst_left > 0 {
             self.burst_left -= 1;
@@ -389,7 +390,7 @@ impl Sender {
         self.send_buffer.min(self.receive_window)
     }
 
-    /// Lets the agent of ns-2, if it is one, do `work` with this sender.
+    /// Lets the host that is followed, if one is, do `work` with this sender.
     #[inline]
     pub(crate) fn with_agent(&mut self, work: impl FnOnce(&mut Imitated, &mut Sender)) -> bool {
         let Some(mut agent) = self.agent.take() else {
@@ -450,7 +451,7 @@ impl Sender {
 
     /// The window would let more go: the samples of what is sent from now on
     /// show the application's rate, unless the receive window holds it back.
-    fn note_limited(&mut self) {
+    pub(crate) fn note_limited(&mut self) {
         if let Some(rate) = &mut self.rate {
             let unsent = self.offered.saturating_sub(self.next);
             let buffered = self.next - self.una + u64::from(self.mss) > self.send_buffer;
@@ -599,7 +600,7 @@ impl Sender {
         out.transmit(packet);
     }
 
-    fn sent(&mut self, now: Time, len: u16) {
+    pub(crate) fn sent(&mut self, now: Time, len: u16) {
         self.counters.packets += 1;
         self.counters.payload += u64::from(len);
         self.last_sent_at = now;

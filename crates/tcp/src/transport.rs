@@ -41,6 +41,9 @@ pub enum Recovery {
     /// after it are selectively acknowledged; elsewhere it waits for the timer.
     /// The scoreboard of ns-2 can tell (`CheckSndNxt`), and Linux does.
     SackRepeat,
+    /// Losses found by time, with tail loss probes (RFC 8985), and a window that
+    /// is reduced in proportion (RFC 9937), as Linux 6 has them.
+    Rack,
     /// Forward acknowledgement: what lies three segments below the highest
     /// selectively acknowledged one is lost (Mathis & Mahdavi 1996).
     Fack,
@@ -51,12 +54,13 @@ pub enum Recovery {
 
 impl Recovery {
     /// Every form, with the name that scenarios use.
-    pub const ALL: [(&'static str, Recovery); 7] = [
+    pub const ALL: [(&'static str, Recovery); 8] = [
         ("tahoe", Recovery::Tahoe),
         ("reno", Recovery::Reno),
         ("newreno", Recovery::NewReno),
         ("sack", Recovery::Sack),
         ("sack-repeat", Recovery::SackRepeat),
+        ("rack", Recovery::Rack),
         ("fack", Recovery::Fack),
         ("snack", Recovery::Snack),
     ];
@@ -64,7 +68,10 @@ impl Recovery {
     /// True for the forms that need the SACK option.
     #[must_use]
     pub const fn uses_sack(self) -> bool {
-        matches!(self, Recovery::Sack | Recovery::SackRepeat | Recovery::Fack)
+        matches!(
+            self,
+            Recovery::Sack | Recovery::SackRepeat | Recovery::Rack | Recovery::Fack
+        )
     }
 }
 
@@ -181,7 +188,7 @@ impl Transport {
         controller.apply_host_rules(HostRules {
             equality_is_slow_start: rules.equality_is_slow_start,
             integer_avoidance: rules.whole_segments,
-            whole_ssthresh: rules.whole_segments || rules.sender.is_ns2(),
+            whole_ssthresh: rules.whole_segments || rules.sender != SenderRules::Rfc,
             exact_halves: rules.sender == SenderRules::Ns2Agent,
         });
         Ok(controller)

@@ -106,14 +106,14 @@ pub(crate) struct Agent {
 impl Agent {
     /// The agent for `transport`; `None` for recovery `fack` and `snack`, which
     /// keep our own.
-    pub(super) fn new(transport: &Transport) -> Option<Agent> {
+    pub(crate) fn new(transport: &Transport) -> Option<Agent> {
         let kind = match transport.recovery {
             _ if is_vegas(transport) => Kind::Vegas,
             Recovery::Tahoe => Kind::Tahoe,
             Recovery::Reno => Kind::Reno,
             Recovery::NewReno => Kind::NewReno,
             Recovery::Sack | Recovery::SackRepeat => Kind::Sack1,
-            Recovery::Fack | Recovery::Snack => return None,
+            Recovery::Rack | Recovery::Fack | Recovery::Snack => return None,
         };
         Some(Agent {
             kind,
@@ -173,31 +173,31 @@ impl Agent {
     }
 
     /// The receiver's or the sender's buffer, segments (`window_`).
-    pub(super) fn limit(s: &Sender) -> i64 {
+    pub(crate) fn limit(s: &Sender) -> i64 {
         (s.room() / u64::from(s.mss)).max(1) as i64
     }
 
     /// The window, whole segments.
-    pub(super) fn window(&self, s: &Sender) -> i64 {
+    pub(crate) fn window(&self, s: &Sender) -> i64 {
         (math::floor(s.window.cwnd) as i64 + self.inflation).min(Self::limit(s))
     }
 
     /// What a loss halves.
-    pub(super) fn exact_window(&self, s: &Sender) -> f64 {
+    pub(crate) fn exact_window(&self, s: &Sender) -> f64 {
         (s.window.cwnd + self.inflation as f64).min(Self::limit(s) as f64)
     }
 
     /// True if segment `number` was sent before or can be sent now.
-    pub(super) fn exists(&self, s: &Sender, number: i64) -> bool {
+    pub(crate) fn exists(&self, s: &Sender, number: i64) -> bool {
         number <= self.maxseq || s.next_new().is_some()
     }
 
-    pub(super) fn set_timer(s: &mut Sender, now: Time) {
+    pub(crate) fn set_timer(s: &mut Sender, now: Time) {
         s.retransmission_deadline = now + s.rtt.rto();
     }
 
     /// Sends segment `number`.
-    pub(super) fn output<T: Transmit>(
+    pub(crate) fn output<T: Transmit>(
         &mut self,
         s: &mut Sender,
         now: Time,
@@ -255,7 +255,7 @@ impl Agent {
     }
 
     /// A new segment for one of the first two duplicate ACKs.
-    pub(super) fn send_one<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    pub(crate) fn send_one<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
         let beyond = (self.cursor - self.highest_ack) as f64;
         if beyond <= Self::limit(s) as f64
             && beyond <= s.window.cwnd + f64::from(self.duplicates)
@@ -312,7 +312,7 @@ impl Agent {
 
     /// Takes what is acknowledged off the record; what the congestion control
     /// is told of it.
-    pub(super) fn observe(
+    pub(crate) fn observe(
         &mut self,
         s: &mut Sender,
         now: Time,
@@ -392,7 +392,7 @@ impl Agent {
     }
 
     /// An ACK up to `number` that advances: cursor, round trip, timer.
-    pub(super) fn new_ack(&mut self, s: &mut Sender, ack: &Ack, number: i64) {
+    pub(crate) fn new_ack(&mut self, s: &mut Sender, ack: &Ack, number: i64) {
         self.duplicates = 0;
         self.last_ack = number;
         self.highest_ack = number;
@@ -417,7 +417,7 @@ impl Agent {
     }
 
     /// [`Agent::new_ack`] outside fast recovery: the window grows.
-    pub(super) fn new_ack_and_grow(&mut self, s: &mut Sender, ack: &Ack, number: i64) {
+    pub(crate) fn new_ack_and_grow(&mut self, s: &mut Sender, ack: &Ack, number: i64) {
         self.new_ack(s, ack, number);
         let echo = s.ecn && ack.congestion_echo;
         if !echo {
@@ -426,7 +426,7 @@ impl Agent {
         }
     }
 
-    pub(super) fn loss(&self, s: &Sender, now: Time, ecn: bool) -> Loss {
+    pub(crate) fn loss(&self, s: &Sender, now: Time, ecn: bool) -> Loss {
         Loss {
             now,
             flight: self.exact_window(s),
@@ -439,7 +439,7 @@ impl Agent {
     }
 
     /// The congestion control reduces the window for a loss.
-    pub(super) fn reduce(&mut self, s: &mut Sender, now: Time) {
+    pub(crate) fn reduce(&mut self, s: &mut Sender, now: Time) {
         self.last_action = Action::DuplicateAcks;
         let loss = self.loss(s, now, false);
         let before = s.window.cwnd;
@@ -451,19 +451,19 @@ impl Agent {
 
     /// True if an ACK up to `number` leaves the sender in fast recovery. Such
     /// an ACK gives no round trip.
-    pub(super) fn is_partial(&self, number: i64) -> bool {
+    pub(crate) fn is_partial(&self, number: i64) -> bool {
         number < self.recover
             && (self.recovering
                 || (self.kind == Kind::NewReno && self.last_action == Action::DuplicateAcks))
     }
 
     /// True if `recover` does not forbid another fast retransmit.
-    pub(super) fn may_retransmit(&self) -> bool {
+    pub(crate) fn may_retransmit(&self) -> bool {
         self.highest_ack > self.recover || self.highest_ack == 0
     }
 
     /// An echoed mark reduces the window once in a window of data.
-    pub(super) fn on_echo(&mut self, s: &mut Sender, now: Time, number: i64) {
+    pub(crate) fn on_echo(&mut self, s: &mut Sender, now: Time, number: i64) {
         if number <= self.recover && self.last_action != Action::Timeout {
             return;
         }

@@ -56,7 +56,7 @@ pub(crate) struct Linux {
 }
 
 impl Linux {
-    pub(super) fn new(initial_window: f64) -> Linux {
+    pub(crate) fn new(initial_window: f64) -> Linux {
         Linux {
             highest_ack: 0,
             maxseq: 0,
@@ -74,11 +74,11 @@ impl Linux {
         self.maxseq - self.highest_ack - self.blocks.away()
     }
 
-    pub(super) fn flight(&self) -> usize {
+    pub(crate) fn flight(&self) -> usize {
         self.in_flight().max(0) as usize
     }
 
-    pub(super) fn phase(&self) -> Option<Phase> {
+    pub(crate) fn phase(&self) -> Option<Phase> {
         (self.state == State::Recovery).then_some(Phase::Recovery)
     }
 
@@ -87,14 +87,14 @@ impl Linux {
     }
 
     /// What may go before the connection is open: the window less the SYN.
-    pub(super) fn send_with_syn<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    pub(crate) fn send_with_syn<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
         while self.maxseq + 1 < Self::window(s) && s.next_new().is_some() {
             self.output(s, now, self.maxseq + 1, out);
         }
     }
 
     /// The SYN is acknowledged: an ACK like any other, and the module's first.
-    pub(super) fn on_established(&mut self, s: &mut Sender, now: Time) {
+    pub(crate) fn on_established(&mut self, s: &mut Sender, now: Time) {
         let flight = self.in_flight() as f64;
         let mut ack = self.ack(s, now, flight + 1.0);
         ack.acked = 1.0;
@@ -129,7 +129,7 @@ impl Linux {
     }
 
     /// Sends what the window allows.
-    pub(super) fn send<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    pub(crate) fn send<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
         s.window_limited = true;
         let paced = s.is_paced();
         let window = Self::window(s);
@@ -196,7 +196,7 @@ impl Linux {
     }
 
     /// Takes an acknowledgement that arrived at `now`.
-    pub(super) fn on_acknowledgement<T: Transmit>(
+    pub(crate) fn on_acknowledgement<T: Transmit>(
         &mut self,
         s: &mut Sender,
         now: Time,
@@ -319,7 +319,7 @@ impl Linux {
     }
 
     /// The retransmission timer ran out.
-    pub(super) fn on_timeout<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    pub(crate) fn on_timeout<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
         self.ramp = 0;
         self.timed = None;
         if self.highest_ack == self.maxseq {

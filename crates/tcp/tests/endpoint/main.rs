@@ -2,6 +2,7 @@
 
 mod closing;
 mod extremes;
+mod linux;
 mod ns2;
 mod owning;
 mod pipe;

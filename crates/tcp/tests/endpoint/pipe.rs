@@ -82,6 +82,8 @@ pub(crate) struct Pipe {
     /// Corrupted packets that links tell of with the first transmission of a
     /// segment.
     pub(crate) reports: Vec<(u64, u32)>,
+    /// Bytes of a segment in `sent`.
+    mss: u64,
 }
 
 impl Pipe {
@@ -116,6 +118,7 @@ impl Pipe {
             free: [Time::ZERO; 2],
             packets_seen: None,
             reports: Vec::new(),
+            mss: u64::from(transport.mss.max(1)),
         }
     }
 
@@ -151,7 +154,7 @@ impl Pipe {
                 seen.push(p);
             }
             if to == 1 && p.payload > 0 {
-                let segment = p.sequence / u64::from(MSS);
+                let segment = p.sequence / self.mss;
                 if let Some(i) = self.reports.iter().position(|r| r.0 == segment) {
                     p.report_corruption(self.reports.remove(i).1);
                 }

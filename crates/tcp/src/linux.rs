@@ -1,0 +1,179 @@
+//! The sending half as Linux 6 works between an acknowledgement and the
+//! congestion control, and the receiving half's acknowledgements and window.
+//!
+//! Sources: RFC 8985 (RACK-TLP), RFC 9937 (PRR), RFC 5682 (F-RTO), RFC 3522 and
+//! RFC 3708 (undo), RFC 7661 (growth of a window in use), and what a kernel of
+//! version 6.18 was seen to do where these leave something open.
+//!
+//! | part | file | in short |
+//! |---|---|---|
+//! | acknowledgements | `ack` | what one brings, and the order in which it is looked at |
+//! | loss by time | [`rack`], [`order`] | lost is what was sent before something that arrived, and that a reordering window ago |
+//! | states | `alert` | Open, Disorder, CWR, Recovery, Loss, and the ways between them |
+//! | undo | [`undo`] | by timestamps, by reported duplicates, by F-RTO |
+//! | window in recovery | [`prr`] | in proportion to what arrives, at last ssthresh |
+//! | tail losses | [`tlp`] | a probe after two round trips |
+//! | timers | `timer` | one timer that is one of three at a time |
+//! | window in use | [`limited`] | growth only where the window held the sender back, rest after idleness |
+//! | sending | `output` | what is lost goes first, then what is new |
+//! | receiver | [`quickack`] | immediate and delayed acknowledgements, the window |
+//!
+//! In this profile:
+//!
+//! - Windows are counted in whole segments: a fraction of cwnd or ssthresh that
+//!   a congestion control keeps waits until it is a whole segment.
+//! - A loss reduces cwnd, not the flight: congestion controls are told of cwnd
+//!   as what was in flight.
+//! - Congestion controls grow by what an ACK delivered, selectively
+//!   acknowledged or not, outside CWR and Recovery.
+//! - Those that own the window set it; the other ones only set ssthresh when
+//!   something is lost, and PRR brings cwnd there.
+//!
+//! Left out: what GSO, small queues and the queueing discipline do to a burst
+//! (segments leave one by one); the 300 s after which Linux forgets a smallest
+//! RTT; thin-stream timers; receivers that take back what they selectively
+//! acknowledged; the tuning of send buffers.
+
+mod ack;
+mod alert;
+mod limited;
+mod order;
+mod output;
+mod prr;
+pub(crate) mod quickack;
+mod rack;
+mod timer;
+mod tlp;
+mod undo;
+
+use crate::sender::{self, Sender};
+use bentpipe_units::{Time, math};
+use limited::Limited;
+use order::Order;
+use prr::Prr;
+use rack::Rack;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use timer::Timer;
+use tlp::Probe;
+use undo::Undo;
+
+/// Where the sender stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum State {
+    /// Nothing is amiss.
+    Open,
+    /// Something is, but nothing was found lost.
+    Disorder,
+    /// The window is reduced for an ECN echo.
+    Cwr,
+    /// What was found lost is sent again.
+    Recovery,
+    /// A timeout is being repaired.
+    Loss,
+}
+
+/// What may be sent again after an acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resend {
+    Nothing,
+    /// What was found lost.
+    Lost,
+    /// New segments first: F-RTO wants to see what becomes of them.
+    New,
+}
+
+/// The state of the sender besides the window.
+#[derive(Debug)]
+pub(crate) struct Linux {
+    pub(super) state: State,
+    /// The state ends when this byte is acknowledged.
+    pub(super) high: u64,
+    pub(super) order: Order,
+    /// Segments found lost that may wait to be sent again, lowest first.
+    pub(super) waiting: BinaryHeap<Reverse<u64>>,
+    pub(super) rack: Rack,
+    pub(super) prr: Prr,
+    pub(super) probe: Probe,
+    pub(super) undo: Undo,
+    pub(super) limited: Limited,
+    /// What the sender's deadline is.
+    pub(super) timer: Timer,
+    /// Timeouts in a row.
+    pub(super) timeouts: u32,
+    /// It is not settled whether the timeout was spurious (F-RTO).
+    pub(super) doubts_timeout: bool,
+    /// One past the highest byte selectively acknowledged.
+    pub(super) forward: u64,
+    /// Segments delivered, and found lost, over the connection.
+    pub(super) delivered: u64,
+    pub(super) lost: u64,
+    initial_window: f64,
+}
+
+/// Sender and deadline in front of every packet that is paced: the first ten
+/// are not.
+pub(crate) const UNPACED: u32 = 10;
+
+impl Linux {
+    pub(crate) fn new(initial_window: f64) -> Linux {
+        Linux {
+            state: State::Open,
+            high: 0,
+            order: Order::new(),
+            waiting: BinaryHeap::new(),
+            rack: Rack::default(),
+            prr: Prr::default(),
+            probe: Probe::default(),
+            undo: Undo::default(),
+            limited: Limited::default(),
+            timer: Timer::Retransmission,
+            timeouts: 0,
+            doubts_timeout: false,
+            forward: 0,
+            delivered: 0,
+            lost: 0,
+            initial_window,
+        }
+    }
+
+    /// cwnd in whole segments.
+    pub(super) fn window(s: &Sender) -> usize {
+        math::floor(s.window.cwnd).max(1.0) as usize
+    }
+
+    /// True while PRR moves the window.
+    pub(super) fn is_reducing(&self) -> bool {
+        matches!(self.state, State::Cwr | State::Recovery)
+    }
+
+    /// Segments that are not simply under way: arrived out of order, or lost.
+    pub(super) fn left_out(s: &Sender) -> u32 {
+        s.board.sacked() + s.board.lost()
+    }
+
+    pub(super) fn set_state(&mut self, s: &mut Sender, state: State) {
+        self.state = state;
+        s.state = match state {
+            State::Open | State::Disorder | State::Cwr => sender::State::Open,
+            State::Recovery => sender::State::Recovery,
+            State::Loss => sender::State::Loss,
+        };
+    }
+
+    /// Takes segment `number` for lost; true if it is to be sent again for that.
+    pub(super) fn lose(&mut self, s: &mut Sender, number: u64) -> bool {
+        let waits = s.board.lose_number(number);
+        if waits {
+            self.lost += 1;
+            self.waiting.push(Reverse(number));
+        }
+        self.order.remove(number);
+        waits
+    }
+
+    /// When the first unacknowledged segment was sent last.
+    pub(super) fn head_sent_at(s: &Sender) -> Option<Time> {
+        s.board.head().map(|head| head.sent_at)
+    }
+}

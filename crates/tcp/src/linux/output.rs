@@ -1,0 +1,152 @@
+//! What goes out: what was found lost first, then what is new.
+
+use super::timer::Timer;
+use super::{Linux, State};
+use crate::packet::{Transmit, timestamp};
+use crate::scoreboard::{Hole, View};
+use crate::sender::Sender;
+use bentpipe_units::Time;
+use std::cmp::Reverse;
+
+impl Linux {
+    /// The application has written, or pacing lets something go.
+    pub(crate) fn send<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+        self.restart(s, now);
+        if s.is_paced() && self.state >= State::Recovery {
+            self.resend_lost(s, now, out);
+        }
+        self.write(s, now, false, out);
+    }
+
+    /// Sends new segments as far as the window lets them; with `forces`, one,
+    /// whatever it says. Returns how many.
+    pub(super) fn write<T: Transmit>(
+        &mut self,
+        s: &mut Sender,
+        now: Time,
+        forces: bool,
+        out: &mut T,
+    ) -> u32 {
+        if !s.has_data() {
+            s.note_limited();
+            return 0;
+        }
+        let paced = s.is_paced();
+        let mut sent = 0;
+        while !out.is_full() {
+            let is_open = s.board.flight() < Linux::window(s) || forces;
+            if !is_open || (paced && !forces && !s.pacing_permits(now)) {
+                break;
+            }
+            let Some(len) = s.next_new() else {
+                // Data, a buffer or the receive window ran out.
+                s.note_limited();
+                s.mind_shut_window(now);
+                break;
+            };
+            let was_idle = s.board.outstanding() == 0;
+            s.send_new(now, len, out);
+            self.order.push();
+            if was_idle || self.timer == Timer::Probe {
+                self.rearm(s, now);
+            }
+            if paced {
+                s.note_paced(now, u32::from(len));
+            }
+            sent += 1;
+            if forces {
+                break;
+            }
+        }
+        s.pacing_done(now, paced);
+        let by_window = s.board.flight() >= Linux::window(s);
+        if self.is_reducing() {
+            self.prr.sent += u64::from(sent);
+        }
+        if sent > 0 && !forces {
+            self.schedule_probe(s, now, false);
+        }
+        if sent > 0 || by_window {
+            self.note_use(s, now, by_window);
+        }
+        sent
+    }
+
+    /// Sends again what was found lost, as far as the window lets it.
+    pub(super) fn resend_lost<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+        let paced = s.is_paced();
+        let mut head_went = false;
+        while !out.is_full() && s.board.flight() < Linux::window(s) {
+            if paced && !s.pacing_permits(now) {
+                break;
+            }
+            let Some(&Reverse(number)) = self.waiting.peek() else {
+                break;
+            };
+            let Some(view) = s.board.view(number).filter(|view| view.waits) else {
+                self.waiting.pop();
+                continue;
+            };
+            self.resend(s, now, number, &view, out);
+            if paced {
+                s.note_paced(now, u32::from(view.len));
+            }
+            if self.is_reducing() {
+                self.prr.sent += 1;
+            }
+            head_went |= view.index == 0;
+        }
+        s.pacing_done(now, paced);
+        if head_went && self.timer != Timer::Reordering {
+            self.restart_timeout(s, now);
+        }
+    }
+
+    /// Sends segment `number` again; it is under way then.
+    pub(super) fn resend<T: Transmit>(
+        &mut self,
+        s: &mut Sender,
+        now: Time,
+        number: u64,
+        view: &View,
+        out: &mut T,
+    ) {
+        let hole = Hole {
+            index: view.index,
+            start: view.start,
+            len: view.len,
+        };
+        let packet = s.packet(now, hole.start, hole.len);
+        if let Some(rate) = &mut s.rate {
+            rate.resent(hole.index, now, s.board.flight());
+        }
+        s.board.resent(hole.index, now);
+        self.order.renew(number);
+        self.undo.note_resent(timestamp(now));
+        s.counters.retransmissions += 1;
+        s.sent(now, packet.payload);
+        out.transmit(packet);
+    }
+
+    /// Sends a copy of segment `number`, which is not taken for lost.
+    pub(super) fn copy<T: Transmit>(
+        &mut self,
+        s: &mut Sender,
+        now: Time,
+        number: u64,
+        view: &View,
+        out: &mut T,
+    ) {
+        let hole = Hole {
+            index: view.index,
+            start: view.start,
+            len: view.len,
+        };
+        if let Some(rate) = &mut s.rate {
+            rate.resent(hole.index, now, s.board.flight());
+        }
+        s.send_again(now, hole, out);
+        self.order.renew(number);
+        self.undo.resent_at.get_or_insert(timestamp(now));
+    }
+}

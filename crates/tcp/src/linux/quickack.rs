@@ -1,0 +1,390 @@
+//! The receiving half of Linux 6: when it acknowledges, and the window that it
+//! advertises.
+//!
+//! Source: RFC 1122, section 4.2.3.2, RFC 5681, section 4.2, RFC 9293, section
+//! 3.8.6.2.2; the rest is Linux's own:
+//!
+//! - **Quick ACKs.** The first 16 segments (half the window, if that is less) are
+//!   acknowledged at once, and so is what arrives after a duplicate, after a gap
+//!   of more than a retransmission timeout, and while the window is being opened.
+//! - **Delayed ACKs.** Else an ACK waits for more than a full segment, and no longer
+//!   than a time that follows the gaps between segments: 40 ms at least, 200 ms
+//!   or the smoothed RTT at most, twice as long when the timer had to send the
+//!   ACK. A segment shorter than a full one is the end of what the application
+//!   wrote, and its ACK goes when it is read, which here is at once.
+//! - **Interactive sessions.** An application that sets `TCP_QUICKACK` to 0
+//!   after every read gets neither: it is taken for an interactive one until
+//!   the timer or a duplicate ends that. `quick_acks = 0` stands for such an
+//!   application, `ack_count = 1` for one that sets it to 1.
+//! - **Gaps.** A segment above a gap is acknowledged at once. From the fourth in
+//!   a row on, ACKs wait for 5% of the RTT, at most 1 ms, or for 44 segments.
+//! - **Window.** It opens from 64 kB by two segments with every one that arrives,
+//!   up to what the buffer has room for. The buffer begins with 80 kB and is tuned
+//!   once a round trip: when more arrived in it than in any before, to twice as
+//!   much, and more by how much faster that is; the transport's receive buffer
+//!   is the largest. It never held a sender back in what was measured, but ACKs
+//!   are quick while the window opens.
+
+use crate::transport::DelayedAck;
+use bentpipe_units::{Duration, Time};
+
+/// The shortest delay of an ACK.
+const LEAST: Duration = Duration::from_millis(40);
+
+/// Duplicates above a gap that are acknowledged at once.
+const GAP_QUICK: u32 = 3;
+
+/// Segments above a gap that wait for one ACK at most, and for how long.
+const GAP_SEGMENTS: u32 = 44;
+const GAP_DELAY: Duration = Duration::from_millis(1);
+
+/// The window that a connection begins with.
+const FIRST_WINDOW: u32 = 65_535;
+
+/// The room that the buffer begins with: 128 kB less the overhead of packets
+/// of 1500 bytes.
+const FIRST_ROOM: u32 = 81_920;
+
+/// Segments below this size do not open the window.
+const SMALL: u32 = 128;
+
+/// What the receiver remembers.
+#[derive(Clone, Debug)]
+pub(crate) struct QuickAck {
+    /// The rule as the transport gives it.
+    rule: DelayedAck,
+    /// Segments that are still acknowledged at once.
+    quick: u32,
+    /// The session is taken for interactive.
+    interactive: bool,
+    /// The delay of the next ACK; `None` before the first segment.
+    delay: Option<Duration>,
+    received_at: Time,
+    smoothed: Duration,
+    timeout: Duration,
+    /// The largest segment so far.
+    full: u32,
+    /// ACKs for segments above the gap at `gap` so far, and segments that wait
+    /// for one.
+    gap: u64,
+    gap_acks: u32,
+    gap_waiting: u32,
+    /// The window, and the most that it opens to.
+    window: u32,
+    room: u32,
+    largest: u32,
+    mss: u32,
+    /// The round trip began when this many bytes had arrived, and at this time;
+    /// the most that arrived in one.
+    round_from: u64,
+    round_at: Time,
+    most: u64,
+}
+
+/// What is to be done about a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// An ACK goes at once.
+    Now,
+    /// Not later than this.
+    By(Time),
+    /// A timer that runs is right.
+    Wait,
+}
+
+impl QuickAck {
+    pub(crate) fn new(rule: DelayedAck, largest: u32, mss: u32) -> QuickAck {
+        QuickAck {
+            rule,
+            quick: 0,
+            interactive: rule.quick_acks == 0,
+            delay: None,
+            received_at: Time::ZERO,
+            smoothed: Duration::ZERO,
+            timeout: Duration::from_secs(1),
+            full: 0,
+            gap: 0,
+            gap_acks: 0,
+            gap_waiting: 0,
+            window: largest.min(FIRST_WINDOW),
+            room: largest.min(FIRST_ROOM),
+            largest,
+            mss,
+            round_from: 0,
+            round_at: Time::ZERO,
+            most: 10 * u64::from(mss),
+        }
+    }
+
+    /// The handshake gave a round trip at `now`.
+    pub(crate) fn set_round_trip(&mut self, now: Time, smoothed: Duration, timeout: Duration) {
+        self.smoothed = smoothed;
+        self.timeout = timeout;
+        self.round_at = now;
+    }
+
+    /// The application reads up to byte `read`, and up to byte `next` then: it
+    /// had to wait for what lies between, which does not count yet.
+    fn tune(&mut self, now: Time, read: u64, next: u64) {
+        if self.room == self.largest || now.since(self.round_at) < self.smoothed {
+            return;
+        }
+        self.round_at = now;
+        let from = std::mem::replace(&mut self.round_from, read);
+        let read = read.saturating_sub(from).saturating_sub(next - read);
+        if read > self.most {
+            let twice = u128::from(2 * read);
+            let faster = twice * u128::from(read - self.most) / u128::from(self.most.max(1));
+            let room = u32::try_from(twice + 2 * faster).unwrap_or(u32::MAX);
+            self.room = self.room.max(room.min(self.largest));
+            self.most = read;
+        }
+    }
+
+    /// The window to advertise.
+    pub(crate) fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// The next so many segments are acknowledged at once, if the window is
+    /// worth it.
+    fn be_quick(&mut self) {
+        let half = (self.window / (2 * self.full.max(536))).max(2);
+        self.quick = self.quick.max(half.min(self.rule.quick_acks.max(16)));
+    }
+
+    /// A duplicate has arrived.
+    pub(crate) fn on_duplicate(&mut self) {
+        self.be_quick();
+        self.interactive = false;
+        self.delay = Some(LEAST);
+    }
+
+    /// A segment above the gap at `next` has arrived.
+    pub(crate) fn on_gap(&mut self, now: Time, next: u64, deadline: Time, len: u32) -> Decision {
+        self.note_arrival(now, len);
+        if self.is_quick() {
+            return Decision::Now;
+        }
+        if self.gap != next {
+            self.gap = next;
+            self.gap_acks = 0;
+        }
+        if self.gap_acks < GAP_QUICK {
+            self.gap_acks += 1;
+            return Decision::Now;
+        }
+        self.gap_waiting += 1;
+        if self.gap_waiting > GAP_SEGMENTS {
+            return Decision::Now;
+        }
+        if deadline != Time::MAX {
+            return Decision::Wait;
+        }
+        Decision::By(now + (self.smoothed / 20).min(GAP_DELAY))
+    }
+
+    /// A segment of `len` bytes has arrived in order, so that all is there below
+    /// `next`; `waiting` bytes of it are not acknowledged, and a timer runs until `deadline`. `fills` if it closes the
+    /// last gap, `below_gap` if there still is one.
+    pub(crate) fn on_segment(
+        &mut self,
+        now: Time,
+        len: u32,
+        (next, waiting): (u64, u64),
+        deadline: Time,
+        (fills, below_gap): (bool, bool),
+    ) -> Decision {
+        self.note_arrival(now, len);
+        let read = if fills || below_gap {
+            next - waiting + u64::from(len)
+        } else {
+            next
+        };
+        self.tune(now, read.min(next), next);
+        let full = u64::from(self.full.max(1));
+        let enough = u64::from(self.rule.count.max(1) - 1) * full;
+        let was_interactive = self.interactive;
+        let at_once = fills || below_gap || waiting > enough || self.is_quick();
+        // The application reads, and what it wrote ends here.
+        let read = len < self.full && !was_interactive;
+        self.interactive |= self.rule.quick_acks == 0;
+        if at_once || read {
+            return Decision::Now;
+        }
+        let mut wait = self.delay.unwrap_or(LEAST);
+        if wait > LEAST {
+            wait = wait.min(Duration::from_millis(if was_interactive {
+                200
+            } else {
+                500
+            }));
+            if !self.smoothed.is_zero() {
+                wait = wait.min(self.smoothed.max(LEAST));
+            }
+        }
+        wait = wait.min(self.rule.timer);
+        let by = now + wait;
+        if deadline == Time::MAX {
+            return Decision::By(by);
+        }
+        if deadline <= now + wait / 4 {
+            return Decision::Now;
+        }
+        if by < deadline {
+            Decision::By(by)
+        } else {
+            Decision::Wait
+        }
+    }
+
+    fn is_quick(&self) -> bool {
+        self.rule.count <= 1 || (self.quick > 0 && !self.interactive)
+    }
+
+    /// The time between segments and their size.
+    fn note_arrival(&mut self, now: Time, len: u32) {
+        self.full = self.full.max(len);
+        match self.delay {
+            None => {
+                self.be_quick();
+                self.delay = Some(LEAST);
+            }
+            Some(delay) => {
+                let gap = now.since(self.received_at);
+                if gap <= LEAST / 2 {
+                    self.delay = Some(delay / 2 + LEAST / 2);
+                } else if gap < delay {
+                    self.delay = Some((delay / 2 + gap).min(self.timeout));
+                } else if gap > self.timeout {
+                    self.be_quick();
+                }
+            }
+        }
+        self.received_at = now;
+        if len >= SMALL && self.window < self.room {
+            let opened = self.window.saturating_add(2 * self.mss.max(len));
+            self.window = opened.min(self.room);
+            self.quick |= 1;
+        }
+    }
+
+    /// An ACK is sent.
+    pub(crate) fn on_ack(&mut self, of_data: bool) {
+        self.gap_waiting = 0;
+        if !of_data || self.quick == 0 {
+            return;
+        }
+        self.quick -= 1;
+        if self.quick == 0 {
+            self.delay = Some(LEAST);
+        }
+    }
+
+    /// The timer ran out before an ACK went.
+    pub(crate) fn on_timer(&mut self) {
+        if self.gap_waiting > 0 {
+            return;
+        }
+        if self.interactive {
+            self.interactive = false;
+            self.delay = Some(LEAST);
+        } else {
+            self.delay = self.delay.map(|delay| (delay * 2).min(self.timeout));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(quick_acks: u32) -> DelayedAck {
+        DelayedAck {
+            count: 2,
+            timer: Duration::from_millis(200),
+            quick_acks,
+        }
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    /// Feeds full segments 6 ms apart; how many arrive before each ACK.
+    fn segments_per_ack(ack: &mut QuickAck, segments: u64) -> Vec<u64> {
+        let (mut waiting, mut deadline) = (0, Time::MAX);
+        let mut counts = Vec::new();
+        for i in 0..segments {
+            waiting += 1448;
+            let bytes = (1448 * (i + 1), waiting);
+            match ack.on_segment(ms(6 * i), 1448, bytes, deadline, (false, false)) {
+                Decision::Now => {
+                    ack.on_ack(true);
+                    counts.push(waiting / 1448);
+                    (waiting, deadline) = (0, Time::MAX);
+                }
+                Decision::By(by) => deadline = by,
+                Decision::Wait => {}
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn the_first_sixteen_go_at_once() {
+        let mut ack = QuickAck::new(rule(16), 65_535, 1448);
+        let counts = segments_per_ack(&mut ack, 24);
+        assert_eq!(counts[..16], [1; 16]);
+        assert_eq!(counts[16..], [2; 4]);
+    }
+
+    #[test]
+    fn an_application_that_forbids_it_delays_from_the_start() {
+        let mut ack = QuickAck::new(rule(0), 1_000_000, 1448);
+        assert_eq!(segments_per_ack(&mut ack, 24), [2; 12]);
+    }
+
+    #[test]
+    fn a_single_segment_waits_40_ms_and_then_the_session_is_not_interactive() {
+        let mut ack = QuickAck::new(rule(0), 65_535, 1448);
+        let first = ack.on_segment(ms(0), 1448, (1448, 1448), Time::MAX, (false, false));
+        assert_eq!(first, Decision::By(ms(40)));
+        ack.on_timer();
+        ack.on_ack(true);
+        let next = ack.on_segment(ms(500), 1448, (2896, 1448), Time::MAX, (false, false));
+        assert_eq!(next, Decision::Now);
+        let after = ack.on_segment(ms(506), 1448, (4344, 1448), Time::MAX, (false, false));
+        assert!(matches!(after, Decision::By(_)), "{after:?}");
+    }
+
+    #[test]
+    fn the_window_opens_by_two_segments_each() {
+        let mut ack = QuickAck::new(rule(16), 1_000_000, 1448);
+        assert_eq!(ack.window(), 65_535);
+        ack.set_round_trip(ms(0), Duration::from_millis(500), Duration::from_secs(1));
+        segments_per_ack(&mut ack, 3);
+        assert_eq!(ack.window(), 65_535 + 6 * 1448);
+        segments_per_ack(&mut ack, 7);
+        assert_eq!(ack.window(), 81_920);
+        let full = (false, false);
+        // Eleven segments, then twenty, as the initial window of ten brings them.
+        ack.on_segment(ms(511), 1448, (11 * 1448, 1448), Time::MAX, full);
+        assert_eq!(ack.room, 81_920);
+        ack.on_segment(ms(1022), 1448, (31 * 1448, 1448), Time::MAX, full);
+        // 2 x 28,960 and twice 9/11 of that more.
+        assert_eq!(ack.room, 57_920 + 2 * 47_389);
+    }
+
+    #[test]
+    fn what_lies_above_a_gap_is_acknowledged_at_once_and_then_in_bunches() {
+        let mut ack = QuickAck::new(rule(0), 65_535, 1448);
+        ack.set_round_trip(ms(0), Duration::from_millis(500), Duration::from_secs(1));
+        for _ in 0..3 {
+            assert_eq!(ack.on_gap(ms(1), 0, Time::MAX, 1448), Decision::Now);
+        }
+        let by = ack.on_gap(ms(1), 0, Time::MAX, 1448);
+        assert_eq!(by, Decision::By(ms(2)));
+        assert_eq!(ack.on_gap(ms(1), 0, ms(2), 1448), Decision::Wait);
+    }
+}

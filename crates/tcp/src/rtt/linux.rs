@@ -1,0 +1,104 @@
+//! The estimator of Linux 6 (`tcp_rtt_estimator`), in nanoseconds.
+//!
+//! RFC 6298 in scaled whole numbers, and three things more. A sample below the
+//! mean that would raise the deviation raises it by an eighth only. What counts is
+//! the largest deviation of a flight, at least the smallest timeout; it rises at
+//! once and falls by a quarter of the difference with every flight. The timeout
+//! is the smoothed RTT and that.
+
+use super::RttEstimator;
+use bentpipe_units::Duration;
+
+/// The deviation, scaled by 4 like `rttvar`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Deviation {
+    /// Smoothed.
+    smoothed: u64,
+    /// Its largest value in this flight.
+    largest: u64,
+    /// The flight ends when this byte is acknowledged.
+    until: u64,
+}
+
+impl RttEstimator {
+    /// Takes the round trips of an ACK: the longest is for the timeout, the
+    /// shortest for the smallest RTT. `una` is acknowledged and `next` is the
+    /// next byte to be sent.
+    pub(crate) fn sample_between(
+        &mut self,
+        longest: Duration,
+        shortest: Duration,
+        una: u64,
+        next: u64,
+    ) {
+        self.note_rtt(longest);
+        self.smallest = self.smallest.min(shortest);
+        self.backoff = 0;
+        self.sample_linux(longest, una, next);
+    }
+
+    pub(super) fn sample_linux(&mut self, rtt: Duration, una: u64, next: u64) {
+        let rtt = rtt.as_nanos().max(1);
+        let least = self.minimum.as_nanos();
+        let d = &mut self.deviation;
+        if self.srtt == 0 {
+            self.srtt = rtt;
+            d.smoothed = 2 * rtt;
+            self.rttvar = d.smoothed.max(least);
+            d.largest = self.rttvar;
+            d.until = next;
+        } else {
+            let quarter = d.smoothed / 4;
+            let off = rtt.abs_diff(self.srtt);
+            let below = rtt < self.srtt;
+            if off >= quarter {
+                let rise = off - quarter;
+                d.smoothed += if below { rise / 8 } else { rise };
+            } else {
+                d.smoothed -= quarter - off;
+            }
+            self.srtt = (7 * self.srtt + rtt) / 8;
+            if d.smoothed > d.largest {
+                d.largest = d.smoothed;
+                self.rttvar = self.rttvar.max(d.largest);
+            }
+            if una > d.until {
+                self.rttvar -= self.rttvar.saturating_sub(d.largest) / 4;
+                d.until = next;
+                d.largest = least;
+            }
+        }
+        self.base = Duration::from_nanos(self.srtt + self.rttvar);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{HostProfile, RttEstimator};
+    use bentpipe_units::{Duration, Time};
+
+    #[test]
+    fn the_timeout_of_a_satellite_falls_flight_by_flight() {
+        let ms = Duration::from_millis;
+        let mut e = RttEstimator::new(&HostProfile::Linux.rules(), None);
+        assert_eq!(e.rto(), Duration::from_secs(1));
+        e.sample(Time::ZERO, Time::ZERO + ms(512), 10.0);
+        // 512 + 4 x 256.
+        assert_eq!(e.rto(), ms(1536));
+        // Flights of one ACK each: 1024 - (1024 - 576) / 4, and so on.
+        let mut timeouts = Vec::new();
+        for flight in 1..=8u64 {
+            e.sample_between(ms(512), ms(512), 10 * flight, 10 * flight + 9);
+            timeouts.push(e.rto().as_nanos() / 1_000_000);
+        }
+        assert_eq!(timeouts, [1536, 1424, 1304, 1187, 1079, 987, 918, 866]);
+        // 200 ms above the smoothed RTT at least.
+        for flight in 9..=60u64 {
+            e.sample_between(ms(512), ms(512), 10 * flight, 10 * flight + 9);
+        }
+        assert_eq!(e.rto().as_nanos() / 1_000_000, 712);
+        // A late one counts at once.
+        e.sample_between(ms(1512), ms(1512), 700, 709);
+        assert!(e.rto() > ms(1500), "{}", e.rto());
+    }
+}

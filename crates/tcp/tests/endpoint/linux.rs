@@ -1,0 +1,98 @@
+//! The profile `linux` against what a kernel did (6.18, reno, delayed ACKs
+//! forced at the receiver): 2 Mbit/s, 255.5 ms one way, no limit to the queue,
+//! chosen packets dropped. The tables are captures at the sender.
+
+use crate::pipe::{Fate, Pipe, plain};
+use bentpipe_tcp::{CongestionControlChoice, DelayedAck, HostProfile, Recovery, Transport};
+use bentpipe_units::{Bytes, Duration, Time};
+
+fn transport() -> Transport {
+    let rules = HostProfile::Linux.rules();
+    Transport {
+        congestion_control: CongestionControlChoice::Named("reno-linux".into()),
+        profile: HostProfile::Linux,
+        recovery: Recovery::Rack,
+        mss: 1448,
+        initial_window: 10.0,
+        delayed_ack: DelayedAck {
+            quick_acks: 0,
+            ..rules.delayed_ack
+        },
+        undo: true,
+        ..plain()
+    }
+}
+
+/// A transfer of `size` bytes during which the data packets of
+/// these numbers, from 1, are dropped, seen from its first packet on.
+fn transfer(size: u64, drops: &'static [u64]) -> Pipe {
+    let mut count = 0;
+    let mut pipe = Pipe::closed(&transport(), move |to, p| {
+        count += u64::from(to == 1 && p.payload > 0);
+        if to == 1 && p.payload > 0 && drops.contains(&count) {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    });
+    pipe.byte_time = Duration::from_micros(4);
+    pipe.one_way = Duration::from_micros(255_500);
+    pipe.connect();
+    pipe.act(0, |end, now, out| end.write(now, Bytes::new(size), out));
+    while pipe.ends[0].acknowledged().get() < size {
+        assert!(pipe.step(Time::MAX), "the transfer stands still");
+    }
+    pipe
+}
+
+/// When and what was sent again, milliseconds and segments; and the time of the
+/// last ACK.
+fn repairs(pipe: &Pipe) -> (Vec<(i64, u64)>, i64) {
+    let start = pipe.sent[0].at;
+    let ms = |t: Time| (t.since(start).as_nanos() / 1_000_000) as i64;
+    let mut next = 0;
+    let mut again = Vec::new();
+    for sent in &pipe.sent {
+        if sent.segment < next {
+            again.push((ms(sent.at), sent.segment));
+        }
+        next = next.max(sent.segment + 1);
+    }
+    (again, ms(pipe.now))
+}
+
+/// Timers of the kernel run in steps of up to 32 ms, and its segments leave in
+/// pairs.
+fn agrees((again, end): (Vec<(i64, u64)>, i64), kernel: &[(i64, u64)], kernel_end: i64) {
+    let near = |a: i64, b: i64| (a - b).abs() <= 36;
+    assert_eq!(again.len(), kernel.len(), "{again:?}");
+    for (ours, theirs) in again.iter().zip(kernel) {
+        assert_eq!(ours.1, theirs.1, "{again:?}");
+        assert!(near(ours.0, theirs.0), "{ours:?} for {theirs:?}");
+    }
+    assert!(near(end, kernel_end), "{end} for {kernel_end}");
+}
+
+#[test]
+fn a_single_loss() {
+    let pipe = transfer(300_000, &[40]);
+    agrees(repairs(&pipe), &[(1636, 39)], 4381);
+    assert_eq!(pipe.ends[0].counters().recoveries, 1);
+    assert_eq!(pipe.ends[0].counters().timeouts, 0);
+}
+
+#[test]
+fn a_retransmission_that_is_lost_is_found_by_what_was_sent_after_it() {
+    let pipe = transfer(300_000, &[40, 92]);
+    agrees(repairs(&pipe), &[(1638, 39), (2223, 39)], 4747);
+    assert_eq!(pipe.ends[0].counters().timeouts, 0);
+}
+
+/// The last segment is the probe: its arrival shows the two others lost.
+#[test]
+fn a_tail_that_is_lost_is_probed_for() {
+    let pipe = transfer(101_360, &[68, 69, 70]);
+    agrees(repairs(&pipe), &[(3046, 69), (3563, 67), (4080, 68)], 4598);
+    let counters = pipe.ends[0].counters();
+    assert_eq!((counters.timeouts, counters.recoveries), (0, 1));
+}
