@@ -2,10 +2,11 @@
 
 #![allow(
     unsafe_code,
-    reason = "scheduling policy has no safe wrapper in nix or rustix"
+    reason = "scheduling policy and TCP_INFO have no safe wrapper in nix, rustix or socket2"
 )]
 
 use std::io;
+use std::os::fd::{AsFd, AsRawFd};
 
 /// Gives the calling thread the real-time policy SCHED_FIFO at its lowest
 /// priority, or with `None` the ordinary policy. Children do not inherit it.
@@ -26,6 +27,40 @@ pub(crate) fn set_real_time(priority: Option<i32>) -> io::Result<()> {
 pub(crate) fn set_nice(value: i32) -> io::Result<()> {
     // SAFETY: no pointers; 0 is the calling thread.
     check(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, value) })
+}
+
+/// Reads TCP_INFO into `bytes` and returns its length.
+pub(crate) fn tcp_info(socket: impl AsFd, bytes: &mut [u8; 256]) -> io::Result<usize> {
+    let mut length = bytes.len() as libc::socklen_t;
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel
+    // writes at most `length` bytes, which is what `bytes` has.
+    let status = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            bytes.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    check(status)?;
+    Ok((length as usize).min(bytes.len()))
+}
+
+/// Sets a TCP option that is an integer.
+pub(crate) fn set_tcp_option(socket: impl AsFd, option: i32, value: i32) -> io::Result<()> {
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel reads
+    // the size of an `i32` from a pointer to one.
+    let status = unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            option,
+            (&raw const value).cast(),
+            size_of::<i32>() as libc::socklen_t,
+        )
+    };
+    check(status)
 }
 
 fn check(result: i32) -> io::Result<()> {

@@ -1,0 +1,423 @@
+//! The test bed: a scenario on the TCP of this machine.
+//!
+//! Every host of the scenario, which is every end of a flow, is a network
+//! namespace; the links between them are the emulator's, on a thread of its own.
+//! The applications of the flows run on real sockets, each side on a thread, and
+//! what they did is seen by the packets at the hosts' devices and by TCP_INFO of
+//! the senders. [`run`] yields the same [`Outcome`] as the simulator.
+//!
+//! What Linux cannot do is refused before anything is built ([`refusals`]); what
+//! it does in its own way is said in [`Run::notes`].
+
+mod application;
+mod clock;
+mod collect;
+mod control;
+mod gauges;
+mod host;
+mod ledger;
+mod message;
+mod segment;
+mod setup;
+mod socket;
+mod tracker;
+mod watch;
+
+pub use ledger::Captured;
+
+use crate::emulator::{self, Emulator, EmulatorError, Pairs, Report, Stop};
+use crate::kernel::KernelError;
+use crate::namespace::NamespaceError;
+use application::{Ready, Tcp, Work};
+use bentpipe_outcome::Outcome;
+use bentpipe_random::Stream;
+use bentpipe_scenario::{Flow, Handshake, NodeId, Scenario};
+use bentpipe_units::{Duration, Time};
+use clock::Clock;
+use control::Controls;
+use gauges::Gauges;
+use host::Host;
+use ledger::Ledger;
+use setup::Setup;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::Builder;
+use std::time::Instant;
+use watch::Watcher;
+
+/// Flows of a run, at most: each needs two threads.
+const MOST_FLOWS: usize = 500;
+
+/// Bytes of a thread's stack.
+const STACK: usize = 512 * 1024;
+
+/// How a run is executed and what it records.
+#[derive(Debug)]
+pub struct Options {
+    /// Seed of every random process that is not the machine's: those of links
+    /// and applications.
+    pub seed: u64,
+    /// Interval of the time series; `None` records none.
+    pub series: Option<Duration>,
+    /// Times at which everything that is counted is noted; the start is the
+    /// only one that can be.
+    pub marks: Vec<Time>,
+    /// Shift each flow's start by a seeded amount in [0, jitter), as the
+    /// simulator does.
+    pub start_jitter: Duration,
+    /// Where packets at the hosts' devices go; nowhere, where `None`.
+    pub capture: Option<Sender<Captured>>,
+    /// What ends the run early.
+    pub stop: Stop,
+}
+
+impl Options {
+    /// A run with this seed that records no series and no packets.
+    ///
+    /// # Errors
+    /// If the process has no file descriptor left.
+    pub fn new(seed: u64) -> io::Result<Options> {
+        Ok(Options {
+            seed,
+            series: None,
+            marks: Vec::new(),
+            start_jitter: Duration::ZERO,
+            capture: None,
+            stop: Stop::new()?,
+        })
+    }
+}
+
+/// What a run yielded.
+#[derive(Debug)]
+pub struct Run {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// What the emulator did, and whether it kept up.
+    pub report: Report,
+    /// What each flow ran, in words: `cubic`, or `udp`.
+    pub controls: Vec<String>,
+    /// What Linux did in its own way, in words.
+    pub notes: Vec<String>,
+}
+
+/// Why there is no outcome.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The scenario has something that Linux or the emulator cannot do.
+    #[error("{}", .0.join("\n"))]
+    Refused(Vec<String>),
+    /// The emulator could not be built or failed.
+    #[error(transparent)]
+    Emulator(#[from] EmulatorError),
+    /// A namespace could not be prepared.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// A congestion control could not be loaded.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// A socket of a flow could not be made.
+    #[error("flow `{flow}`: {why}")]
+    Socket {
+        /// The flow.
+        flow: String,
+        /// Why.
+        why: io::Error,
+    },
+    /// A thread could not be started.
+    #[error("cannot start a thread: {0}")]
+    Thread(io::Error),
+    /// It was stopped.
+    #[error("stopped before the end of the run")]
+    Stopped,
+}
+
+/// What in `scenario` cannot be done here, a sentence each; nothing where all of
+/// it can.
+#[must_use]
+pub fn refusals(scenario: &Scenario) -> Vec<String> {
+    let mut why = emulator::refusals(scenario);
+    if scenario.flows.len() > MOST_FLOWS {
+        why.push(format!(
+            "{} flows are more than the {MOST_FLOWS} that the test bed runs",
+            scenario.flows.len()
+        ));
+    }
+    for flow in &scenario.flows {
+        if let Some(Err(refused)) = flow.transport.as_ref().map(Setup::new) {
+            why.extend(refused.iter().map(|w| format!("flow `{}`: {w}", flow.name)));
+        }
+        if flow.from == flow.to {
+            why.push(format!("flow `{}` crosses no link", flow.name));
+        }
+    }
+    why
+}
+
+/// What this machine runs: `Linux 6.18.44`.
+#[must_use]
+pub fn kernel_version() -> String {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    format!("Linux {}", release.trim())
+}
+
+/// Runs `scenario` in real time.
+///
+/// # Errors
+/// If the scenario has something that cannot be done, without root, or if the
+/// machine refuses something. Whatever was built is removed.
+pub fn run(scenario: &Scenario, options: Options) -> Result<Run, Error> {
+    let mut refused = refusals(scenario);
+    if options.marks.iter().any(|at| *at != Time::ZERO) {
+        refused.push("counts at times within a run are simulated only".to_owned());
+    }
+    if !refused.is_empty() {
+        return Err(Error::Refused(refused));
+    }
+    // They stay in the kernel until all sockets are closed.
+    let mut loaded = Controls::default();
+    let mut setups: Vec<Option<Setup>> = Vec::with_capacity(scenario.flows.len());
+    for flow in &scenario.flows {
+        let mut setup = flow.transport.as_ref().and_then(|t| Setup::new(t).ok());
+        if let Some(setup) = &mut setup {
+            setup.control_name = loaded.name(&setup.control)?;
+        }
+        setups.push(setup);
+    }
+    let emulator = Emulator::new(scenario, &emulator_options(scenario, options.seed))?;
+    let bench = Bench::new(scenario, &setups, &emulator)?;
+    let done = bench.run(&options, emulator)?;
+    if done.stopped {
+        return Err(Error::Stopped);
+    }
+    let mut notes = notes(scenario, &setups);
+    notes.extend(done.failed);
+    Ok(Run {
+        outcome: done.outcome,
+        report: done.report,
+        controls: setups.iter().map(control).collect(),
+        notes,
+    })
+}
+
+/// The emulator of a run: one of several, maybe, so its namespaces have names of
+/// their own, `bp-PID-RUN-NODE`.
+fn emulator_options(scenario: &Scenario, seed: u64) -> emulator::Options {
+    static RUNS: AtomicU64 = AtomicU64::new(1);
+    let run = RUNS.fetch_add(1, Ordering::Relaxed);
+    let (pid, nodes) = (std::process::id(), scenario.nodes.iter().enumerate());
+    let ends = |node: usize| {
+        let is = |n: NodeId| n.0 as usize == node;
+        scenario.flows.iter().any(|f| is(f.from) || is(f.to))
+    };
+    emulator::Options {
+        seed: Some(seed),
+        pairs: Pairs::Flows,
+        namespaces: nodes
+            .filter(|(index, _)| ends(*index))
+            .map(|(index, node)| (node.name.clone(), format!("bp-{pid}-{run}-{index}")))
+            .collect(),
+        ..emulator::Options::default()
+    }
+}
+
+/// What a flow runs, in words.
+fn control(setup: &Option<Setup>) -> String {
+    setup
+        .as_ref()
+        .map_or_else(|| "udp".to_owned(), |setup| setup.control.to_string())
+}
+
+/// What Linux does in its own way: each once, with whom it is about.
+fn notes(scenario: &Scenario, setups: &[Option<Setup>]) -> Vec<String> {
+    let mut about: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (flow, setup) in scenario.flows.iter().zip(setups) {
+        let (Some(transport), Some(setup)) = (&flow.transport, setup) else {
+            continue;
+        };
+        let mut told = setup::notes(transport, setup);
+        if flow.handshake == Handshake::Skipped {
+            told.push(
+                "opens its connection when it starts; times count from its first data segment"
+                    .to_owned(),
+            );
+        }
+        for note in told {
+            let transports = about.entry(note).or_default();
+            if !transports.contains(&transport.name.as_str()) {
+                transports.push(&transport.name);
+            }
+        }
+    }
+    let about = about.into_iter();
+    about
+        .map(|(note, who)| format!("{}: {note}", who.join(", ")))
+        .collect()
+}
+
+/// The hosts of a run, and the sockets that wait for it to begin.
+struct Bench<'a> {
+    scenario: &'a Scenario,
+    setups: &'a [Option<Setup>],
+    /// By node; `None` where no flow ends.
+    hosts: Vec<Option<Host>>,
+}
+
+/// What a run came to.
+struct Done {
+    outcome: Outcome,
+    report: Report,
+    failed: Vec<String>,
+    stopped: bool,
+}
+
+impl<'a> Bench<'a> {
+    /// Prepares the hosts and the routes between them.
+    fn new(
+        scenario: &'a Scenario,
+        setups: &'a [Option<Setup>],
+        emulator: &Emulator,
+    ) -> Result<Bench<'a>, Error> {
+        let mut hosts: Vec<Option<Host>> = scenario.nodes.iter().map(|_| None).collect();
+        for host in emulator.hosts() {
+            let own = |end: &(usize, usize)| setups.get(end.0)?.as_ref();
+            let restarts = host
+                .ends
+                .iter()
+                .filter_map(own)
+                .all(|s| s.restart_after_idle);
+            let routes = host.ends.iter().filter_map(|&(flow, end)| {
+                let options = setups.get(flow)?.as_ref()?.route(end == 0);
+                let [own, peer] = [emulator::ipv4(flow, end), emulator::ipv4(flow, 1 - end)];
+                let device = &host.interface;
+                Some(format!(
+                    "route replace {peer}/32 dev {device} src {own}{options}\n"
+                ))
+            });
+            host.namespace.ip(&routes.collect::<String>())?;
+            let place = hosts.get_mut(host.node.0 as usize);
+            if let Some(place) = place {
+                *place = Some(Host::new(host.namespace.clone(), restarts)?);
+            }
+        }
+        Ok(Bench {
+            scenario,
+            setups,
+            hosts,
+        })
+    }
+
+    fn host(&self, node: NodeId) -> io::Result<&Host> {
+        let host = self.hosts.get(node.0 as usize).and_then(Option::as_ref);
+        host.ok_or_else(|| io::Error::other("one of its nodes is no host"))
+    }
+
+    /// Makes the sockets of a flow that others call.
+    fn ready(&self, index: usize) -> io::Result<Ready<'_>> {
+        let flow = &self.scenario.flows[index];
+        let hosts = [self.host(flow.from)?, self.host(flow.to)?];
+        let addresses = [0, 1].map(|end| {
+            let address = emulator::ipv4(index, end);
+            SocketAddr::new(address.into(), socket::PORT)
+        });
+        let Some(setup) = &self.setups[index] else {
+            let [from, to] = addresses;
+            return Ok(Ready::Udp([
+                hosts[0].enter(|| socket::udp(from, to))?,
+                hosts[1].enter(|| socket::udp(to, from))?,
+            ]));
+        };
+        let tcp = Tcp {
+            setup,
+            hosts,
+            addresses,
+        };
+        let called = 1 - application::opener(&flow.application);
+        let listener = tcp.listener(called)?;
+        Ok(Ready::Tcp(tcp, listener))
+    }
+
+    /// Runs all flows.
+    fn run(&self, options: &Options, emulator: Emulator) -> Result<Done, Error> {
+        let scenario = self.scenario;
+        let mut ready = Vec::with_capacity(scenario.flows.len());
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            ready.push(self.ready(index).map_err(|why| Error::Socket {
+                flow: flow.name.clone(),
+                why,
+            })?);
+        }
+        let starts: Vec<Time> = scenario.flows.iter().map(|f| start(f, options)).collect();
+        let (messages, heard) = channel();
+        let gauges: Arc<Vec<Gauges>> =
+            Arc::new(scenario.flows.iter().map(|_| Gauges::default()).collect());
+        let mut ledger = Ledger::new(scenario, options, gauges.clone(), messages.clone());
+        let stop = emulator.stop();
+        let origin = Instant::now();
+        let clock = Clock::new(origin);
+        let (report, watched) = std::thread::scope(|scope| {
+            let builder = || Builder::new().stack_size(STACK);
+            let links = {
+                let ledger = &mut ledger;
+                builder().spawn_scoped(scope, move || emulator.run(origin, ledger))
+            };
+            let links = links.map_err(Error::Thread)?;
+            let mut started = Ok(());
+            for (index, (flow, ready)) in scenario.flows.iter().zip(&ready).enumerate() {
+                let work = Work {
+                    flow: index,
+                    name: &flow.name,
+                    application: &flow.application,
+                    start: starts[index],
+                    stop: flow.stop,
+                    seed: options.seed,
+                    clock: &clock,
+                    messages: messages.clone(),
+                };
+                for side in work.sides(ready) {
+                    let spawned = builder().spawn_scoped(scope, side);
+                    started = started.and(spawned.map(|_| ()).map_err(Error::Thread));
+                }
+            }
+            let watcher = Watcher {
+                scenario,
+                clock: &clock,
+                messages: &heard,
+                gauges: &gauges,
+                series: options.series,
+                stop: &options.stop,
+            };
+            let watched = started.map(|()| watcher.watch(|| !links.is_finished()));
+            // The links first: what sockets send when they close is no part of
+            // the run.
+            stop.stop();
+            let report = links.join();
+            clock.end();
+            let report = match report {
+                Ok(report) => report?,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            Ok::<_, Error>((report, watched?))
+        })?;
+        Ok(Done {
+            outcome: collect::outcome(scenario, options, &starts, ledger, watched.noted, &report),
+            report,
+            failed: watched.failed,
+            stopped: watched.stopped,
+        })
+    }
+}
+
+/// When a flow starts, as in the simulator.
+fn start(flow: &Flow, options: &Options) -> Time {
+    if options.start_jitter.is_zero() {
+        return flow.start;
+    }
+    let mut stream = Stream::new(options.seed, &format!("start {}", flow.name));
+    flow.start + options.start_jitter.scaled(stream.uniform())
+}

@@ -1,0 +1,395 @@
+//! What the two sides of a flow do, each on a thread of its own, by the clock
+//! of the run. They are the applications of `bentpipe-traffic` on real sockets.
+
+use super::clock::Clock;
+use super::host::Host;
+use super::message::Message;
+use super::setup::Setup;
+use super::socket::{self, Connection, PORT};
+use bentpipe_outcome::PageOutcome;
+use bentpipe_traffic::{Application, PageConnection, Pages, Source, WebSettings};
+use bentpipe_units::{Bytes, Duration, Time};
+use socket2::Socket;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Data that nobody has sent yet and that the kernel holds, at most, where an
+/// application may stop in the middle: what is in there can no more be taken
+/// back.
+const UNSENT: u32 = 64 * 1024;
+
+/// Bytes without end.
+const ENDLESS: u64 = u64::MAX;
+
+/// A flow, as its two sides know it.
+#[derive(Clone, Debug)]
+pub(crate) struct Work<'a> {
+    /// Its index.
+    pub(crate) flow: usize,
+    pub(crate) name: &'a str,
+    pub(crate) application: &'a Application,
+    pub(crate) start: Time,
+    pub(crate) stop: Option<Time>,
+    pub(crate) seed: u64,
+    pub(crate) clock: &'a Clock,
+    pub(crate) messages: Sender<Message>,
+}
+
+/// A flow over TCP.
+#[derive(Debug)]
+pub(crate) struct Tcp<'a> {
+    pub(crate) setup: &'a Setup,
+    /// The hosts `from` and `to`, and the flow's address at each.
+    pub(crate) hosts: [&'a Host; 2],
+    pub(crate) addresses: [SocketAddr; 2],
+}
+
+/// What a flow's sides begin with.
+#[derive(Debug)]
+pub(crate) enum Ready<'a> {
+    /// The connection's parameters, and the socket of the side that is called.
+    Tcp(Tcp<'a>, Socket),
+    /// The sockets of both sides.
+    Udp([Socket; 2]),
+}
+
+/// What a thread does.
+pub(crate) type Side<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Which side opens the connection: 0 is `from`, which sends the data.
+pub(crate) fn opener(application: &Application) -> usize {
+    usize::from(matches!(
+        application,
+        Application::RequestResponse { .. } | Application::Web(_)
+    ))
+}
+
+impl Tcp<'_> {
+    /// The socket that waits to be called.
+    pub(crate) fn listener(&self, side: usize) -> io::Result<Socket> {
+        let local = SocketAddr::new(self.addresses[side].ip(), PORT);
+        self.hosts[side].enter(|| {
+            let socket = socket::tcp(self.setup, local, side == 0)?;
+            socket::listen(&socket, self.setup)?;
+            Ok(socket)
+        })
+    }
+
+    /// Opens a connection from `side`; `None` if the run is over.
+    fn open<'c>(&'c self, side: usize, clock: &'c Clock) -> io::Result<Option<Connection<'c>>> {
+        let local = SocketAddr::new(self.addresses[side].ip(), 0);
+        let remote = SocketAddr::new(self.addresses[1 - side].ip(), PORT);
+        let host = self.hosts[side];
+        let socket = host.enter(|| socket::tcp(self.setup, local, side == 0))?;
+        let begin =
+            |socket: &Socket| host.with_options(self.setup, || socket.connect(&remote.into()));
+        let opened = socket::connected(socket, clock, begin)?;
+        opened
+            .map(|socket| Connection::new(socket, self.setup, clock))
+            .transpose()
+    }
+
+    fn accept<'c>(
+        &'c self,
+        listener: &Socket,
+        clock: &'c Clock,
+    ) -> io::Result<Option<Connection<'c>>> {
+        let accepted = socket::accepted(listener, clock)?;
+        accepted
+            .map(|socket| Connection::new(socket, self.setup, clock))
+            .transpose()
+    }
+}
+
+impl<'a> Work<'a> {
+    fn tell(&self, message: Message) {
+        // Whoever listened has gone: then nobody needs to know.
+        let _ = self.messages.send(message);
+    }
+
+    fn sends_from(&self, connection: &Connection<'_>) -> io::Result<()> {
+        self.tell(Message::SendsFrom(self.flow, connection.watched()?));
+        Ok(())
+    }
+
+    /// True once the application offers no more.
+    fn has_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| self.clock.now() >= stop)
+    }
+
+    /// What the two sides do, each for a thread of its own.
+    pub(crate) fn sides(self, ready: &'a Ready<'_>) -> [Side<'a>; 2] {
+        let other = self.clone();
+        match ready {
+            Ready::Udp([from, to]) => [
+                Box::new(move || self.report("from", self.send_datagrams(from))),
+                Box::new(move || other.report("to", other.receive_datagrams(to))),
+            ],
+            Ready::Tcp(tcp, listener) => match self.application {
+                Application::RequestResponse { .. } => [
+                    Box::new(move || self.report("from", self.answer(tcp, listener))),
+                    Box::new(move || other.report("to", other.ask(tcp))),
+                ],
+                Application::Web(_) => {
+                    let (sizes, asked) = channel();
+                    [
+                        Box::new(move || self.report("from", self.serve(tcp, listener, &asked))),
+                        Box::new(move || other.report("to", other.read_pages(tcp, &sizes))),
+                    ]
+                }
+                _ => [
+                    Box::new(move || self.report("from", self.send(tcp))),
+                    Box::new(move || other.report("to", other.receive(tcp, listener))),
+                ],
+            },
+        }
+    }
+
+    /// Says if a side failed.
+    fn report(&self, side: &str, result: io::Result<()>) {
+        if let Err(e) = result
+            && !self.clock.is_over()
+        {
+            self.tell(Message::Failed(self.flow, format!("{side}: {e}")));
+        }
+    }
+
+    /// The side `from` of a flow that it opens: it sends.
+    fn send(&self, tcp: &Tcp<'_>) -> io::Result<()> {
+        if !self.clock.wait_until(self.start) {
+            return Ok(());
+        }
+        let Some(mut connection) = tcp.open(0, self.clock)? else {
+            return Ok(());
+        };
+        self.sends_from(&connection)?;
+        match self.application {
+            Application::Transfer { size } => {
+                connection.write(size.get(), || self.has_stopped())?;
+            }
+            Application::Persistent => {
+                if self.stop.is_some() {
+                    connection.hold_unsent(UNSENT)?;
+                }
+                connection.write(ENDLESS, || self.has_stopped())?;
+            }
+            _ => self.write_at_rate(&mut connection)?,
+        }
+        self.clock.wait_for_end();
+        Ok(())
+    }
+
+    /// Writes at the times of a source.
+    fn write_at_rate(&self, connection: &mut Connection<'_>) -> io::Result<()> {
+        self.at_rate(|bytes| connection.write(bytes.get(), || self.has_stopped()))
+    }
+
+    /// Calls `send` for every packet of a source with a rate, when it is due,
+    /// until that says no.
+    fn at_rate(&self, mut send: impl FnMut(Bytes) -> io::Result<bool>) -> io::Result<()> {
+        let (Application::ConstantRate { packet_size, .. }
+        | Application::OnOff { packet_size, .. }) = self.application
+        else {
+            return Ok(());
+        };
+        let Some(mut source) = Source::new(self.application, self.seed, self.name) else {
+            return Ok(());
+        };
+        source.start(self.start);
+        loop {
+            // The model's time, not that at which somebody woke up: being late
+            // once does not make the rate less.
+            let due = source.next();
+            let stops = self.stop.is_some_and(|stop| due >= stop);
+            if stops || !self.clock.wait_until(due) {
+                return Ok(());
+            }
+            if source.sends(due) && !send(*packet_size)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The side `to` of a flow that `from` opens: it reads.
+    fn receive(&self, tcp: &Tcp<'_>, listener: &Socket) -> io::Result<()> {
+        let Some(mut connection) = tcp.accept(listener, self.clock)? else {
+            return Ok(());
+        };
+        while connection.read(ENDLESS)?.is_some() {}
+        self.clock.wait_for_end();
+        Ok(())
+    }
+
+    /// The side `from` of request and response: it answers.
+    fn answer(&self, tcp: &Tcp<'_>, listener: &Socket) -> io::Result<()> {
+        let Application::RequestResponse {
+            request, response, ..
+        } = self.application
+        else {
+            return Ok(());
+        };
+        let Some(mut connection) = tcp.accept(listener, self.clock)? else {
+            return Ok(());
+        };
+        self.sends_from(&connection)?;
+        while connection.read_all(request.get())? {
+            connection.write(response.get(), || false)?;
+        }
+        self.clock.wait_for_end();
+        Ok(())
+    }
+
+    /// The side `to` of request and response: it asks.
+    fn ask(&self, tcp: &Tcp<'_>) -> io::Result<()> {
+        let Application::RequestResponse {
+            request,
+            response,
+            count,
+            think_time,
+        } = self.application
+        else {
+            return Ok(());
+        };
+        if !self.clock.wait_until(self.start) {
+            return Ok(());
+        }
+        let Some(mut connection) = tcp.open(1, self.clock)? else {
+            return Ok(());
+        };
+        for exchange in 0..*count {
+            if exchange > 0 && !self.clock.wait_until(self.clock.now() + *think_time) {
+                return Ok(());
+            }
+            let asked = !self.has_stopped() && connection.write(request.get(), || false)?;
+            if !asked || !connection.read_all(response.get())? {
+                break;
+            }
+        }
+        self.clock.wait_for_end();
+        Ok(())
+    }
+
+    /// The side `from` of a reader of pages: it sends those whose sizes come
+    /// through `sizes`, one per request.
+    fn serve(&self, tcp: &Tcp<'_>, listener: &Socket, sizes: &Receiver<Bytes>) -> io::Result<()> {
+        let Application::Web(settings) = self.application else {
+            return Ok(());
+        };
+        while let Some(mut connection) = tcp.accept(listener, self.clock)? {
+            self.sends_from(&connection)?;
+            while connection.read_all(settings.request.get())? {
+                let Ok(size) = sizes.recv() else {
+                    return Ok(());
+                };
+                connection.write(size.get(), || false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The side `to` of a reader of pages.
+    fn read_pages(&self, tcp: &Tcp<'_>, sizes: &Sender<Bytes>) -> io::Result<()> {
+        let Application::Web(settings) = self.application else {
+            return Ok(());
+        };
+        let mut pages = Pages::new(settings, self.seed, self.name);
+        let mut times = Vec::new();
+        let mut connection = None;
+        let mut next = self.start;
+        let most = settings.count.unwrap_or(u32::MAX);
+        for _ in 0..most {
+            if self.stop.is_some_and(|stop| next >= stop) || !self.clock.wait_until(next) {
+                return Ok(());
+            }
+            let began = self.clock.now();
+            if !self.page(tcp, settings, &mut connection, pages.size(), sizes)? {
+                return Ok(());
+            }
+            times.push(self.clock.now().since(began));
+            next = self.clock.now() + pages.reading_time();
+            self.tell(Message::Pages {
+                flow: self.flow,
+                seen: seen(&times),
+                last: times.len() >= most as usize,
+            });
+        }
+        self.clock.wait_for_end();
+        Ok(())
+    }
+
+    /// One page, over a connection of its own where the settings say so. False
+    /// if it did not come.
+    fn page<'c>(
+        &'c self,
+        tcp: &'c Tcp<'_>,
+        settings: &WebSettings,
+        connection: &mut Option<Connection<'c>>,
+        size: Bytes,
+        sizes: &Sender<Bytes>,
+    ) -> io::Result<bool> {
+        let of_page = settings.connection == PageConnection::Page;
+        let mut open = match connection.take() {
+            Some(open) => open,
+            None => match tcp.open(1, self.clock)? {
+                Some(open) => open,
+                None => return Ok(false),
+            },
+        };
+        let asked = sizes.send(size).is_ok() && open.write(settings.request.get(), || false)?;
+        if !asked || !open.read_all(size.get())? {
+            return Ok(false);
+        }
+        if !of_page {
+            *connection = Some(open);
+        }
+        Ok(true)
+    }
+
+    /// The side `from` of datagrams.
+    fn send_datagrams(&self, socket: &Socket) -> io::Result<()> {
+        // IP and UDP headers are part of the packet's size.
+        let headers = match socket.local_addr()?.as_socket() {
+            Some(SocketAddr::V6(_)) => 48,
+            _ => 28,
+        };
+        let zeros = vec![0; usize::from(u16::MAX)];
+        self.at_rate(|bytes| {
+            let payload = (bytes.get() as usize).saturating_sub(headers);
+            match socket.send(&zeros[..payload.min(zeros.len())]) {
+                Ok(_) => Ok(true),
+                // A packet too many for the device: a real host loses it, too.
+                Err(e) if e.raw_os_error() == Some(libc::ENOBUFS) => Ok(true),
+                Err(e) => Err(e),
+            }
+        })
+    }
+
+    /// The side `to` of datagrams.
+    fn receive_datagrams(&self, socket: &Socket) -> io::Result<()> {
+        let mut room = vec![std::mem::MaybeUninit::uninit(); usize::from(u16::MAX)];
+        while !self.clock.is_over() {
+            match socket.recv(&mut room) {
+                Ok(_) => {}
+                Err(e) if socket::is_patience(&e) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a reader of pages has seen.
+fn seen(times: &[Duration]) -> PageOutcome {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable();
+    let count = sorted.len();
+    let sum = sorted.iter().fold(Duration::ZERO, |sum, time| sum + *time);
+    // The smallest that is not exceeded by 95% of the pages.
+    let p95 = (count * 95).div_ceil(100).checked_sub(1);
+    PageOutcome {
+        completed: count as u64,
+        mean_time: (count > 0).then(|| sum / count as u64),
+        p95_time: p95.and_then(|at| sorted.get(at).copied()),
+    }
+}

@@ -1,0 +1,166 @@
+//! From a finished run to its outcome, and what each field is measured by.
+//!
+//! | field | from |
+//! |---|---|
+//! | transfer time, deliveries, packets, retransmissions, ACKs, RTTs | packets at the hosts' devices (see [`tracker`](super::tracker)) |
+//! | links, crossings | the emulator's links |
+//! | drops and losses of flows | the emulator |
+//! | timeouts, recoveries, reductions, largest window, the sender's series | TCP_INFO of the sender's socket (see [`gauges`](super::gauges)) |
+//! | pages | the reader's clock |
+//! | events | nothing: zero |
+
+use super::Options;
+use super::gauges::Watched;
+use super::ledger::{FlowLedger, Ledger};
+use crate::emulator::Report;
+use bentpipe_outcome::{
+    Crossing, CrossingCounts, FlowOutcome, FlowSeries, Mark, Outcome, PageOutcome,
+};
+use bentpipe_scenario::{Flow, Handshake, LinkId, Scenario};
+use bentpipe_traffic::Application;
+use bentpipe_units::{Bytes, Time};
+
+/// What was noted of a flow besides its packets.
+#[derive(Debug, Default)]
+pub(crate) struct Noted {
+    pub(crate) watched: Watched,
+    pub(crate) pages: Option<PageOutcome>,
+    /// When a reader of pages had the last.
+    pub(crate) last_page_at: Option<Time>,
+}
+
+/// What it all adds up to.
+pub(crate) fn outcome(
+    scenario: &Scenario,
+    options: &Options,
+    starts: &[Time],
+    mut ledger: Ledger,
+    noted: Vec<Noted>,
+    report: &Report,
+) -> Outcome {
+    let ended_at = Time::ZERO + report.elapsed;
+    ledger.mark_until(ended_at, true);
+    let crossings = crossings(scenario, &report.crossings);
+    let marks = ledger.marks.into_iter().map(|(at, flows)| Mark {
+        at,
+        flows,
+        // Only at the start, where nothing has crossed anything.
+        crossings: vec![CrossingCounts::default(); crossings.len()],
+    });
+    let marks = marks.collect();
+    let mut flows = Vec::with_capacity(scenario.flows.len());
+    let mut all_series = Vec::new();
+    let each = scenario
+        .flows
+        .iter()
+        .zip(ledger.flows)
+        .zip(noted)
+        .zip(starts);
+    for (((flow, seen), noted), start) in each {
+        flows.push(of_flow(flow, *start, &seen, &noted));
+        if options.series.is_some() {
+            all_series.push(FlowSeries {
+                flow: flow.name.clone(),
+                sender: noted.watched.samples,
+                delivered: seen.delivered,
+                sent: seen.sent,
+                held: Vec::new(),
+            });
+        }
+    }
+    Outcome {
+        scenario: scenario.name.clone(),
+        seed: options.seed,
+        ended_at,
+        events: 0,
+        packet_hops: report.links.iter().map(|l| l.delivered_packets).sum(),
+        flows,
+        links: report.links.clone(),
+        middleboxes: Vec::new(),
+        crossings,
+        legs: Vec::new(),
+        marks,
+        series: all_series,
+    }
+}
+
+fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOutcome {
+    let tracker = &seen.tracker;
+    let counts_from = match flow.handshake {
+        Handshake::Counted => tracker.opened_at,
+        Handshake::NotCounted | Handshake::Skipped => tracker.first_data_at,
+    };
+    // Datagrams have no handshake.
+    let counts_from = match flow.transport {
+        Some(_) => counts_from.unwrap_or(start),
+        None => start,
+    };
+    let completed_at = seen.completed_at.or(noted.last_page_at);
+    FlowOutcome {
+        name: flow.name.clone(),
+        transport: flow
+            .transport
+            .as_ref()
+            .map_or_else(|| "udp".to_owned(), |t| t.name.clone()),
+        started_at: counts_from,
+        transfer_time: completed_at.map(|at| at.since(counts_from)),
+        offered: offered(&flow.application),
+        delivered: Bytes::new(tracker.delivered()),
+        acknowledged: Bytes::new(tracker.acknowledged()),
+        first_delivery_at: tracker.first_delivery_at,
+        last_delivery_at: tracker.last_delivery_at,
+        sent: Bytes::new(tracker.sent),
+        packets_sent: tracker.packets_sent,
+        retransmissions: tracker.retransmissions,
+        spurious_retransmissions: tracker.spurious,
+        probes_sent: 0,
+        timeouts: noted.watched.timeouts(),
+        recoveries: noted.watched.recoveries,
+        reductions: noted.watched.reductions(),
+        acks_received: tracker.acks,
+        queue_drops: seen.queue_drops,
+        channel_losses: seen.channel_losses,
+        outage_losses: seen.outage_losses,
+        no_route_losses: seen.no_route_losses,
+        pages: noted.pages,
+        min_rtt: tracker.min_rtt(),
+        mean_rtt: tracker.mean_rtt(),
+        max_cwnd: f64::from(noted.watched.max_cwnd),
+    }
+}
+
+/// Bytes that the application was to send; `None` without end.
+fn offered(application: &Application) -> Option<Bytes> {
+    match application {
+        Application::Transfer { size } => Some(*size),
+        Application::RequestResponse {
+            response, count, ..
+        } => Some(Bytes::new(response.get().saturating_mul(u64::from(*count)))),
+        _ => None,
+    }
+}
+
+/// Every crossing by flow and then along its way forth and back, as a
+/// simulation has them.
+fn crossings(scenario: &Scenario, counted: &[Crossing]) -> Vec<Crossing> {
+    let mut all: Vec<Crossing> = Vec::new();
+    for (flow, f) in scenario.flows.iter().enumerate() {
+        let first = all.len();
+        let forth = f.changes.iter().flat_map(|c| &c.forward);
+        let back = f.changes.iter().flat_map(|c| &c.reverse);
+        let way = f.forward.iter().chain(forth).chain(&f.reverse).chain(back);
+        for &LinkId(link) in way {
+            let link = link as usize;
+            if all[first..].iter().any(|known| known.link == link) {
+                continue;
+            }
+            let found = counted.iter().find(|c| c.flow == flow && c.link == link);
+            all.push(Crossing {
+                flow,
+                link,
+                counts: found.map_or_else(CrossingCounts::default, |c| c.counts),
+            });
+        }
+    }
+    all
+}

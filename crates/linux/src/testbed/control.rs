@@ -1,0 +1,250 @@
+//! The congestion control of a sender: a module of the kernel, or an eBPF
+//! control that is loaded for the run.
+//!
+//! A congestion control of `bentpipe-cc` has the same parameters in the kernel
+//! where `bp_` and its name is a control there; `newreno`, which counts ACKs, is
+//! `bp_const` with K = 1. The modules of the kernel take the names of their
+//! imitations (`reno-linux`, `cubic`, ...).
+
+use crate::kernel::{self, KernelError, Loaded};
+use bentpipe_bpf::Values;
+use bentpipe_cc::ParameterValue;
+use bentpipe_tcp::{CongestionControlChoice, Pacing, Transport};
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Modules of the kernel, by the congestion control that imitates them.
+const MODULES: [(&str, &str); 9] = [
+    ("cubic", "cubic"),
+    ("bbr", "bbr"),
+    ("reno-linux", "reno"),
+    ("vegas-linux", "vegas"),
+    ("veno-linux", "veno"),
+    ("highspeed-linux", "highspeed"),
+    ("scalable-linux", "scalable"),
+    ("westwood-linux", "westwood"),
+    ("hybla-linux", "hybla"),
+];
+
+/// The baseline that counts ACKs, and what it is in the kernel.
+const BASELINE: (&str, &str) = ("newreno", "bp_const");
+
+/// A congestion control of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// A module that the kernel has.
+    Module(&'static str),
+    /// One of ours, with its parameters.
+    Ours(Values),
+}
+
+impl Control {
+    /// The control of a transport whose windows allow `window` segments, or why
+    /// there is none.
+    pub(crate) fn of(transport: &Transport, window: Option<u32>) -> Result<Control, String> {
+        let name = match &transport.congestion_control {
+            CongestionControlChoice::Ideal => {
+                return Err("the analytic bound is computed, not run".to_owned());
+            }
+            CongestionControlChoice::Slots { .. } => {
+                return Err(
+                    "a combination of slots is simulated only: the kernel has whole controls"
+                        .to_owned(),
+                );
+            }
+            CongestionControlChoice::Named(name) => name.as_str(),
+        };
+        if let Some((_, module)) = MODULES.iter().find(|(imitation, _)| *imitation == name) {
+            return Control::module(transport, module);
+        }
+        let mut values = ours(name).ok_or_else(|| {
+            format!("the congestion control `{name}` has no counterpart in the kernel")
+        })?;
+        for (parameter, value) in transport.parameters.iter() {
+            values
+                .set_text(parameter, &text(value))
+                .map_err(|e| format!("`{name}` in the kernel: {e}"))?;
+        }
+        given_by_transport(&mut values, transport, window)?;
+        values.check().map_err(|e| e.to_string())?;
+        Ok(Control::Ours(values))
+    }
+
+    fn module(transport: &Transport, module: &'static str) -> Result<Control, String> {
+        if let Some((parameter, _)) = transport.parameters.iter().next() {
+            return Err(format!(
+                "`{parameter}` cannot be set: the kernel's `{module}` takes no parameters"
+            ));
+        }
+        let names = kernel::names();
+        if names.iter().any(|name| name == module) {
+            return Ok(Control::Module(module));
+        }
+        Err(format!(
+            "this kernel has no `{module}`; it has {} (`modprobe tcp_{module}` may load it)",
+            names.join(", ")
+        ))
+    }
+
+    /// True if it keeps the window itself.
+    pub(crate) fn keeps_window(&self) -> bool {
+        matches!(self, Control::Ours(_))
+    }
+}
+
+/// The control of ours that is that congestion control, with its defaults.
+fn ours(name: &str) -> Option<Values> {
+    if name == BASELINE.0 {
+        let mut values = Values::new(bentpipe_bpf::find(BASELINE.1)?);
+        values.set_text("k", "1").ok()?;
+        return Some(values);
+    }
+    let plain = name.replace('+', "_plus").replace('-', "_");
+    let candidates = [name.to_owned(), format!("bp_{name}"), format!("bp_{plain}")];
+    let found = candidates.iter().find_map(|name| bentpipe_bpf::find(name));
+    found.map(Values::new)
+}
+
+/// Sets what is a transport's in a scenario and a control's in the kernel. What a
+/// control does not have is left to the kernel.
+fn given_by_transport(
+    values: &mut Values,
+    transport: &Transport,
+    window: Option<u32>,
+) -> Result<(), String> {
+    let pacing = match transport.pacing {
+        Pacing::Off => 0.0,
+        Pacing::Window { gain, .. } => gain,
+    };
+    let given = [
+        (
+            "initial_window",
+            transport.initial_window.floor().to_string(),
+        ),
+        ("window_clamp", window.unwrap_or(0).to_string()),
+        ("recovery_fix", transport.recovery_fix.to_string()),
+        ("pacing", pacing.to_string()),
+    ];
+    for (name, value) in given {
+        let set = transport.parameters.get(name).is_some();
+        let known = values.control().parameters.iter().any(|p| p.name == name);
+        if known && !set {
+            values.set_text(name, &value).map_err(|e| e.to_string())?;
+        }
+    }
+    Ok(())
+}
+
+/// A value in the text form of the kernel's controls.
+fn text(value: &ParameterValue) -> String {
+    match value {
+        ParameterValue::Numbers(list) => {
+            let numbers: Vec<String> = list.iter().map(f64::to_string).collect();
+            numbers.join("-")
+        }
+        other => other.to_string(),
+    }
+}
+
+impl fmt::Display for Control {
+    /// `bp_mtsi initial_window=6 window_clamp=113`: what is not the default.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Control::Module(name) => f.write_str(name),
+            Control::Ours(values) => {
+                f.write_str(values.control().name)?;
+                for (parameter, value) in values.texts() {
+                    if value != parameter.default_text() {
+                        write!(f, " {}={value}", parameter.name)?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The controls of ours that a run needs, in the kernel while this lives.
+#[derive(Debug, Default)]
+pub(crate) struct Controls {
+    loaded: Vec<(Values, Loaded)>,
+}
+
+impl Controls {
+    /// The name by which programs choose `control`, which is loaded for it under
+    /// a name of its own if it is one of ours.
+    pub(crate) fn name(&mut self, control: &Control) -> Result<String, KernelError> {
+        let values = match control {
+            Control::Module(name) => return Ok((*name).to_owned()),
+            Control::Ours(values) => values,
+        };
+        if let Some((_, loaded)) = self.loaded.iter().find(|(known, _)| known == values) {
+            return Ok(loaded.name().to_owned());
+        }
+        let loaded = kernel::load(values.control(), values, &next_name())?;
+        let name = loaded.name().to_owned();
+        self.loaded.push((values.clone(), loaded));
+        Ok(name)
+    }
+}
+
+/// `bp_PID_N`, with numbers to the base of 16: 15 characters at most.
+fn next_name() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Process numbers have 22 bits; four digits are more copies than run at once.
+    let n = NEXT.fetch_add(1, Ordering::Relaxed) & 0xffff;
+    format!("bp_{:x}_{n:x}", std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bentpipe_tcp::{TransportSettings, find_transport};
+
+    fn control(name: &str, above: TransportSettings) -> Result<String, String> {
+        let named = find_transport(name).expect(name);
+        let transport = above.over(named.settings()).resolve(name);
+        Control::of(&transport, Some(22)).map(|control| control.to_string())
+    }
+
+    #[test]
+    fn the_baseline_adds_a_segment_an_ack() {
+        let above = TransportSettings {
+            initial_window: Some(2.0),
+            ..TransportSettings::default()
+        };
+        assert_eq!(
+            control("newreno", above),
+            Ok("bp_const initial_window=2 window_clamp=22 k=1".to_owned())
+        );
+        let const_2 = TransportSettings {
+            parameters: bentpipe_cc::Parameters::new().with("k", 2.0),
+            ..TransportSettings::default()
+        };
+        assert_eq!(
+            control("const", const_2),
+            Ok("bp_const initial_window=6 window_clamp=22 k=2".to_owned())
+        );
+    }
+
+    #[test]
+    fn what_the_kernel_cannot_set_is_refused() {
+        let hoe = TransportSettings {
+            parameters: bentpipe_cc::Parameters::new().with("hoe", "round"),
+            ..TransportSettings::default()
+        };
+        let why = control("newreno", hoe.clone()).unwrap_err();
+        assert!(why.contains("no parameter `hoe`"), "{why}");
+        let module = control("reno-linux", TransportSettings::default());
+        assert_eq!(module, Ok("reno".to_owned()));
+        let why = control("fixed-window", TransportSettings::default()).unwrap_err();
+        assert!(why.contains("no counterpart"), "{why}");
+    }
+
+    #[test]
+    fn names_are_short_enough() {
+        assert!(next_name().len() <= kernel::LONGEST_NAME);
+        assert_ne!(next_name(), next_name());
+        assert!(kernel::check_name(&next_name()).is_ok());
+    }
+}

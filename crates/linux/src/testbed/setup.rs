@@ -1,0 +1,191 @@
+//! What a transport becomes on this machine: the kernel's congestion control,
+//! and the options of sockets and routes that make the rest of it.
+//!
+//! | of the transport | on Linux |
+//! |---|---|
+//! | congestion control | a module of the kernel (`cubic`, `reno-linux`, `bbr`, ...), or the eBPF control of the same algorithm |
+//! | initial window | the eBPF control's; of a module, `initcwnd` of the flow's route |
+//! | receive buffer, by the profile's rule, and send buffer | the eBPF control's `window_clamp`, in segments; with a module, SO_RCVBUF, which holds it roughly |
+//! | one ACK per segment | `quickack` of the route back |
+//! | delayed ACKs from the first segment on | TCP_QUICKACK = 0 after accept and after every read, TCP_DELACK_MAX_US |
+//! | profile `linux` | acknowledgements by the kernel's own heuristics |
+//! | ECN, SACK, timestamps | net.ipv4.tcp_* of the host that opens the connection, set while it does |
+//! | MSS | TCP_MAXSEG |
+//! | smallest RTO, where the scenario sets it | `rto_min` of the route |
+//!
+//! Recovery, retransmission timers and undo are those of the kernel: a note says
+//! so where the transport says otherwise.
+
+use super::control::Control;
+use bentpipe_tcp::{DEFAULT_BUFFER, Pacing, Recovery, Transport};
+use bentpipe_units::Duration;
+use std::fmt::Write;
+
+/// Largest initial window of a route.
+const MOST_SEGMENTS: f64 = 65_535.0;
+
+/// When a receiver acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Acknowledge {
+    /// As the kernel sees fit.
+    AsLinux,
+    /// Every segment.
+    Each,
+    /// Every second one, from the first on; a single one after so long.
+    EverySecond(Duration),
+}
+
+/// How the connections of a flow are set up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Setup {
+    pub(crate) control: Control,
+    /// What programs choose the control by, once it is loaded.
+    pub(crate) control_name: String,
+    /// Segments.
+    pub(crate) initial_window: u32,
+    /// What the windows of both sides allow, segments; `None` where the
+    /// scenario sets no buffer.
+    pub(crate) window: Option<u32>,
+    pub(crate) mss: u32,
+    pub(crate) acknowledge: Acknowledge,
+    pub(crate) timestamps: bool,
+    pub(crate) sack: bool,
+    pub(crate) ecn: bool,
+    pub(crate) restart_after_idle: bool,
+    pub(crate) minimum_rto: Option<Duration>,
+}
+
+impl Setup {
+    /// The setup of a flow's transport.
+    ///
+    /// # Errors
+    /// What cannot be done, a sentence each.
+    pub(crate) fn new(transport: &Transport) -> Result<Setup, Vec<String>> {
+        let mut refused = Vec::new();
+        if transport.is_explicit() {
+            refused.push("XCP needs routers and hosts that Linux is not".to_owned());
+        }
+        if transport.recovery == Recovery::Snack {
+            refused.push("negative acknowledgements (SCPS-TP) are none of Linux".to_owned());
+        }
+        if transport.delayed_ack.count > 2 {
+            refused.push(format!(
+                "Linux acknowledges every second segment at the latest, not every {}",
+                transport.delayed_ack.count
+            ));
+        }
+        if transport.initial_ssthresh.is_some() {
+            refused.push("an initial ssthresh cannot be set".to_owned());
+        }
+        let initial_window = transport.initial_window.floor();
+        if !(1.0..=MOST_SEGMENTS).contains(&initial_window) {
+            refused.push(format!(
+                "an initial window of {initial_window} segments cannot be set"
+            ));
+        }
+        let window = window(transport);
+        match Control::of(transport, window) {
+            Ok(control) if refused.is_empty() => Ok(Setup {
+                control,
+                control_name: String::new(),
+                initial_window: initial_window as u32,
+                window,
+                mss: transport.mss,
+                acknowledge: acknowledge(transport),
+                timestamps: transport.timestamps,
+                sack: transport.recovery.uses_sack(),
+                ecn: transport.ecn,
+                restart_after_idle: transport.profile.rules().restart_after_idle,
+                minimum_rto: transport.minimum_rto,
+            }),
+            Ok(_) => Err(refused),
+            Err(why) => {
+                refused.push(why);
+                Err(refused)
+            }
+        }
+    }
+}
+
+impl Setup {
+    /// What the route to the other side says, after a blank; `sends` at the side
+    /// that sends the data.
+    pub(crate) fn route(&self, sends: bool) -> String {
+        let mut options = String::new();
+        // Writing to a string does not fail.
+        // A control of ours knows it.
+        if sends && !self.control.keeps_window() {
+            let _ = write!(options, " initcwnd {}", self.initial_window);
+        }
+        if self.acknowledge == Acknowledge::Each {
+            options.push_str(" quickack 1");
+        }
+        if let Some(rto) = self.minimum_rto {
+            let _ = write!(options, " rto_min {}ms", rto.as_nanos().div_ceil(1_000_000));
+        }
+        options
+    }
+
+    /// The receive buffer to ask for, where the control does not keep the
+    /// window itself. The kernel doubles it and advertises about half.
+    pub(crate) fn receive_buffer(&self) -> Option<u32> {
+        let window = self.window.filter(|_| !self.control.keeps_window());
+        window.map(|segments| segments.saturating_mul(self.mss))
+    }
+}
+
+/// What send and receive buffer allow, segments; `None` if nobody set them.
+fn window(transport: &Transport) -> Option<u32> {
+    let divisor = transport.profile.rules().receive_buffer_divisor.max(1);
+    let receive = transport.receive_buffer.get() / divisor;
+    let bytes = receive.min(transport.send_buffer.get());
+    let segments = bytes / u64::from(transport.mss.max(1));
+    (bytes < DEFAULT_BUFFER.get()).then(|| u32::try_from(segments.max(1)).unwrap_or(u32::MAX))
+}
+
+/// True for the host profile that imitates the kernels of today.
+fn is_linux(transport: &Transport) -> bool {
+    transport.profile.name() == "linux"
+}
+
+fn acknowledge(transport: &Transport) -> Acknowledge {
+    match transport.delayed_ack {
+        _ if is_linux(transport) => Acknowledge::AsLinux,
+        rule if rule.count <= 1 => Acknowledge::Each,
+        rule => Acknowledge::EverySecond(rule.timer),
+    }
+}
+
+/// What of a transport Linux does in its own way, in words.
+pub(crate) fn notes(transport: &Transport, setup: &Setup) -> Vec<String> {
+    let mut notes = Vec::new();
+    let own = match transport.recovery {
+        Recovery::Sack if is_linux(transport) => None,
+        Recovery::Sack | Recovery::NewReno => Some("recovery and timers"),
+        Recovery::Tahoe | Recovery::Reno => Some("fast recovery and timers"),
+        _ => Some("loss detection, recovery and timers"),
+    };
+    if let Some(own) = own {
+        let name = Recovery::ALL.iter().find(|(_, r)| *r == transport.recovery);
+        notes.push(format!(
+            "runs with this kernel's {own} ({}), not those of `{}` on `{}`",
+            if setup.sack {
+                "RACK-TLP, PRR"
+            } else {
+                "no SACK, PRR"
+            },
+            name.map_or("", |(name, _)| name),
+            transport.profile.name(),
+        ));
+    }
+    if let (false, Some(window)) = (setup.control.keeps_window(), setup.window) {
+        notes.push(format!(
+            "its window of {window} segments is held by SO_RCVBUF, which a module of the kernel \
+             may exceed by half or more"
+        ));
+    }
+    if transport.pacing != Pacing::Off && !setup.control.keeps_window() {
+        notes.push("paces only if the kernel's module does".to_owned());
+    }
+    notes
+}

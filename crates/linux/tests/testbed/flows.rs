@@ -1,0 +1,241 @@
+//! What flows do.
+
+use crate::common::{link, may, pair, run, transfer, transport};
+use bentpipe_link::{Limit, LinkSettings, QueueSettings, RedPreset, RedSettings};
+use bentpipe_scenario::{Handshake, Scenario};
+use bentpipe_tcp::TransportSettings;
+use bentpipe_traffic::{Application, PageConnection, Period, WebSettings};
+use bentpipe_units::{Bytes, Duration, Rate, Time};
+
+fn cubic() -> bentpipe_tcp::Transport {
+    transport("cubic", TransportSettings::default())
+}
+
+#[test]
+fn a_transfer_takes_what_the_simulator_says() {
+    if !may("a_transfer_takes_what_the_simulator_says") {
+        return;
+    }
+    let (mut builder, server, client) = pair();
+    // Slow start of Reno, where nothing is lost: the same for both.
+    let reno = transport("reno-linux", TransportSettings::default());
+    builder
+        .flow("file", server, client, transfer(579_200))
+        .transport(reno);
+    let scenario = builder.build().unwrap();
+    let live = run(&scenario);
+    let options = bentpipe_sim::Options {
+        seed: 7,
+        ..Default::default()
+    };
+    let simulated = bentpipe_sim::run(&scenario, &options).unwrap();
+    let (ours, theirs) = (&live.outcome.flows[0], &simulated.flows[0]);
+    let (took, expected) = (
+        ours.transfer_time.unwrap().as_secs(),
+        theirs.transfer_time.unwrap().as_secs(),
+    );
+    // A busy machine adds to it.
+    assert!(
+        (took / expected - 1.0).abs() < 0.25,
+        "{took} for {expected}"
+    );
+    assert_eq!(ours.delivered, Bytes::new(579_200));
+    assert_eq!(ours.acknowledged, ours.delivered);
+    assert_eq!(ours.sent, ours.delivered);
+    assert_eq!((ours.packets_sent, ours.retransmissions), (400, 0));
+    assert_eq!((ours.timeouts, ours.recoveries, ours.reductions), (0, 0, 0));
+    assert!(ours.acks_received >= 180, "{}", ours.acks_received);
+    assert!(ours.min_rtt.unwrap() >= Duration::from_millis(100));
+    assert!(ours.mean_rtt >= ours.min_rtt);
+    assert!(ours.max_cwnd > 20.0, "{}", ours.max_cwnd);
+    assert!(ours.first_delivery_at.unwrap() < ours.last_delivery_at.unwrap());
+    assert_eq!(live.controls, ["reno"]);
+
+    // The schema of a simulation, all of it.
+    let outcome = &live.outcome;
+    let names = |o: &bentpipe_outcome::Outcome| -> Vec<String> {
+        o.links.iter().map(|l| l.name.clone()).collect()
+    };
+    assert_eq!(names(outcome), names(&simulated));
+    let crossed = |o: &bentpipe_outcome::Outcome| -> Vec<(usize, usize)> {
+        o.crossings.iter().map(|c| (c.flow, c.link)).collect()
+    };
+    assert_eq!(crossed(outcome), crossed(&simulated));
+    assert!(outcome.links[0].utilisation > 0.1);
+    assert!(outcome.crossings[0].counts.delivered_packets >= 400);
+    let series = &outcome.series[0];
+    assert!(series.sender.len() > 10, "{}", series.sender.len());
+    assert_eq!(series.sender[0].phase, "slow_start");
+    assert_eq!(series.delivered.last().unwrap().1, Bytes::new(579_200));
+    assert!(series.sent.len() > 10);
+}
+
+#[test]
+fn losses_are_counted_and_repaired() {
+    if !may("losses_are_counted_and_repaired") {
+        return;
+    }
+    let mut builder = Scenario::builder("lossy");
+    let (server, client) = (builder.node("server"), builder.node("client"));
+    let back: LinkSettings = link(10, 20, 200, 0.0);
+    builder.asymmetric_link("satellite", server, client, link(10, 20, 200, 0.05), back);
+    builder
+        .flow("file", server, client, transfer(724_000))
+        .transport(cubic())
+        .handshake(Handshake::NotCounted);
+    builder.duration(Duration::from_secs(60));
+    let live = run(&builder.build().unwrap());
+    let flow = &live.outcome.flows[0];
+    assert!(flow.transfer_time.is_some());
+    assert_eq!(flow.delivered, Bytes::new(724_000));
+    assert_eq!(flow.queue_drops, 0);
+    assert!(flow.channel_losses >= 5, "{}", flow.channel_losses);
+    assert!(flow.retransmissions >= 5, "{}", flow.retransmissions);
+    assert!(flow.recoveries + flow.timeouts >= 1);
+    assert!(flow.reductions >= 1);
+    let link = &live.outcome.links[0];
+    assert_eq!(link.channel_losses, flow.channel_losses);
+    assert_eq!(
+        live.outcome.crossings[0].counts.channel_losses,
+        flow.channel_losses
+    );
+}
+
+#[test]
+fn several_flows_share_a_link() {
+    if !may("several_flows_share_a_link") {
+        return;
+    }
+    let (mut builder, server, client) = pair();
+    builder
+        .flow("bulk", server, client, Application::Persistent)
+        .transport(cubic())
+        .stop(Time::ZERO + Duration::from_secs(3));
+    builder
+        .flow("file", server, client, transfer(500_000))
+        .transport(transport(
+            "reno-linux",
+            TransportSettings {
+                timestamps: Some(false),
+                ack_count: Some(1),
+                ..TransportSettings::default()
+            },
+        ))
+        .start(Time::ZERO + Duration::from_millis(500));
+    let voice = Application::ConstantRate {
+        rate: Rate::from_bps(400_000),
+        packet_size: Bytes::new(200),
+    };
+    builder
+        .flow("voice", client, server, voice)
+        .stop(Time::ZERO + Duration::from_secs(2));
+    let live = run(&builder.build().unwrap());
+    let [bulk, file, voice] = &live.outcome.flows[..] else {
+        panic!("three flows");
+    };
+    assert!(bulk.delivered > Bytes::new(500_000), "{}", bulk.delivered);
+    assert_eq!(bulk.transfer_time, None);
+    assert_eq!(file.delivered, Bytes::new(500_000));
+    assert!(file.started_at >= Time::ZERO + Duration::from_millis(500));
+    // Without timestamps a segment holds 12 bytes more; each is acknowledged.
+    assert_eq!(
+        file.packets_sent - file.retransmissions,
+        500_000_u64.div_ceil(1460)
+    );
+    assert!(file.acks_received >= 300, "{}", file.acks_received);
+    // 2 s of 200 bytes every 4 ms, of which 28 are headers.
+    assert_eq!((voice.packets_sent, voice.transport.as_str()), (500, "udp"));
+    assert_eq!(voice.delivered, Bytes::new(500 * 172));
+    assert!(live.outcome.ended_at >= Time::ZERO + Duration::from_secs(3));
+}
+
+#[test]
+fn who_asks_gets_answers() {
+    if !may("who_asks_gets_answers") {
+        return;
+    }
+    let (mut builder, server, client) = pair();
+    let exchange = Application::RequestResponse {
+        request: Bytes::new(300),
+        response: Bytes::new(20_000),
+        count: 4,
+        think_time: Duration::from_millis(100),
+    };
+    builder
+        .flow("ask", server, client, exchange)
+        .transport(cubic());
+    let pages = |connection| {
+        Application::Web(WebSettings {
+            reading: Duration::from_millis(50),
+            count: Some(3),
+            connection,
+            ..WebSettings::default()
+        })
+    };
+    builder
+        .flow("pages", server, client, pages(PageConnection::Page))
+        .transport(cubic());
+    builder
+        .flow("reader", server, client, pages(PageConnection::Persistent))
+        .transport(cubic());
+    let on_off = Application::OnOff {
+        on: Period::Constant(Duration::from_millis(200)),
+        off: Period::Constant(Duration::from_millis(200)),
+        rate: Rate::from_bps(800_000),
+        packet_size: Bytes::new(1000),
+    };
+    builder
+        .flow("bursts", server, client, on_off)
+        .transport(cubic())
+        .stop(Time::ZERO + Duration::from_secs(1));
+    let live = run(&builder.build().unwrap());
+    let [ask, pages, reader, bursts] = &live.outcome.flows[..] else {
+        panic!("four flows");
+    };
+    assert_eq!(ask.delivered, Bytes::new(80_000));
+    // Four round trips, one for the handshake, three pauses.
+    assert!(ask.transfer_time.unwrap() > Duration::from_millis(800));
+    for reader in [pages, reader] {
+        let seen = reader.pages.unwrap();
+        assert_eq!(seen.completed, 3, "{}", reader.name);
+        assert!(seen.mean_time.unwrap() > Duration::from_millis(100));
+        assert!(reader.delivered > Bytes::ZERO && reader.transfer_time.is_some());
+    }
+    // 100 kB/s for 0.6 s.
+    assert!(
+        bursts.delivered >= Bytes::new(40_000) && bursts.delivered <= Bytes::new(60_000),
+        "{}",
+        bursts.delivered
+    );
+}
+
+#[test]
+fn windows_and_ecn_are_as_the_scenario_says() {
+    if !may("windows_and_ecn_are_as_the_scenario_says") {
+        return;
+    }
+    let mut builder = Scenario::builder("red");
+    let (server, client) = (builder.node("server"), builder.node("client"));
+    let mut marks = link(5, 20, 100, 0.0);
+    marks.queue = QueueSettings::Red(RedSettings {
+        ecn: true,
+        ..RedSettings::preset(RedPreset::Ns2001, Limit::Packets(100))
+    });
+    builder.asymmetric_link("satellite", server, client, marks, link(5, 20, 100, 0.0));
+    builder
+        .flow("ecn", server, client, Application::Persistent)
+        .transport(transport(
+            "cubic",
+            TransportSettings {
+                ecn: Some(true),
+                initial_window: Some(4.0),
+                ..TransportSettings::default()
+            },
+        ));
+    builder.duration(Duration::from_secs(4));
+    let live = run(&builder.build().unwrap());
+    let flow = &live.outcome.flows[0];
+    assert!(live.outcome.links[0].marks > 0);
+    assert!(flow.reductions >= 1);
+    assert_eq!(live.outcome.series[0].sender[0].cwnd, 4.0);
+}
