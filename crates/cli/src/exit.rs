@@ -12,6 +12,12 @@ pub(crate) enum Status {
     Done,
     /// Ran, but a check changed for the worse.
     Worse,
+    /// As another program did that it was told to run.
+    #[cfg_attr(
+        not(all(feature = "linux", target_os = "linux")),
+        expect(dead_code, reason = "only `emulate` runs other programs")
+    )]
+    Of(u8),
 }
 
 /// Why a command could not run.
@@ -52,6 +58,7 @@ pub(crate) fn code(result: Result<Status, Failure>) -> ExitCode {
     match result {
         Ok(Status::Done) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Ok(Status::Worse) => ExitCode::from(1),
+        Ok(Status::Of(status)) => ExitCode::from(status),
         Err(Failure::Message(message)) => {
             talk(format_args!("error: {message}"));
             ExitCode::from(2)

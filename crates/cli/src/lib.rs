@@ -10,6 +10,7 @@ mod check;
 mod compare;
 mod curves;
 mod doctor;
+mod emulate;
 mod exit;
 mod generate;
 mod items;
@@ -55,6 +56,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<Status, Failure> {
         Command::Study(args) => study::main(&args, out),
         Command::Reproduce(args) => reproduce::main(&args, out),
         Command::Trace(args) => trace::main(&args, out),
+        Command::Emulate(args) => emulate::main(&args, out),
         Command::Transports(args) => transports::main(&args, out),
         Command::Kernel(args) => kernel::main(&args.command, out),
         Command::New(args) => new::main(&args, out),

@@ -5,12 +5,12 @@ use bentpipe_outcome::write_whole;
 use bentpipe_report::plot::Chart;
 use bentpipe_report::table::{Table, wrap};
 use std::fmt;
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 /// stdout, buffered: data, and nothing else.
 pub(crate) struct Output {
-    to: BufWriter<Stdout>,
+    to: BufWriter<Box<dyn Write>>,
     colour: bool,
 }
 
@@ -21,8 +21,17 @@ impl Output {
         let stdout = io::stdout();
         let colour = stdout.is_terminal() && wants_colour();
         Output {
-            to: BufWriter::new(stdout),
+            to: BufWriter::new(Box::new(stdout)),
             colour,
+        }
+    }
+
+    /// To stderr, for what is talk because stdout is another program's.
+    #[cfg(all(feature = "linux", target_os = "linux"))]
+    pub(crate) fn stderr() -> Output {
+        Output {
+            to: BufWriter::new(Box::new(io::stderr())),
+            colour: stderr_colour(),
         }
     }
 
@@ -37,6 +46,15 @@ impl Output {
             return self.line(format_args!("\u{1b}[1m{text}\u{1b}[0m"));
         }
         self.line(text)
+    }
+
+    /// Writes a paragraph that stands out in a terminal.
+    #[cfg(all(feature = "linux", target_os = "linux"))]
+    pub(crate) fn strong_paragraph(&mut self, text: &str) -> Result<(), Failure> {
+        for line in wrap(text, 98) {
+            self.strong(line)?;
+        }
+        Ok(())
     }
 
     /// Writes a text as it is.

@@ -225,6 +225,14 @@ impl Emulator {
         self.stop.clone()
     }
 
+    /// Lets `stop` end the run, which may have done so already: one that was
+    /// made before, to hear of signals from the start on.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: &Stop) -> Emulator {
+        self.stop = stop.clone();
+        self
+    }
+
     /// Looks at the run from another thread.
     #[must_use]
     pub fn watch(&self) -> Watch {

@@ -14,13 +14,18 @@ pub use record::{Leftover, sweep};
 
 pub(crate) use record::{forget, note};
 
+use crate::sys;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 /// Where namespaces have their names.
 const FOLDER: &str = "/run/netns";
@@ -212,6 +217,17 @@ impl Namespace {
         setns(&file, CloneFlags::CLONE_NEWNET).map_err(|e| self.failed("enter", e))
     }
 
+    /// A program that will run in the namespace.
+    ///
+    /// # Errors
+    /// If the namespace cannot be opened.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Result<Command, NamespaceError> {
+        let file = File::open(self.path()).map_err(|e| self.failed("open", e))?;
+        let mut command = Command::new(program);
+        sys::begin_in(&mut command, file);
+        Ok(command)
+    }
+
     /// Gives `ip` commands to carry out in the namespace, one a line, without
     /// the word `ip`.
     ///
@@ -266,6 +282,27 @@ impl Drop for Namespace {
             forget(&Leftover::Namespace(self.name.clone()));
         }
     }
+}
+
+/// Ends a program: asks it to, and after `patience` makes it.
+///
+/// # Errors
+/// If it is not a child of this process.
+pub fn terminate(child: &mut Child, patience: Duration) -> io::Result<ExitStatus> {
+    let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
+    if child.try_wait()?.is_none() {
+        // It may end in between.
+        let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
+    }
+    let end = Instant::now() + patience;
+    while Instant::now() < end {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill()?;
+    child.wait()
 }
 
 fn path(name: &str) -> PathBuf {

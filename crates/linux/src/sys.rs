@@ -2,11 +2,29 @@
 
 #![allow(
     unsafe_code,
-    reason = "scheduling policy and TCP_INFO have no safe wrapper in nix, rustix or socket2"
+    reason = "no safe wrapper in nix, rustix or the standard library"
 )]
 
+use nix::sched::{CloneFlags, setns};
+use nix::sys::signal::SigSet;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// Lets `command` begin in the network namespace of the file `namespace`, with
+/// no signal blocked.
+pub(crate) fn begin_in(command: &mut Command, namespace: File) {
+    let begin = move || {
+        setns(&namespace, CloneFlags::CLONE_NEWNET)?;
+        SigSet::empty().thread_set_mask()?;
+        Ok(())
+    };
+    // SAFETY: what runs between fork and exec makes two system calls, which
+    // are safe there, and neither allocates nor takes a lock.
+    unsafe { command.pre_exec(begin) };
+}
 
 /// Gives the calling thread the real-time policy SCHED_FIFO at its lowest
 /// priority, or with `None` the ordinary policy. Children do not inherit it.

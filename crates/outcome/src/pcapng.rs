@@ -5,6 +5,7 @@
 
 use crate::packet::{CapturedPacket, MAX_HEADERS};
 use crate::{Error, Provenance, WholeFile};
+use bentpipe_units::Time;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -160,19 +161,34 @@ impl<W: Write> Capture<W> {
     /// If its interface is unknown, it is too long for IPv4, or it cannot be
     /// written; in the first two cases the capture is as it was.
     pub fn packet(&mut self, packet: &CapturedPacket) -> Result<(), CaptureError> {
-        if packet.interface >= self.interfaces {
-            return Err(CaptureError::NoSuchInterface {
-                interface: packet.interface,
-                interfaces: self.interfaces,
-            });
-        }
         let (headers, length) = packet.headers().ok_or(CaptureError::TooLong {
             payload_bytes: packet.payload_bytes,
         })?;
-        let captured = headers.as_slice();
-        let at = packet.at.as_nanos();
+        self.raw(packet.at, packet.interface, headers.as_slice(), length)
+    }
+
+    /// Adds a real packet of `length` bytes, of which `bytes` are kept. No more
+    /// than [`MAX_HEADERS`] of them are.
+    ///
+    /// # Errors
+    /// If its interface is unknown, or it cannot be written.
+    pub fn raw(
+        &mut self,
+        at: Time,
+        interface: u32,
+        bytes: &[u8],
+        length: u32,
+    ) -> Result<(), CaptureError> {
+        if interface >= self.interfaces {
+            return Err(CaptureError::NoSuchInterface {
+                interface,
+                interfaces: self.interfaces,
+            });
+        }
+        let at = at.as_nanos();
+        let captured = &bytes[..bytes.len().min(MAX_HEADERS)];
         self.start(PACKET);
-        self.u32(packet.interface);
+        self.u32(interface);
         self.u32((at >> 32) as u32);
         self.u32(at as u32);
         self.u32(captured.len() as u32);

@@ -9,7 +9,7 @@ mod measure;
 mod orbit;
 mod plot;
 mod print;
-mod setup;
+pub(crate) mod setup;
 mod words;
 
 use crate::args;

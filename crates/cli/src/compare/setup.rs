@@ -48,29 +48,10 @@ impl Path {
         let return_rate = args
             .return_rate
             .unwrap_or_else(|| Rate::from_bps((args.rate.bps() / 5).max(1)));
-        let positive = |ok: bool, flag: &str| {
-            if ok {
-                Ok(())
-            } else {
-                Err(Failure::new(format!("{flag} must be above zero")))
-            }
-        };
-        positive(args.rate.bps() > 0, "--rate")?;
-        positive(return_rate.bps() > 0, "--return-rate")?;
-        positive(args.size.get() > 0, "--size")?;
-        positive(!args.rtt.is_zero(), "--rtt")?;
-        let most = Duration::from_secs(3600);
-        if args.rtt > most {
-            return Err(Failure::new(format!(
-                "--rtt {} is more than an hour",
-                args.rtt
-            )));
-        }
-        let orbit = Orbit::new(args, [args.rate, return_rate], args.size)?;
-        Ok(Path {
+        let mut path = Path {
             rate: args.rate,
             return_rate,
-            rtt: orbit.as_ref().map_or(args.rtt, |orbit| orbit.rtt[1]),
+            rtt: args.rtt,
             size: args.size,
             loss: args.loss,
             queue: args.queue,
@@ -78,8 +59,37 @@ impl Path {
                 .server_rtt
                 .or((args.pep != Pep::None).then_some(SERVER_RTT)),
             pep: args.pep,
-            orbit,
-        })
+            orbit: None,
+        };
+        path.check()?;
+        path.orbit = Orbit::new(args, [args.rate, return_rate], args.size)?;
+        if let Some(orbit) = &path.orbit {
+            path.rtt = orbit.rtt[1];
+        }
+        Ok(path)
+    }
+
+    /// Refuses what is no link.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let positive = |ok: bool, flag: &str| {
+            if ok {
+                Ok(())
+            } else {
+                Err(Failure::new(format!("{flag} must be above zero")))
+            }
+        };
+        positive(self.rate.bps() > 0, "--rate")?;
+        positive(self.return_rate.bps() > 0, "--return-rate")?;
+        positive(self.size.get() > 0, "--size")?;
+        positive(!self.rtt.is_zero(), "--rtt")?;
+        let most = Duration::from_secs(3600);
+        if self.rtt > most {
+            return Err(Failure::new(format!(
+                "--rtt {} is more than an hour",
+                self.rtt
+            )));
+        }
+        Ok(())
     }
 
     /// Bandwidth-delay product.

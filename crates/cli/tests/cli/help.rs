@@ -13,6 +13,7 @@ fn help_texts() {
         "study",
         "reproduce",
         "trace",
+        "emulate",
     ] {
         insta::assert_snapshot!(format!("help_{command}"), bentpipe(&[command, "-h"]).ok());
     }
@@ -32,6 +33,7 @@ fn every_command_explains_itself() {
         "study",
         "reproduce",
         "trace",
+        "emulate",
         "transports",
         "kernel",
         "new",

@@ -1,10 +1,15 @@
 //! The command line as its users meet it: the built binary, run in a folder of
 //! its own.
 
-#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that is skipped says so"
+)]
 
 mod common;
 mod compare;
+mod emulate;
 mod help;
 mod kernel;
 mod map;

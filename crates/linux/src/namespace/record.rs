@@ -3,6 +3,7 @@
 //! process started, so that a number that was used again is not taken for it.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,14 @@ impl Leftover {
         match *words.as_slice() {
             ["namespace", name] => Some(Leftover::Namespace(name.to_owned())),
             _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Leftover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Leftover::Namespace(name) => write!(f, "network namespace `{name}`"),
         }
     }
 }

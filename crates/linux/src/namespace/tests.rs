@@ -1,7 +1,6 @@
 use super::*;
 use crate::testing;
-use std::os::unix::process::CommandExt;
-use std::time::Duration;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 
 #[test]
 fn names_are_plain() {
@@ -34,6 +33,17 @@ fn a_namespace_is_entered_and_removed() {
     assert_eq!(outside.unwrap().unwrap().trim(), "1");
     let wrong = namespace.ip("link set nothing up\n").unwrap_err();
     assert!(wrong.to_string().contains("nothing"), "{wrong}");
+    let listing = namespace
+        .command("ip")
+        .unwrap()
+        .args(["-o", "link"])
+        .output();
+    let listing = String::from_utf8(listing.unwrap().stdout).unwrap();
+    assert_eq!(listing.lines().count(), 1, "{listing}");
+    let mut sleeper = namespace.command("sleep").unwrap();
+    let mut sleeper = sleeper.arg("60").spawn().unwrap();
+    let status = terminate(&mut sleeper, Duration::from_secs(30)).unwrap();
+    assert_eq!(status.signal(), Some(Signal::SIGTERM as i32));
     let path = namespace.path();
     drop(namespace);
     assert!(!path.exists());

@@ -1,0 +1,197 @@
+//! What a run of the emulator did, as tables and as JSON.
+
+use crate::exit::Failure;
+use crate::output::{Output, digits3, number};
+use bentpipe_linux::emulator::{Count, Pair, Priority, Report};
+use bentpipe_report::table::{Column, Table};
+use bentpipe_units::Duration;
+use serde_json::{Value, json};
+
+/// The report as JSON; links as `bentpipe run --json` has them.
+pub(super) fn json(name: &str, report: &Report) -> Value {
+    let seconds = report.elapsed.as_secs();
+    let links = report.links.iter().map(|l| {
+        let throughput = 8.0 * l.delivered_bytes.as_f64() / seconds;
+        json!({
+            "link": l.name,
+            "rate_bps": l.rate.bps(),
+            "offered_packets": l.offered_packets,
+            "delivered_packets": l.delivered_packets,
+            "delivered_bytes": l.delivered_bytes.get(),
+            "throughput_bps": number(throughput),
+            "queue_drops": l.queue_drops,
+            "early_drops": l.early_drops,
+            "marks": l.marks,
+            "channel_losses": l.channel_losses,
+            "outage_losses": l.outage_losses,
+            "utilisation": l.utilisation,
+            "mean_queue_packets": l.mean_queue_packets,
+            "max_queue_packets": l.max_queue_packets,
+            "max_queue_bytes": l.max_queue_bytes.get(),
+            "mean_queueing_delay_s": l.mean_queueing_delay.as_secs(),
+            "p95_queueing_delay_s": l.p95_queueing_delay.as_secs(),
+        })
+    });
+    let count = |c: Count| json!({ "packets": c.packets, "bytes": c.bytes });
+    let pairs = report.pairs.iter().map(|p| {
+        json!({
+            "pair": p.name,
+            "forward": { "sent": count(p.sent[0]), "arrived": count(p.arrived[0]) },
+            "reverse": { "sent": count(p.sent[1]), "arrived": count(p.arrived[1]) },
+            "no_route_losses": p.no_route,
+        })
+    });
+    let lateness = &report.lateness;
+    json!({
+        "scenario": name,
+        "seed": report.seed,
+        "elapsed_s": seconds,
+        "kept_up": report.kept_up(),
+        "verdict": report.verdict(),
+        "gso": report.gso,
+        "priority": priority(report.priority),
+        "packets_read": report.read,
+        "packets_written": report.written,
+        "packets_under_way": report.under_way,
+        "packets_of_nobody": report.strangers,
+        "model_drops": report.model_drops(),
+        "machine_drops": {
+            "ring": report.machine.ring,
+            "write": report.machine.write,
+            "memory": report.machine.memory,
+        },
+        "lateness_s": {
+            "mean": lateness.mean.as_secs(),
+            "p50": lateness.p50.as_secs(),
+            "p99": lateness.p99.as_secs(),
+            "p99.9": lateness.p999.as_secs(),
+            "max": lateness.max.as_secs(),
+        },
+        "cpu_s": report.cpu.as_secs(),
+        "cpu_per_packet_s": report.cpu_per_packet().as_secs(),
+        "links": links.collect::<Vec<_>>(),
+        "pairs": pairs.collect::<Vec<_>>(),
+    })
+}
+
+fn priority(priority: Priority) -> String {
+    match priority {
+        Priority::RealTime => "real time (SCHED_FIFO)".to_owned(),
+        Priority::Nice(nice) => format!("nice {nice}"),
+        Priority::Ordinary => "ordinary".to_owned(),
+    }
+}
+
+/// The report for people.
+pub(super) fn print(report: &Report, pairs: &[Pair], out: &mut Output) -> Result<(), Failure> {
+    out.table(&links(report))?;
+    out.line("")?;
+    out.table(&hosts(report, pairs))?;
+    out.line("")?;
+    let machine = &report.machine;
+    let late = &report.lateness;
+    out.paragraph(
+        0,
+        &format!(
+            "{} packets in {:.1} s: {} read, {} written, {} under way at the end. The model dropped \
+             {}. The machine dropped {}: {} before they were read (ring full), {} when written, {} \
+             for want of memory.",
+            report.read,
+            report.elapsed.as_secs(),
+            report.read,
+            report.written,
+            report.under_way,
+            report.model_drops(),
+            machine.total(),
+            machine.ring,
+            machine.write,
+            machine.memory
+        ),
+    )?;
+    out.paragraph(
+        0,
+        &format!(
+            "Late by: half of them up to {}, 99% up to {}, 99.9% up to {}, the latest {}. Processor: \
+             {} us a packet, {:.0}% of a core; priority: {}.",
+            us(late.p50),
+            us(late.p99),
+            us(late.p999),
+            us(late.max),
+            digits3(report.cpu_per_packet().as_secs() * 1e6),
+            100.0 * report.cpu.as_secs() / report.elapsed.as_secs(),
+            priority(report.priority)
+        ),
+    )?;
+    if report.gso {
+        out.paragraph(
+            0,
+            "Segments of up to 64 kB passed whole (GSO): losses came in bursts of up to 45 packets, \
+             and hosts sent fewer acknowledgements than over a real link.",
+        )?;
+    }
+    out.strong_paragraph(&report.verdict())
+}
+
+fn us(time: Duration) -> String {
+    match time.as_secs() * 1e6 {
+        us if us < 10_000.0 => format!("{} us", digits3(us)),
+        us => format!("{} ms", digits3(us / 1e3)),
+    }
+}
+
+fn links(report: &Report) -> Table {
+    let mut table = Table::new([
+        Column::text("link"),
+        Column::number("packets"),
+        Column::number("Mbit/s"),
+        Column::number("used"),
+        Column::number("drops"),
+        Column::number("early"),
+        Column::number("marks"),
+        Column::number("lost"),
+        Column::number("queue mean"),
+        Column::number("max"),
+        Column::number("wait [ms]"),
+        Column::number("p95"),
+    ]);
+    for l in &report.links {
+        let ms = |d: Duration| digits3(d.as_secs() * 1e3);
+        let bits = 8.0 * l.delivered_bytes.as_f64();
+        table.row([
+            l.name.clone(),
+            l.delivered_packets.to_string(),
+            digits3(bits / report.elapsed.as_secs() / 1e6),
+            format!("{:.1}%", 100.0 * l.utilisation),
+            l.queue_drops.to_string(),
+            l.early_drops.to_string(),
+            l.marks.to_string(),
+            (l.channel_losses + l.outage_losses).to_string(),
+            digits3(l.mean_queue_packets),
+            l.max_queue_packets.to_string(),
+            ms(l.mean_queueing_delay),
+            ms(l.p95_queueing_delay),
+        ]);
+    }
+    table.note(
+        "packets: delivered. Mbit/s: over the whole run. early: of the drops. lost: by the channel \
+         or in outages.",
+    )
+}
+
+fn hosts(report: &Report, pairs: &[Pair]) -> Table {
+    let mut table = Table::new([
+        Column::text("hosts"),
+        Column::number("sent >"),
+        Column::number("arrived"),
+        Column::number("sent <"),
+        Column::number("arrived"),
+        Column::number("no route"),
+    ]);
+    for (p, _) in report.pairs.iter().zip(pairs) {
+        let [there, back] = [0, 1].map(|way: usize| [p.sent[way], p.arrived[way]]);
+        let [a, b] = there.map(|c| c.packets.to_string());
+        let [c, d] = back.map(|c| c.packets.to_string());
+        table.row([p.name.clone(), a, b, c, d, p.no_route.to_string()]);
+    }
+    table.note("Packets from the first to the second (>) and back (<).")
+}
