@@ -13,13 +13,13 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 
 const MSS: u32 = 1448;
 
-fn sender(window: u32) -> (Endpoint, Vec<Packet>) {
+fn sender(window: u32, recovery: Recovery) -> (Endpoint, Vec<Packet>) {
     let transport = Transport {
         name: "bench".into(),
         congestion_control: CongestionControlChoice::Named("fixed-window".into()),
         parameters: Parameters::new().with("window", f64::from(window)),
         profile: HostProfile::Rfc,
-        recovery: Recovery::Sack,
+        recovery,
         mss: MSS,
         initial_window: f64::from(window),
         initial_ssthresh: None,
@@ -68,13 +68,19 @@ fn acks(window: u32) -> Vec<Packet> {
 }
 
 fn selective_acknowledgements(c: &mut Criterion) {
-    let mut group = c.benchmark_group("one SACK, 1% lost");
+    for (name, recovery) in [("sack", Recovery::Sack), ("rack", Recovery::Rack)] {
+        recovery_by(c, name, recovery);
+    }
+}
+
+fn recovery_by(c: &mut Criterion, name: &str, recovery: Recovery) {
+    let mut group = c.benchmark_group(format!("one SACK, 1% lost, {name}"));
     for window in [100u32, 10_000, 100_000] {
         let acks = acks(window);
         group.throughput(Throughput::Elements(acks.len() as u64));
         group.bench_function(format!("window of {window}"), |b| {
             b.iter_batched(
-                || sender(window),
+                || sender(window, recovery),
                 |(mut endpoint, mut out)| {
                     for ack in &acks {
                         out.clear();

@@ -87,11 +87,6 @@ impl RttEstimator {
 
     fn note(&mut self, sent: Time, now: Time) -> Duration {
         let rtt = now.since(sent);
-        self.note_rtt(rtt);
-        rtt
-    }
-
-    fn note_rtt(&mut self, rtt: Duration) {
         self.latest = rtt;
         self.smallest = self.smallest.min(rtt);
         self.sum += rtt;
@@ -101,6 +96,7 @@ impl RttEstimator {
         } else {
             (7 * self.fine + rtt.as_nanos()) / 8
         };
+        rtt
     }
 
     /// ns-2 with timestamps: the time itself, rounded to ticks.

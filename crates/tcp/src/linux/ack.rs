@@ -331,15 +331,16 @@ impl Linux {
     ) -> Option<Duration> {
         let acked = news.acked_sent.filter(|_| !news.resent);
         let sacked = news.sacked_sent;
-        // The timer wants the longest of it, everybody else the shortest.
-        let mut longest = acked.or(sacked).map(|(first, _)| now.since(first));
-        let mut shortest = sacked.or(acked).map(|(_, last)| now.since(last));
-        if longest.is_none() && s.timestamps && news.acked > 0 {
-            longest = echoed_at(now, packet).map(|sent| now.since(sent));
-            shortest = longest;
+        let mut first = acked.or(sacked).map(|(first, _)| first);
+        let mut last = sacked.or(acked).map(|(_, last)| last);
+        if first.is_none() && s.timestamps && news.acked > 0 {
+            first = echoed_at(now, packet);
+            last = first;
         }
-        if let (Some(longest), Some(shortest)) = (longest, shortest) {
-            s.rtt.sample_between(longest, shortest, s.una, s.next);
+        if let (Some(first), Some(last)) = (first, last) {
+            let cwnd = s.window.cwnd;
+            s.rtt
+                .sample_between(now, (first, last), (s.una, s.next), cwnd);
         }
         if news.acked > 0 {
             news.sets_timer = true;
@@ -348,7 +349,7 @@ impl Linux {
             // timeout off for ever.
             news.sets_timer = first < head;
         }
-        shortest
+        last.map(|last| now.since(last))
     }
 
     /// The ACK as the congestion control hears of it first.

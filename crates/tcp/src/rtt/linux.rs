@@ -7,7 +7,8 @@
 //! is the smoothed RTT and that.
 
 use super::RttEstimator;
-use bentpipe_units::Duration;
+use crate::RtoRule;
+use bentpipe_units::{Duration, Time};
 
 /// The deviation, scaled by 4 like `rttvar`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,20 +22,25 @@ pub(super) struct Deviation {
 }
 
 impl RttEstimator {
-    /// Takes the round trips of an ACK: the longest is for the timeout, the
-    /// shortest for the smallest RTT. `una` is acknowledged and `next` is the
-    /// next byte to be sent.
+    /// Takes the round trips of an ACK at `now`: of the first and of the last
+    /// segment, by when they were sent. The first is for the timeout, the last for
+    /// the smallest RTT. `una` is acknowledged and `next` is the next byte to be
+    /// sent. Under another rule than Linux 6's, the first is a sample like any.
     pub(crate) fn sample_between(
         &mut self,
-        longest: Duration,
-        shortest: Duration,
-        una: u64,
-        next: u64,
+        now: Time,
+        (first, last): (Time, Time),
+        (una, next): (u64, u64),
+        cwnd: f64,
     ) {
-        self.note_rtt(longest);
-        self.smallest = self.smallest.min(shortest);
-        self.backoff = 0;
-        self.sample_linux(longest, una, next);
+        if self.rule == RtoRule::Linux6 {
+            let rtt = self.note(first, now);
+            self.backoff = 0;
+            self.sample_linux(rtt, una, next);
+        } else {
+            self.sample(first, now, cwnd);
+        }
+        self.smallest = self.smallest.min(now.since(last));
     }
 
     pub(super) fn sample_linux(&mut self, rtt: Duration, una: u64, next: u64) {
@@ -86,19 +92,20 @@ mod tests {
         // 512 + 4 x 256.
         assert_eq!(e.rto(), ms(1536));
         // Flights of one ACK each: 1024 - (1024 - 576) / 4, and so on.
+        let at = |ms| Time::ZERO + Duration::from_millis(ms);
         let mut timeouts = Vec::new();
         for flight in 1..=8u64 {
-            e.sample_between(ms(512), ms(512), 10 * flight, 10 * flight + 9);
+            e.sample_between(at(512), (at(0), at(0)), (10 * flight, 10 * flight + 9), 9.0);
             timeouts.push(e.rto().as_nanos() / 1_000_000);
         }
         assert_eq!(timeouts, [1536, 1424, 1304, 1187, 1079, 987, 918, 866]);
         // 200 ms above the smoothed RTT at least.
         for flight in 9..=60u64 {
-            e.sample_between(ms(512), ms(512), 10 * flight, 10 * flight + 9);
+            e.sample_between(at(512), (at(0), at(0)), (10 * flight, 10 * flight + 9), 9.0);
         }
         assert_eq!(e.rto().as_nanos() / 1_000_000, 712);
         // A late one counts at once.
-        e.sample_between(ms(1512), ms(1512), 700, 709);
+        e.sample_between(at(1512), (at(0), at(1000)), (700, 709), 9.0);
         assert!(e.rto() > ms(1500), "{}", e.rto());
     }
 }

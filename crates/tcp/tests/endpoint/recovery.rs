@@ -244,7 +244,7 @@ proptest! {
     fn everything_arrives_whatever_is_lost(
         seed in any::<u64>(),
         loss_percent in 0u64..35,
-        recovery in 0usize..5,
+        recovery in 0usize..7,
         profile in 0..HostProfile::ALL.len(),
         segments in 1u64..150,
         timestamps in any::<bool>(),
