@@ -32,8 +32,10 @@ pub(crate) struct Receiver {
     next: u64,
     /// The sequence number of the peer's FIN; [`u64::MAX`] before it.
     fin: u64,
-    /// Ranges above `next` that have arrived, ascending and apart.
+    /// Ranges above `next` that have arrived, ascending and apart, and their
+    /// bytes.
     islands: VecDeque<(u64, u64)>,
+    held: u64,
     /// Starts of the islands that changed last, the most recent first.
     recent: [u64; MAX_SACK_BLOCKS + 1],
     recent_len: usize,
@@ -69,6 +71,7 @@ impl Receiver {
             next: 0,
             fin: u64::MAX,
             islands: VecDeque::new(),
+            held: 0,
             recent: [0; MAX_SACK_BLOCKS + 1],
             recent_len: 0,
             duplicate: None,
@@ -94,7 +97,9 @@ impl Receiver {
 
     /// The window that it advertises.
     pub(crate) fn advertised(&self) -> u32 {
-        self.quickack.as_ref().map_or(self.window, |q| q.window())
+        self.quickack
+            .as_ref()
+            .map_or(self.window, |q| q.first_window())
     }
 
     pub(crate) fn uses_sack(&self) -> bool {
@@ -171,7 +176,8 @@ impl Receiver {
             self.insert(start, end);
             if let Some(quickack) = &mut self.quickack {
                 let len = u32::from(packet.payload);
-                let decision = quickack.on_gap(now, self.next, self.deadline, len);
+                let above = (self.next, self.held);
+                let decision = quickack.on_gap(now, above, self.deadline, len);
                 return self.follow(decision);
             }
             return Answer::Now;
@@ -184,12 +190,13 @@ impl Receiver {
             }
             self.next = self.next.max(e);
             self.islands.pop_front();
+            self.held = self.held.saturating_sub(e - s);
         }
         if last {
             return Answer::Now;
         }
         if let Some(quickack) = &mut self.quickack {
-            let gap = (had_gap && self.islands.is_empty(), !self.islands.is_empty());
+            let gap = (had_gap && self.islands.is_empty(), self.held);
             let waiting = self.next - self.last_acknowledged;
             let len = u32::from(packet.payload);
             let bytes = (self.next, waiting);
@@ -279,6 +286,7 @@ impl Receiver {
             self.mark_recent(self.islands[at - 1].0);
             return;
         }
+        self.held += end - start;
         let joins_above = at < self.islands.len() && self.islands[at].0 <= end;
         let island = match (joins_below, joins_above) {
             (true, true) => {
@@ -333,7 +341,10 @@ impl Receiver {
         packet.flags |= flags::ACK;
         packet.acknowledgement = self.next;
         packet.window = match &mut self.buffer {
-            None => self.advertised(),
+            None => match &mut self.quickack {
+                None => self.window,
+                Some(quickack) => quickack.advertise(self.next, self.held),
+            },
             Some(buffer) => buffer.advertise(self.next),
         };
         if let Some(quickack) = &mut self.quickack {

@@ -22,8 +22,9 @@
 //!   up to what the buffer has room for. The buffer begins with 80 kB and is tuned
 //!   once a round trip: when more arrived in it than in any before, to twice as
 //!   much, and more by how much faster that is; the transport's receive buffer
-//!   is the largest. It never held a sender back in what was measured, but ACKs
-//!   are quick while the window opens.
+//!   is the largest. What waits behind a gap takes room, but the right edge never
+//!   moves back. So a window can hold a sender back while a loss is repaired;
+//!   and ACKs are quick while it opens.
 
 use crate::transport::DelayedAck;
 use bentpipe_units::{Duration, Time};
@@ -69,8 +70,13 @@ pub(crate) struct QuickAck {
     gap: u64,
     gap_acks: u32,
     gap_waiting: u32,
-    /// The window, and the most that it opens to.
+    /// The window, its right edge, and the most that it opens to.
     window: u32,
+    edge: u64,
+    /// Windows are multiples of this: it is what a window scale can tell.
+    step: u64,
+    /// Bytes that the application had no time to read before the next ACK.
+    unread: u32,
     room: u32,
     largest: u32,
     mss: u32,
@@ -107,6 +113,9 @@ impl QuickAck {
             gap_acks: 0,
             gap_waiting: 0,
             window: largest.min(FIRST_WINDOW),
+            edge: u64::from(largest.min(FIRST_WINDOW)),
+            step: 1 << largest.max(1).ilog2().saturating_sub(15).min(14),
+            unread: 0,
             room: largest.min(FIRST_ROOM),
             largest,
             mss,
@@ -141,9 +150,22 @@ impl QuickAck {
         }
     }
 
-    /// The window to advertise.
-    pub(crate) fn window(&self) -> u32 {
+    /// The window before anything has arrived.
+    pub(crate) fn first_window(&self) -> u32 {
         self.window
+    }
+
+    /// The window to advertise when everything below byte `next` is there, and
+    /// `held` bytes wait above a gap.
+    pub(crate) fn advertise(&mut self, next: u64, held: u64) -> u32 {
+        let unread = u64::from(std::mem::take(&mut self.unread));
+        let free = u64::from(self.room).saturating_sub(held + unread);
+        if free < u64::from(self.room / 2) {
+            self.quick = 0;
+        }
+        let window = free.min(u64::from(self.window)).next_multiple_of(self.step);
+        self.edge = self.edge.max(next + window);
+        u32::try_from(self.edge - next).unwrap_or(u32::MAX)
     }
 
     /// The next so many segments are acknowledged at once, if the window is
@@ -160,9 +182,15 @@ impl QuickAck {
         self.delay = Some(LEAST);
     }
 
-    /// A segment above the gap at `next` has arrived.
-    pub(crate) fn on_gap(&mut self, now: Time, next: u64, deadline: Time, len: u32) -> Decision {
-        self.note_arrival(now, len);
+    /// A segment above the gap at `next` has arrived, where `held` bytes wait now.
+    pub(crate) fn on_gap(
+        &mut self,
+        now: Time,
+        (next, held): (u64, u64),
+        deadline: Time,
+        len: u32,
+    ) -> Decision {
+        self.note_arrival(now, len, held);
         if self.is_quick() {
             return Decision::Now;
         }
@@ -186,16 +214,17 @@ impl QuickAck {
 
     /// A segment of `len` bytes has arrived in order, so that all is there below
     /// `next`; `waiting` bytes of it are not acknowledged, and a timer runs until `deadline`. `fills` if it closes the
-    /// last gap, `below_gap` if there still is one.
+    /// last gap; else `held` bytes may wait above one.
     pub(crate) fn on_segment(
         &mut self,
         now: Time,
         len: u32,
         (next, waiting): (u64, u64),
         deadline: Time,
-        (fills, below_gap): (bool, bool),
+        (fills, held): (bool, u64),
     ) -> Decision {
-        self.note_arrival(now, len);
+        let below_gap = held > 0;
+        self.note_arrival(now, len, held);
         let read = if fills || below_gap {
             next - waiting + u64::from(len)
         } else {
@@ -243,7 +272,7 @@ impl QuickAck {
     }
 
     /// The time between segments and their size.
-    fn note_arrival(&mut self, now: Time, len: u32) {
+    fn note_arrival(&mut self, now: Time, len: u32, held: u64) {
         self.full = self.full.max(len);
         match self.delay {
             None => {
@@ -262,9 +291,11 @@ impl QuickAck {
             }
         }
         self.received_at = now;
-        if len >= SMALL && self.window < self.room {
+        self.unread = if held > 0 { 0 } else { len };
+        let free = u64::from(self.room).saturating_sub(held);
+        if len >= SMALL && u64::from(self.window) < free {
             let opened = self.window.saturating_add(2 * self.mss.max(len));
-            self.window = opened.min(self.room);
+            self.window = opened.min(u32::try_from(free).unwrap_or(u32::MAX));
             self.quick |= 1;
         }
     }
@@ -283,6 +314,7 @@ impl QuickAck {
 
     /// The timer ran out before an ACK went.
     pub(crate) fn on_timer(&mut self) {
+        self.unread = 0;
         if self.gap_waiting > 0 {
             return;
         }
@@ -318,7 +350,7 @@ mod tests {
         for i in 0..segments {
             waiting += 1448;
             let bytes = (1448 * (i + 1), waiting);
-            match ack.on_segment(ms(6 * i), 1448, bytes, deadline, (false, false)) {
+            match ack.on_segment(ms(6 * i), 1448, bytes, deadline, (false, 0)) {
                 Decision::Now => {
                     ack.on_ack(true);
                     counts.push(waiting / 1448);
@@ -348,26 +380,26 @@ mod tests {
     #[test]
     fn a_single_segment_waits_40_ms_and_then_the_session_is_not_interactive() {
         let mut ack = QuickAck::new(rule(0), 65_535, 1448);
-        let first = ack.on_segment(ms(0), 1448, (1448, 1448), Time::MAX, (false, false));
+        let first = ack.on_segment(ms(0), 1448, (1448, 1448), Time::MAX, (false, 0));
         assert_eq!(first, Decision::By(ms(40)));
         ack.on_timer();
         ack.on_ack(true);
-        let next = ack.on_segment(ms(500), 1448, (2896, 1448), Time::MAX, (false, false));
+        let next = ack.on_segment(ms(500), 1448, (2896, 1448), Time::MAX, (false, 0));
         assert_eq!(next, Decision::Now);
-        let after = ack.on_segment(ms(506), 1448, (4344, 1448), Time::MAX, (false, false));
+        let after = ack.on_segment(ms(506), 1448, (4344, 1448), Time::MAX, (false, 0));
         assert!(matches!(after, Decision::By(_)), "{after:?}");
     }
 
     #[test]
     fn the_window_opens_by_two_segments_each() {
         let mut ack = QuickAck::new(rule(16), 1_000_000, 1448);
-        assert_eq!(ack.window(), 65_535);
+        assert_eq!(ack.window, 65_535);
         ack.set_round_trip(ms(0), Duration::from_millis(500), Duration::from_secs(1));
         segments_per_ack(&mut ack, 3);
-        assert_eq!(ack.window(), 65_535 + 6 * 1448);
+        assert_eq!(ack.window, 65_535 + 6 * 1448);
         segments_per_ack(&mut ack, 7);
-        assert_eq!(ack.window(), 81_920);
-        let full = (false, false);
+        assert_eq!(ack.window, 81_920);
+        let full = (false, 0);
         // Eleven segments, then twenty, as the initial window of ten brings them.
         ack.on_segment(ms(511), 1448, (11 * 1448, 1448), Time::MAX, full);
         assert_eq!(ack.room, 81_920);
@@ -377,14 +409,23 @@ mod tests {
     }
 
     #[test]
+    fn what_waits_above_a_gap_takes_room_but_the_edge_stays() {
+        let mut ack = QuickAck::new(rule(16), 65_535, 1448);
+        assert_eq!(ack.advertise(10_000, 0), 65_535);
+        assert_eq!(ack.advertise(10_000, 30_000), 65_535);
+        assert_eq!(ack.advertise(20_000, 50_000), 55_535);
+        assert_eq!(ack.advertise(70_000, 0), 65_535);
+    }
+
+    #[test]
     fn what_lies_above_a_gap_is_acknowledged_at_once_and_then_in_bunches() {
         let mut ack = QuickAck::new(rule(0), 65_535, 1448);
         ack.set_round_trip(ms(0), Duration::from_millis(500), Duration::from_secs(1));
         for _ in 0..3 {
-            assert_eq!(ack.on_gap(ms(1), 0, Time::MAX, 1448), Decision::Now);
+            assert_eq!(ack.on_gap(ms(1), (0, 1448), Time::MAX, 1448), Decision::Now);
         }
-        let by = ack.on_gap(ms(1), 0, Time::MAX, 1448);
+        let by = ack.on_gap(ms(1), (0, 1448), Time::MAX, 1448);
         assert_eq!(by, Decision::By(ms(2)));
-        assert_eq!(ack.on_gap(ms(1), 0, ms(2), 1448), Decision::Wait);
+        assert_eq!(ack.on_gap(ms(1), (0, 1448), ms(2), 1448), Decision::Wait);
     }
 }
