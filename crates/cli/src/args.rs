@@ -569,8 +569,8 @@ pub(crate) struct KernelUnload {
 
 /// Says which congestion controls of bentpipe are in the kernel now.
 ///
-/// With their parameters, what keeps them there, and how many sockets use
-/// them, those of all network namespaces counted.
+/// With their parameters, what keeps them there, and how many users they have:
+/// sockets of all network namespaces, and namespaces whose default they are.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

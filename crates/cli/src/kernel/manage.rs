@@ -103,14 +103,9 @@ fn unload(args: &KernelUnload, out: &mut Output) -> Result<Status, Failure> {
             Ok(users) => {
                 if users > 0 {
                     talk(format_args!(
-                        "note: {} still {} `{name}`, until {}",
-                        counted(users),
-                        if users == 1 { "has" } else { "have" },
-                        if users == 1 {
-                            "it closes"
-                        } else {
-                            "they close"
-                        },
+                        "note: {users} user{} of `{name}` (sockets, and namespaces whose default \
+                         it is) keep it until they close",
+                        if users == 1 { "" } else { "s" },
                     ));
                 }
                 gone.push((name, users));
@@ -157,7 +152,7 @@ fn status(args: &KernelStatus, out: &mut Output) -> Result<Status, Failure> {
     let mut table = Table::new([
         Column::text("name"),
         Column::text("control"),
-        Column::number("sockets"),
+        Column::number("users"),
         Column::text("kept by"),
         Column::text("parameters"),
     ]);
@@ -206,7 +201,7 @@ fn kept(holder: &Holder) -> Cell {
         Holder::Pin { .. } => Cell::new("load"),
         Holder::Process { pid, command } => Cell::new(format!("process {pid} ({command})")),
         Holder::Elsewhere => Cell::new("not seen from here").tone(Tone::Warn),
-        Holder::Nobody => Cell::new("its sockets; unloaded").tone(Tone::Warn),
+        Holder::Nobody => Cell::new("its users; unloaded").tone(Tone::Warn),
     }
 }
 
@@ -222,11 +217,6 @@ fn changed(entry: &Entry) -> String {
     } else {
         changed.join(" ")
     }
-}
-
-/// `1 socket`, `3 sockets`.
-fn counted(users: u64) -> String {
-    format!("{users} socket{}", if users == 1 { "" } else { "s" })
 }
 
 fn document(entry: &Entry) -> Value {

@@ -4,11 +4,13 @@
 use crate::common::{chosen, connect, known, ready, shown, unique};
 use bentpipe_bpf::{Values, find};
 use bentpipe_linux::kernel::{Entry, Holder, KernelError, load, load_pinned, status, unload};
+use bentpipe_linux::namespace::Namespace;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// In the environment of the process that is killed: the name that it loads.
 const NAME: &str = "BENTPIPE_TEST_LOADS";
@@ -89,6 +91,57 @@ fn a_pinned_control_stays_until_it_is_unloaded() {
     let gone = unload(&name).unwrap_err();
     assert!(matches!(gone, KernelError::NotLoaded { .. }), "{gone}");
     drop(guard);
+}
+
+/// A namespace takes it from a route and as its default, since anybody may
+/// choose it; and keeps what is its default.
+#[test]
+fn a_namespace_takes_it_by_route_and_by_default() {
+    if !ready("a_namespace_takes_it_by_route_and_by_default") {
+        return;
+    }
+    let (values, name) = (values(5), unique());
+    load_pinned(values.control(), &values, &name).unwrap();
+    let _guard = Unload(name.clone());
+    // A namespace that is refused its default never lets go of it again.
+    let allowed = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
+    assert!(allowed.unwrap().split_whitespace().any(|n| n == name));
+
+    let namespace = Namespace::create(&name).unwrap();
+    let route = format!(
+        "link set lo up\naddr add 10.9.9.9/32 dev lo\n\
+         route change local 10.9.9.9 dev lo table local congctl {name}\n"
+    );
+    namespace.ip(&route).unwrap();
+    let connected = |address: &str| {
+        let work = || {
+            let listener = TcpListener::bind((address, 0)).unwrap();
+            let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            chosen(&stream)
+        };
+        namespace.enter(work).unwrap()
+    };
+    assert_eq!(connected("10.9.9.9"), name);
+    assert_ne!(connected("127.0.0.1"), name);
+
+    let default = "net.ipv4.tcp_congestion_control";
+    namespace.sysctl(default, &name).unwrap();
+    assert_eq!(connected("127.0.0.1"), name);
+    let kept = namespace.enter(|| unload(&name)).unwrap().unwrap_err();
+    assert!(matches!(kept, KernelError::Default { .. }), "{kept}");
+    let said = kept.to_string();
+    assert!(
+        said.contains("sysctl net.ipv4.tcp_congestion_control="),
+        "{said}"
+    );
+    namespace.sysctl(default, "reno").unwrap();
+    drop(namespace);
+    // Sockets that are closed linger for a moment.
+    let begun = Instant::now();
+    while entry(&name).unwrap().users > 0 && begun.elapsed() < Duration::from_secs(20) {
+        sleep(Duration::from_millis(50));
+    }
+    assert_eq!(unload(&name).unwrap(), 0);
 }
 
 #[test]

@@ -11,4 +11,6 @@
 mod common;
 mod lifetime;
 mod refusals;
+mod simulator;
 mod sockets;
+mod sys;

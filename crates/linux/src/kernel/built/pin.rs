@@ -9,6 +9,8 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
@@ -44,12 +46,38 @@ pub(in crate::kernel) fn pin(attached: &mut Attached, name: &str) -> Result<Path
 fn mount_bpffs() -> Result<(), KernelError> {
     let at = Path::new(BPFFS);
     let there = statfs(at).map_err(|e| trouble("look at", at)(e.into()))?;
-    if there.filesystem_type() == BPF_FS_MAGIC {
+    let mounted = there.filesystem_type() == BPF_FS_MAGIC;
+    if ends_with_us(mounted) {
+        return Err(KernelError::Pin {
+            doing: "keep it loaded through",
+            path: at.to_owned(),
+            reason: "what is mounted there ends with this process, as under `ip netns exec`\n  \
+                     load it outside: congestion controls are for all network namespaces"
+                .to_owned(),
+        });
+    }
+    if mounted {
         return Ok(());
     }
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount(Some("bpf"), at, Some("bpf"), flags, Some("mode=700"))
         .map_err(|e| trouble("mount the BPF file system at", at)(e.into()))
+}
+
+/// Whether a pin would be gone with this process: it has mounts of its own, and
+/// not the machine's BPF file system among them. The machine's mounts are those
+/// of its first process or, where that cannot be seen, of our parent.
+fn ends_with_us(mounted: bool) -> bool {
+    let mounts = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
+    let candidates = ["1".to_owned(), parent_id().to_string()];
+    let Some(other) = candidates.iter().find(|process| mounts(process).is_some()) else {
+        return false;
+    };
+    if mounts(other) == mounts("self") {
+        return false;
+    }
+    let device = |path: &str| fs::metadata(path).ok().map(|m| m.dev());
+    !mounted || device(&format!("/proc/{other}/root{BPFFS}")) != device(BPFFS)
 }
 
 /// The pins that exist, with the name that each file has.
