@@ -51,7 +51,9 @@ HOOK_WITH(void, cwnd_event, int, event)
 
 HOOK(__u32, ssthresh)
 {
-	return half_of_flight(sk);
+	struct state *state = inet_csk_ca(sk);
+
+	return half_of_flight(sk, &state->window);
 }
 
 HOOK(__u32, undo_cwnd)

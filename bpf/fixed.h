@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Powers and logarithms of two in whole numbers, without tables: the verifier
- * wants no static arrays, and the simulator the same bits everywhere.
+ * wants no static arrays, and the simulator the same bits everywhere. Without
+ * branches, too: the verifier would follow each of them on its own, 2^24 ways.
  */
 #ifndef BENTPIPE_FIXED_H
 #define BENTPIPE_FIXED_H
 
-/* Multiplies r by 2^(2^-n) where bit n of the fraction is set; both have 31
- * bits behind the point. */
+/* Multiplies r by 2^(2^-n) where bit n of the fraction is set, else by one; both
+ * have 31 bits behind the point. */
 #define POWER_STEP(r, fraction, n, factor) \
-	do { \
-		if ((fraction) & (1U << (32 - (n)))) \
-			(r) = (r) * (factor) >> 31; \
-	} while (0)
+	((r) = (r) * ((1ULL << 31) + (((fraction) >> (32 - (n))) & 1) * \
+					     ((factor) - (1ULL << 31))) >> 31)
 
 /* 2^(fraction / 2^32), 31 bits behind the point; exact to about 2^-25. */
 static INLINE __u64 power_of_two(__u32 fraction)
@@ -44,6 +43,42 @@ static INLINE __u64 power_of_two(__u32 fraction)
 	POWER_STEP(r, fraction, 23, 2147483825ULL);
 	POWER_STEP(r, fraction, 24, 2147483737ULL);
 	return r;
+}
+
+/* log2(x / 2^32), 24 bits behind the point; 0 for x up to 2^32. */
+static INLINE __u32 logarithm(__u64 x)
+{
+	__u32 result = 0;
+	__u32 i;
+
+	if (x <= 1ULL << 32)
+		return 0;
+	/* x becomes 2^32 to 2^33, what it is divided by goes into the result. */
+	for (i = 16; i; i >>= 1) {
+		__u32 above = x >> (32 + i) != 0;
+
+		x >>= above * i;
+		result += above * i << 24;
+	}
+	/* One bit before the point, 31 behind it. */
+	x >>= 1;
+	for (i = 1U << 23; i; i >>= 1) {
+		__u32 above;
+
+		x = x * x >> 31;
+		above = x >> 32 & 1;
+		x >>= above;
+		result += above * i;
+	}
+	return result;
+}
+
+/* floor(a b / c) for b and c below 2^32 and b at most c, or a small enough. */
+static INLINE __u64 scale(__u64 a, __u64 b, __u64 c)
+{
+	if (!c)
+		return 0;
+	return a / c * b + a % c * b / c;
 }
 
 #endif

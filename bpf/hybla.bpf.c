@@ -182,7 +182,9 @@ HOOK(__u32, min_tso_segs)
 
 HOOK(__u32, ssthresh)
 {
-	return half_of_flight(sk);
+	struct state *state = inet_csk_ca(sk);
+
+	return half_of_flight(sk, &state->window);
 }
 
 HOOK(__u32, undo_cwnd)

@@ -119,13 +119,98 @@ static INLINE __u64 reno_step(__u64 exact)
 	return quotient(~0ULL, exact);
 }
 
-/* What a loss halves: what is outstanding, which limited transmit may have
- * raised above the window. */
-static INLINE __u32 flight_at_loss(const struct sock *sk)
+/* One more in slow start, 1/cwnd in avoidance, per ACK. */
+static INLINE void grow_as_reno(struct sock *sk, struct window *window, int slow_start)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
+	__u64 exact = window_get(sk, window);
 
-	return max_u32(min_u32(tp->packets_out, tp->snd_cwnd), 1);
+	if (!needs_window(sk))
+		return;
+	exact += slow_start ? SEGMENT : reno_step(exact);
+	window_set(sk, window, exact);
+}
+
+/* The smallest RTT, us, after a sample; 0 before one. */
+static INLINE __u32 smaller_rtt(__u32 least, __s32 sample)
+{
+	if (sample <= 0 || (least && least <= (__u32)sample))
+		return least;
+	return sample;
+}
+
+/* What a loss cuts: what is outstanding, which limited transmit may have raised
+ * above the window. A window that rounding keeps just below a whole number counts
+ * as that. */
+static INLINE __u32 flight_at_loss(const struct sock *sk, struct window *window)
+{
+	__u32 cwnd = (window_get(sk, window) + SEGMENT / 1024) >> 32;
+
+	return max_u32(min_u32(tcp_sk(sk)->packets_out, cwnd), 1);
+}
+
+/* RFC 5681. */
+static INLINE __u32 half_of_flight(const struct sock *sk, struct window *window)
+{
+	return max_u32(flight_at_loss(sk, window) / 2, 2);
+}
+
+/*
+ * A threshold with its fraction of a segment. The kernel's ssthresh is whole; what
+ * is beyond is kept here, for the last one and the one before it, which comes back
+ * when a cut was needless.
+ */
+struct threshold {
+	__u32 whole;
+	__u32 fraction;
+	__u32 whole_before;
+	__u32 fraction_before;
+};
+
+static INLINE void threshold_begin(struct threshold *threshold)
+{
+	threshold->whole = 0;
+	threshold->fraction = 0;
+	threshold->whole_before = 0;
+	threshold->fraction_before = 0;
+}
+
+/* What to set ssthresh to: at least two segments. */
+static INLINE __u32 threshold_set(struct threshold *threshold, __u64 exact)
+{
+	exact = max_u64(exact, 2 * SEGMENT);
+	threshold->whole_before = threshold->whole;
+	threshold->fraction_before = threshold->fraction;
+	threshold->whole = exact >> 32;
+	threshold->fraction = (__u32)exact;
+	return threshold->whole;
+}
+
+/* A threshold of so many whole segments with what is known of its fraction. */
+static INLINE __u64 threshold_of(const struct threshold *threshold, __u32 ssthresh)
+{
+	__u32 fraction = 0;
+
+	if (ssthresh == threshold->whole)
+		fraction = threshold->fraction;
+	else if (ssthresh == threshold->whole_before)
+		fraction = threshold->fraction_before;
+	return (__u64)ssthresh << 32 | fraction;
+}
+
+static INLINE __u64 threshold_get(const struct sock *sk, const struct threshold *threshold)
+{
+	return threshold_of(threshold, tcp_sk(sk)->snd_ssthresh);
+}
+
+/* For cwnd_event, where recovery ends at ssthresh. */
+static INLINE void threshold_event(const struct sock *sk, struct window *window,
+				   const struct threshold *threshold, int event)
+{
+	window_event(window, event);
+	if (event == CA_EVENT_COMPLETE_CWR && tcp_sk(sk)->snd_cwnd == threshold->whole) {
+		window->left = threshold->whole;
+		window->fraction = threshold->fraction;
+	}
 }
 
 /* Segments that are under way (tcp_packets_in_flight). */
@@ -136,12 +221,6 @@ static INLINE __u32 in_flight(const struct sock *sk)
 	__u32 sent = tp->packets_out + tp->retrans_out;
 
 	return sent > gone ? sent - gone : 0;
-}
-
-/* RFC 5681. */
-static INLINE __u32 half_of_flight(const struct sock *sk)
-{
-	return max_u32(flight_at_loss(sk) / 2, 2);
 }
 
 /* The cut was needless. */

@@ -1,6 +1,7 @@
 //! The controls and their parameters. The order of a control's parameters is
 //! that of the `enum` in its C file.
 
+mod general;
 mod marchese;
 mod satellite;
 mod table;
@@ -22,10 +23,25 @@ pub struct Control {
     pub parameters: &'static [Parameter],
 }
 
-static ALL: [Control; 4] = {
-    let [a, b, c] = marchese::CONTROLS;
-    let [d] = satellite::CONTROLS;
-    [a, b, c, d]
+static ALL: [Control; 13] = {
+    let [constant, linear, mtsi] = marchese::CONTROLS;
+    let [hybla, westwood, westwood_plus, enhanced, proactive] = satellite::CONTROLS;
+    let [vegas, new_vegas, veno, scalable, highspeed] = general::CONTROLS;
+    [
+        constant,
+        linear,
+        mtsi,
+        hybla,
+        westwood,
+        westwood_plus,
+        enhanced,
+        vegas,
+        new_vegas,
+        veno,
+        proactive,
+        scalable,
+        highspeed,
+    ]
 };
 
 /// Every control.

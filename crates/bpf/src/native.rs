@@ -97,11 +97,6 @@ impl Native {
         self.socket.snd_ssthresh >= INFINITE_SSTHRESH
     }
 
-    /// ssthresh is as if it had never been set.
-    pub const fn forget_ssthresh(&mut self) {
-        self.socket.snd_ssthresh = INFINITE_SSTHRESH;
-    }
-
     /// The connection is established.
     pub fn init(&mut self) {
         if let Some(hook) = self.ops.init {

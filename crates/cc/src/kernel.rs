@@ -13,6 +13,7 @@
 //! - The state Disorder is not told; a control must not tell it from Open.
 //! - Whether the window was needed is what the transport says of the ACK; on the
 //!   profile `linux` that is what Linux would say.
+//! - The recovery fix of a host is not the kernel's: a control has its own or none.
 //! - An echoed mark cuts at once and its round does not last (CWR).
 //! - A delivery rate sample counts as limited by the application where the ACK
 //!   found the window unused.
@@ -41,6 +42,8 @@ pub struct Kernel {
     outstanding: Segments,
     /// All of these acknowledged, the state Loss is over; once known.
     lost_until: Option<Segments>,
+    /// ssthresh before the last cut (`prior_ssthresh`); 0 before one.
+    prior_ssthresh: u32,
     /// Segments delivered, each counted once.
     delivered: Segments,
     /// In flight after the last ACK: what is more before the next was sent in
@@ -68,6 +71,7 @@ impl Kernel {
             acked: 0.0,
             outstanding: 0.0,
             lost_until: None,
+            prior_ssthresh: 0,
             delivered: 0.0,
             flight: 0.0,
         }
@@ -161,6 +165,7 @@ impl Kernel {
         let socket = &mut self.native.socket;
         socket.tcp_mstamp = now.as_nanos() / 1_000;
         socket.prior_cwnd = socket.snd_cwnd;
+        self.prior_ssthresh = socket.snd_ssthresh;
         socket.prr_out = 0;
         socket.packets_out = field(flight.ceil());
         socket.snd_nxt = socket
@@ -251,25 +256,23 @@ impl CongestionControl for Kernel {
         if !self.native.has_cong_control() {
             self.native.socket.snd_cwnd = self.native.socket.snd_ssthresh;
             self.native.cwnd_event(CongestionEvent::ReductionComplete);
-            if exit.recovery_fix {
-                let fixed = field(exit.flight + 1.0);
-                self.native.socket.snd_cwnd = self.native.socket.snd_cwnd.min(fixed);
-            }
         }
         self.set_state(CongestionState::Open);
         self.leave(window);
     }
 
-    fn on_spurious(&mut self, before: &Window, window: &mut Window) {
+    fn on_spurious(&mut self, _: &Window, window: &mut Window) {
         self.enter(window);
-        self.native.socket.prior_cwnd = field(before.cwnd);
-        self.native.socket.snd_cwnd = self.native.undo_cwnd();
-        self.set_state(CongestionState::Open);
-        self.leave(window);
-        window.ssthresh = before.ssthresh;
-        if !before.ssthresh.is_finite() {
-            self.native.forget_ssthresh();
+        if self.prior_ssthresh == 0 {
+            return; // Nothing has been cut.
         }
+        self.native.socket.snd_cwnd = self.native.undo_cwnd();
+        self.native.socket.snd_ssthresh = self.prior_ssthresh;
+        self.set_state(CongestionState::Open);
+        if self.native.has_infinite_ssthresh() {
+            window.ssthresh = f64::INFINITY;
+        }
+        self.leave(window);
     }
 
     fn after_idle(&mut self, initial_window: Segments, window: &mut Window) {

@@ -107,6 +107,18 @@ pub(super) const RECOVERY_FIX: Parameter = flag(
     "recovery ends with no more than what is in flight and one segment",
 );
 
+pub(super) const ACCOUNTING: Parameter = choice(
+    "accounting",
+    &["dupack", "delivered"],
+    "what an ACK accounts for: a duplicate is one segment, or what SACK says",
+);
+
+pub(super) const HOE: Parameter = choice(
+    "hoe",
+    &["round", "off"],
+    "Hoe's estimate of the initial ssthresh, from the closest ACKs of one round",
+);
+
 /// A control, its files named after it: `bp_NAME` and `NAME.bpf.c`.
 macro_rules! control {
     ($name:literal, $summary:literal, $origin:literal, $parameters:ident) => {

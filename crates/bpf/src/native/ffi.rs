@@ -153,9 +153,18 @@ macro_rules! controls {
 
 controls! {
     "bp_const": bp_const_ops,
+    "bp_etcpw": bp_etcpw_ops,
+    "bp_highspeed": bp_highspeed_ops,
     "bp_hybla": bp_hybla_ops,
     "bp_linear": bp_linear_ops,
     "bp_mtsi": bp_mtsi_ops,
+    "bp_newvegas": bp_newvegas_ops,
+    "bp_proactive": bp_proactive_ops,
+    "bp_scalable": bp_scalable_ops,
+    "bp_vegas": bp_vegas_ops,
+    "bp_veno": bp_veno_ops,
+    "bp_westwood": bp_westwood_ops,
+    "bp_westwoodp": bp_westwoodp_ops,
 }
 
 // SAFETY: constants of bpf/native.c.

@@ -90,6 +90,28 @@ pub(crate) fn all() -> Vec<Case> {
         case("hybla", "bp_hybla").with("gate", "off").fixed(),
         case("hybla", "bp_hybla").with("hoe", "off").fixed(),
         case("hybla", "bp_hybla").with("count", "acks").fixed(),
+        case("westwood", "bp_westwood"),
+        case("westwood", "bp_westwood").with("filter", "type-1"),
+        case("westwood", "bp_westwood").with("accounting", "delivered"),
+        case("westwood+", "bp_westwoodp"),
+        case("westwood+", "bp_westwoodp").with("filter", "tustin"),
+        case("westwood+", "bp_westwoodp").with("cut", "linux"),
+        case("westwood", "bp_etcpw").with("hoe", "round").fixed(),
+        case("vegas", "bp_vegas"),
+        case("vegas", "bp_vegas").with("whole_diff", false),
+        case("new-vegas", "bp_newvegas"),
+        case("veno", "bp_veno"),
+        // Without a dead band the Rust takes what is left of equal means after
+        // floating-point division for a rise or a fall; the C compares fractions.
+        case("proactive", "bp_proactive").with("dead_band", 0.000_001),
+        case("proactive", "bp_proactive")
+            .with("dead_band", 0.001)
+            .with("slow_start", "one-rise")
+            .with("after_error", "by-ssthresh")
+            .with("timeout_ssthresh", "flight"),
+        case("scalable", "bp_scalable"),
+        case("scalable", "bp_scalable").with("count", "segments"),
+        case("highspeed", "bp_highspeed"),
     ]);
     cases
 }

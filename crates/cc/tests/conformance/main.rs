@@ -91,10 +91,10 @@ const STREAMS: [Conditions; 8] = [
 
 /// Runs all streams: a line of the table, and what went wrong.
 fn run(case: &Case) -> (String, String) {
-    let mut line = format!("{:<44}", case.name());
+    let mut line = format!("{:<58}", case.name());
     let mut complaints = String::new();
     let mut ssthresh: f64 = 0.0;
-    let mut resynchronised = 0;
+    let mut events = [0; 3];
     for conditions in STREAMS {
         let mut pair = case.pair();
         let mut path = Path::new(conditions, &mut pair);
@@ -102,12 +102,15 @@ fn run(case: &Case) -> (String, String) {
         let found = pair.differences;
         let _ = write!(line, " {:>2}", found.cwnd);
         ssthresh = ssthresh.max(found.ssthresh);
-        resynchronised += found.resynchronised;
+        events[0] += found.losses;
+        events[1] += found.timeouts;
+        events[2] += found.undone;
         if let Some(first) = pair.first_difference() {
             let _ = writeln!(complaints, "{}, {}: {first}", case.name(), conditions.name);
         }
     }
-    let _ = writeln!(line, "   {ssthresh:>2}   {resynchronised:>5}");
+    let [losses, timeouts, undone] = events;
+    let _ = writeln!(line, " {ssthresh:>8} {losses:>8} {timeouts:>8} {undone:>6}");
     (line, complaints)
 }
 
@@ -137,7 +140,7 @@ fn the_c_and_the_rust_are_at_most_a_segment_apart() {
     }
     let _ = writeln!(
         table,
-        "{:<44}  1  2  3  4  5  6  7  8   ssthresh, resynchronised",
+        "{:<58}  1  2  3  4  5  6  7  8 ssthresh   losses timeouts undone",
         ""
     );
     let (lines, complaints) = run_all(&cases::all());

@@ -13,7 +13,9 @@ pub(crate) struct Differences {
     pub(crate) events: u64,
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
-    pub(crate) resynchronised: u64,
+    pub(crate) losses: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) undone: u64,
 }
 
 pub(crate) struct Pair {
@@ -24,9 +26,10 @@ pub(crate) struct Pair {
     other: Window,
     before: (Window, Window),
     pub(crate) recovery_fix: bool,
-    /// The C sets the window in recovery, too: there only the thresholds are
-    /// compared.
+    /// The C sets the window in every state.
     owns_window: bool,
+    /// What the two do with the window in recovery is another matter (the
+    /// kernel's rate reduction); what comes out at its end is compared again.
     in_recovery: bool,
     pub(crate) differences: Differences,
     first: Option<String>,
@@ -79,12 +82,12 @@ impl Pair {
             (a, b) if a == b => 0.0,
             _ => f64::INFINITY,
         };
-        differences.ssthresh = differences.ssthresh.max(ssthresh);
-        let skips = self.owns_window && self.in_recovery;
-        if !skips {
-            differences.cwnd = differences.cwnd.max(apart);
+        if self.in_recovery {
+            return;
         }
-        if self.first.is_none() && (ssthresh > 1.0 || (!skips && apart > 1.0)) {
+        differences.ssthresh = differences.ssthresh.max(ssthresh);
+        differences.cwnd = differences.cwnd.max(apart);
+        if self.first.is_none() && (ssthresh > 1.0 || apart > 1.0) {
             self.first = Some(format!(
                 "{what} {}: Rust {:.3} ssthresh {:.3}, C {} ssthresh {}: {ack:?}",
                 differences.events,
@@ -121,6 +124,7 @@ impl Pair {
     pub(crate) fn on_loss(&mut self, loss: &Loss) {
         self.before = (self.reference.clone(), self.other.clone());
         self.in_recovery = true;
+        self.differences.losses += 1;
         self.rust.on_loss(loss, &mut self.reference);
         self.c.on_loss(loss, &mut self.other);
         self.compare("loss", None);
@@ -129,6 +133,7 @@ impl Pair {
     pub(crate) fn on_timeout(&mut self, timeout: &Timeout) {
         self.before = (self.reference.clone(), self.other.clone());
         self.in_recovery = false;
+        self.differences.timeouts += 1;
         self.rust.on_timeout(timeout, &mut self.reference);
         self.c.on_timeout(timeout, &mut self.other);
         self.compare("timeout", None);
@@ -143,6 +148,7 @@ impl Pair {
 
     pub(crate) fn on_spurious(&mut self) {
         self.in_recovery = false;
+        self.differences.undone += 1;
         self.rust.on_spurious(&self.before.0, &mut self.reference);
         self.c.on_spurious(&self.before.1, &mut self.other);
         self.compare("spurious", None);

@@ -426,7 +426,7 @@ impl<'a> Path<'a> {
         match self.state {
             State::Open if self.lost > 0 => {
                 let cwnd = self.pair.reference.cwnd;
-                let flight = (self.board.len() as f64).min(cwnd).max(1.0);
+                let flight = (self.board.len() as f64).min(cwnd.floor()).max(1.0);
                 self.pair.on_loss(&Loss {
                     now: ack.now,
                     flight,
@@ -473,9 +473,11 @@ impl<'a> Path<'a> {
         self.timed_out = Some(self.una);
         self.timeouts += 1;
         let cwnd = self.pair.reference.cwnd;
-        let flight = (self.board.len() as f64).min(cwnd).max(1.0);
-        self.undo =
-            self.conditions.spurious > 0 && self.timeouts.is_multiple_of(self.conditions.spurious);
+        let flight = (self.board.len() as f64).min(cwnd.floor()).max(1.0);
+        // Of several timeouts in a row the two would undo different ones.
+        self.undo = self.state == State::Open
+            && self.conditions.spurious > 0
+            && self.timeouts.is_multiple_of(self.conditions.spurious);
         self.pair.on_timeout(&Timeout {
             now: Time::from_nanos(self.now * 1_000),
             flight,

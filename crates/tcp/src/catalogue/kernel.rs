@@ -7,6 +7,7 @@ use crate::Pacing;
 /// The kernel lets ten segments of a paced connection go at once.
 fn paced(name: &str) -> TransportSettings {
     TransportSettings {
+        // The control's own rate, where it sets one, goes before this.
         pacing: Some(Pacing::Window {
             gain: 1.0,
             initial_burst: 10,
@@ -15,7 +16,7 @@ fn paced(name: &str) -> TransportSettings {
     }
 }
 
-pub(super) static TRANSPORTS: [NamedTransport; 4] = [
+pub(super) static TRANSPORTS: [NamedTransport; 13] = [
     named(
         "bp_const",
         "K segments per ACK in slow start, in the C that runs in the kernel",
@@ -39,5 +40,59 @@ pub(super) static TRANSPORTS: [NamedTransport; 4] = [
         "Hybla with gate, Hoe's estimate and pacing, in the C that runs in the kernel",
         "Caini & Firrincieli 2004 and 2006, section IV",
         || paced("bp_hybla"),
+    ),
+    named(
+        "bp_westwood",
+        "cuts to the bandwidth that the ACKs show, in the C that runs in the kernel",
+        "Mascolo, Casetti, Gerla et al. 2001",
+        || control("bp_westwood"),
+    ),
+    named(
+        "bp_westwoodp",
+        "Westwood+, in the C that runs in the kernel",
+        "Grieco & Mascolo 2004",
+        || control("bp_westwoodp"),
+    ),
+    named(
+        "bp_etcpw",
+        "Enhanced Westwood, in the C that runs in the kernel",
+        "Caini & Firrincieli 2006, section IV.C",
+        || control("bp_etcpw"),
+    ),
+    named(
+        "bp_vegas",
+        "keeps one to three segments in the queue, in the C that runs in the kernel",
+        "Brakmo & Peterson 1995, with the numbers of ns-2",
+        || control("bp_vegas"),
+    ),
+    named(
+        "bp_newvegas",
+        "Vegas with paced pairs and rapid convergence (our reading), in the C that runs in the kernel",
+        "Sing & Soh 2005 and 2006",
+        || paced("bp_newvegas"),
+    ),
+    named(
+        "bp_veno",
+        "Veno, in the C that runs in the kernel",
+        "Fu & Liew 2003",
+        || control("bp_veno"),
+    ),
+    named(
+        "bp_proactive",
+        "a rising mean RTT cuts ahead of losses, in the C that runs in the kernel",
+        "Sarkar, Shukla & Dasgupta 2010, section 2",
+        || control("bp_proactive"),
+    ),
+    named(
+        "bp_scalable",
+        "Scalable TCP, in the C that runs in the kernel",
+        "Kelly 2003",
+        || control("bp_scalable"),
+    ),
+    named(
+        "bp_highspeed",
+        "HighSpeed TCP, in the C that runs in the kernel",
+        "RFC 3649",
+        || control("bp_highspeed"),
     ),
 ];

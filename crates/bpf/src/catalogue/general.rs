@@ -1,0 +1,166 @@
+//! Controls that watch the queueing delay, and those for large windows.
+
+use super::table::{INITIAL_WINDOW, WINDOW_CLAMP, choice, control, count, decimal, flag};
+use crate::{Control, Kind, Parameter};
+
+/// Segments in a queue, in millionths.
+const QUEUED: (u64, u64) = (0, 1_000_000_000_000);
+
+const ALPHA: Parameter = decimal(
+    "alpha",
+    "segments",
+    &[1_000_000],
+    QUEUED,
+    "segments in the queue below which cwnd grows",
+);
+
+const BETA: Parameter = decimal(
+    "beta",
+    "segments",
+    &[3_000_000],
+    QUEUED,
+    "segments in the queue above which cwnd shrinks",
+);
+
+const GAMMA: Parameter = decimal(
+    "gamma",
+    "segments",
+    &[1_000_000],
+    QUEUED,
+    "segments in the queue above which slow start ends",
+);
+
+const WHOLE_DIFF: Parameter = flag(
+    "whole_diff",
+    &[1],
+    "round the segments in the queue to whole ones (ns-2)",
+);
+
+static VEGAS: [Parameter; 6] = [INITIAL_WINDOW, WINDOW_CLAMP, ALPHA, BETA, GAMMA, WHOLE_DIFF];
+
+static NEW_VEGAS: [Parameter; 9] = [
+    INITIAL_WINDOW,
+    WINDOW_CLAMP,
+    ALPHA,
+    BETA,
+    GAMMA,
+    WHOLE_DIFF,
+    flag("paced_start", &[1], "spread the packets of slow start"),
+    flag("pairs", &[1], "send them two at a time"),
+    flag(
+        "convergence",
+        &[1],
+        "go to the window that fits the path when slow start ends",
+    ),
+];
+
+static VENO: [Parameter; 3] = [
+    INITIAL_WINDOW,
+    WINDOW_CLAMP,
+    decimal(
+        "beta",
+        "segments",
+        &[3_000_000],
+        QUEUED,
+        "backlog that separates random loss from congestion",
+    ),
+];
+
+static SCALABLE: [Parameter; 6] = [
+    INITIAL_WINDOW,
+    WINDOW_CLAMP,
+    decimal(
+        "increase",
+        "segments",
+        &[10_000],
+        (1, 1_000_000),
+        "what an ACK adds in congestion avoidance",
+    ),
+    decimal(
+        "decrease",
+        "",
+        &[125_000],
+        (10_000, 900_000),
+        "part of the window that a loss takes",
+    ),
+    count(
+        "low_window",
+        "segments",
+        &[16],
+        (1, 1_000_000),
+        "below this window it is Reno",
+    ),
+    choice(
+        "count",
+        &["acks", "segments"],
+        "what a step of congestion avoidance counts",
+    ),
+];
+
+static HIGHSPEED: [Parameter; 6] = [
+    INITIAL_WINDOW,
+    WINDOW_CLAMP,
+    count(
+        "low_window",
+        "segments",
+        &[38],
+        (1, 1_000_000),
+        "up to this window it is Reno",
+    ),
+    count(
+        "high_window",
+        "segments",
+        &[83_000],
+        (1, 1_000_000),
+        "the mean window at loss rate high_p",
+    ),
+    Parameter {
+        name: "high_p",
+        kind: Kind::Decimal(1_000_000_000_000),
+        unit: "",
+        default: &[100_000],
+        minimum: 1,
+        maximum: 100_000_000_000,
+        summary: "loss rate at high_window",
+    },
+    decimal(
+        "high_decrease",
+        "",
+        &[100_000],
+        (10_000, 500_000),
+        "part of the window that a loss takes at high_window",
+    ),
+];
+
+pub(super) const CONTROLS: [Control; 5] = [
+    control!(
+        "vegas",
+        "keeps one to three segments in the queue",
+        "Brakmo & Peterson 1995, with the numbers of ns-2; no fine timer",
+        VEGAS
+    ),
+    control!(
+        "newvegas",
+        "Vegas with paced pairs in slow start and rapid window convergence (our reading)",
+        "Sing & Soh 2005 and 2006, as their abstracts have it",
+        NEW_VEGAS
+    ),
+    control!(
+        "veno",
+        "cuts by a fifth where the queue is short, by half where it is not",
+        "Fu & Liew 2003",
+        VENO
+    ),
+    control!(
+        "scalable",
+        "grows by a hundredth per ACK, loses an eighth",
+        "Kelly 2003",
+        SCALABLE
+    ),
+    control!(
+        "highspeed",
+        "the larger the window, the faster it grows and the less a loss takes",
+        "RFC 3649, section 5",
+        HIGHSPEED
+    ),
+];
