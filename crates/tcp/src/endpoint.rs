@@ -269,6 +269,9 @@ impl Endpoint {
             }
             (Connection::SynSent, true, true) => {
                 self.learn_window(packet);
+                if self.timestamps && self.receiver.quickack.is_some() {
+                    self.sender.echo = packet.timestamp;
+                }
                 self.establish(now);
                 // ns-2 knows two steps; the first data is the third.
                 if !self.one_way || !self.sender.has_data() {

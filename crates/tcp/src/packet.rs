@@ -89,7 +89,8 @@ pub struct Packet {
     pub sack: [SackBlock; MAX_SACK_BLOCKS],
     /// Timestamp, microseconds, wrapping.
     pub timestamp: u32,
-    /// Timestamp that is echoed. Data packets echo none; with
+    /// Timestamp that is echoed. Data packets echo none but those of hosts whose
+    /// receivers want it; with
     /// [`priority::CORRUPTION`] it counts the packets that links have told of.
     pub timestamp_echo: u32,
     /// Receive window of the sender of this packet, bytes.

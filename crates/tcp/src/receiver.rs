@@ -157,6 +157,9 @@ impl Receiver {
             self.timestamp_recent = packet.timestamp;
         }
         self.received = self.received.saturating_add(1);
+        if let Some(quickack) = &mut self.quickack {
+            quickack.on_echo(packet);
+        }
         if let Some(holes) = &mut self.holes {
             holes.take(now, (start, end), packet.corruption_reports());
         }

@@ -96,6 +96,8 @@ pub(crate) struct Sender {
     pub(crate) recovery_fix: bool,
     pub(crate) undo_enabled: bool,
     pub(crate) timestamps: bool,
+    /// The timestamp that data packets echo, where they do.
+    pub(crate) echo: u32,
     pub(crate) ecn: bool,
     /// The next new segment tells the receiver that the window was reduced.
     pub(crate) tell_reduced: bool,
@@ -180,6 +182,7 @@ impl Sender {
             recovery_fix: transport.recovery_fix,
             undo_enabled: transport.undo,
             timestamps: transport.timestamps,
+            echo: 0,
             ecn: transport.ecn,
             tell_reduced: false,
             receive_window,
@@ -528,6 +531,7 @@ impl Sender {
         }
         if self.timestamps {
             packet.timestamp = timestamp(now);
+            packet.timestamp_echo = self.echo;
         }
         if self.explicit {
             self.write_congestion_header(&mut packet, len);

@@ -73,6 +73,9 @@ impl Linux {
         s.counters.acks += 1;
         s.counters.probe_answers += u64::from(answers);
         let window = u64::from(packet.window);
+        if s.timestamps {
+            s.echo = packet.timestamp;
+        }
         let mut news = News {
             prior_una: s.una,
             prior_forward: self.forward.max(s.una),

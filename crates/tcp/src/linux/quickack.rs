@@ -22,10 +22,16 @@
 //!   up to what the buffer has room for. The buffer begins with 80 kB and is tuned
 //!   once a round trip: when more arrived in it than in any before, to twice as
 //!   much, and more by how much faster that is; the transport's receive buffer
-//!   is the largest. What waits behind a gap takes room, but the right edge never
-//!   moves back. So a window can hold a sender back while a loss is repaired;
-//!   and ACKs are quick while it opens.
+//!   is the largest. A round trip is over when data echoes a timestamp that was
+//!   sent since it began; Linux smooths the times of those. What waits above a gap
+//!   takes room, but the right edge never moves back: so a window can hold a
+//!   sender back while a loss is repaired. ACKs are quick while it opens.
+//!
+//! Left out: the flag PUSH, which has the last segment of a burst acknowledged
+//! when it is read unless the session is interactive.
 
+use super::undo::is_older;
+use crate::packet::{Packet, timestamp};
 use crate::transport::DelayedAck;
 use bentpipe_units::{Duration, Time};
 
@@ -85,6 +91,8 @@ pub(crate) struct QuickAck {
     round_from: u64,
     round_at: Time,
     most: u64,
+    /// The timestamp of ours that data echoed last; `None` where it echoes none.
+    echo: Option<u32>,
 }
 
 /// What is to be done about a segment.
@@ -122,6 +130,7 @@ impl QuickAck {
             round_from: 0,
             round_at: Time::ZERO,
             most: 10 * u64::from(mss),
+            echo: None,
         }
     }
 
@@ -132,10 +141,25 @@ impl QuickAck {
         self.round_at = now;
     }
 
+    /// A data packet has come that echoes a timestamp of ours, or none.
+    pub(crate) fn on_echo(&mut self, packet: &Packet) {
+        let reports = packet.corruption_reports() > 0;
+        self.echo = (packet.timestamp_echo != 0 && !reports).then_some(packet.timestamp_echo);
+    }
+
+    /// True if what arrives was sent by somebody who had heard of the beginning
+    /// of the round trip.
+    fn round_ends(&self, now: Time) -> bool {
+        match self.echo {
+            Some(echo) => !is_older(echo, timestamp(self.round_at)),
+            None => now.since(self.round_at) >= self.smoothed,
+        }
+    }
+
     /// The application reads up to byte `read`, and up to byte `next` then: it
     /// had to wait for what lies between, which does not count yet.
     fn tune(&mut self, now: Time, read: u64, next: u64) {
-        if self.room == self.largest || now.since(self.round_at) < self.smoothed {
+        if self.room == self.largest || !self.round_ends(now) {
             return;
         }
         self.round_at = now;
