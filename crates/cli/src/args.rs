@@ -299,6 +299,7 @@ Examples:
   bentpipe emulate geo.toml --for '60 s' --json > report.json
   bentpipe emulate geo.toml --pcap geo.pcapng -- ping -c 5 10.0.1.1
   bentpipe emulate geo.toml --namespace server=red --namespace client=blue
+  bentpipe emulate geo.toml --between eth1,eth2
 
 A command sees BENTPIPE_SELF and BENTPIPE_PEER (addresses), BENTPIPE_NAMESPACE,
 BENTPIPE_PEER_NAMESPACE.")]
@@ -330,6 +331,15 @@ pub(crate) struct Emulate {
     /// End after this time [default: when it is interrupted]
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) duration: Option<Duration>,
+    /// Two interfaces of a gateway to emulate between, in place of namespaces:
+    /// `eth1,eth2`, the side of the scenario's first flow's sender first
+    #[arg(
+        long,
+        value_name = "INTERFACES",
+        value_delimiter = ',',
+        conflicts_with_all = ["namespace", "mtu", "gso", "command"]
+    )]
+    pub(crate) between: Vec<String>,
     /// Name the namespace of a host; one that exists is used, and stays; repeatable
     #[arg(long, value_name = "NODE=NAME")]
     pub(crate) namespace: Vec<String>,

@@ -31,17 +31,21 @@
 mod arena;
 mod error;
 mod header;
+mod hosts;
 mod lateness;
 mod network;
 mod plan;
 mod report;
 mod run;
 mod segment;
+mod split;
 mod stop;
 mod tap;
 mod ways;
 
+pub use crate::port::PortError;
 pub use error::EmulatorError;
+pub use hosts::Host;
 pub use lateness::Lateness;
 pub use network::Cause;
 pub use plan::{Pair, Pairs, addresses, ipv4, ipv6, refusals};
@@ -50,18 +54,17 @@ pub use stop::Stop;
 pub use tap::{Seen, Tap};
 pub use ways::Count;
 
-use crate::namespace::{self, Leftover, Namespace};
-use crate::tun::{GSO_HEADER, Tun, ring_drops};
+use crate::namespace::{self, Leftover};
+use crate::port::Port;
+use crate::tun::ring_drops;
+
 use arena::Arena;
 use bentpipe_link::{Limit, QueueSettings};
-use bentpipe_scenario::{NodeId, Scenario};
+use bentpipe_scenario::Scenario;
 use bentpipe_units::{Bytes, Duration, Time};
 use network::Network;
-use run::{Device, Devices, InTime, Io};
-use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
+use run::{Device, Devices, InTime, Io, What};
+use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -111,23 +114,6 @@ impl Default for Options {
     }
 }
 
-/// A host: a node of the scenario with a namespace of its own.
-#[derive(Clone, Debug)]
-pub struct Host {
-    /// The node.
-    pub node: NodeId,
-    /// Its name in the scenario.
-    pub name: String,
-    /// Its namespace.
-    pub namespace: Arc<Namespace>,
-    /// Its device in the namespace.
-    pub interface: String,
-    /// What it is an end of: numbers of pairs, and the end: 0 `from`, 1 `to`.
-    /// [`addresses`] gives the addresses, and those of its peer at the other
-    /// end.
-    pub ends: Vec<(usize, usize)>,
-}
-
 /// Reads what a run has done so far, from any thread.
 #[derive(Clone, Debug)]
 pub struct Watch(Arc<Mutex<Snapshot>>);
@@ -151,6 +137,8 @@ pub struct Emulator {
     seed: u64,
     pairs: Vec<Pair>,
     hosts: Vec<Host>,
+    /// The interfaces of a gateway, where there are no hosts.
+    ports: Vec<Port>,
     devices: Devices,
     options: Options,
     mtu: u16,
@@ -167,34 +155,74 @@ impl Emulator {
     /// If the scenario has something that cannot be done live, before anything
     /// is made; without root, TUN or iproute2.
     pub fn new(scenario: &Scenario, options: &Options) -> Result<Emulator, EmulatorError> {
-        let mut why = refusals(scenario);
-        let mut scenario = scenario.clone();
-        if options.gso {
-            why.extend(count_in_bytes(&mut scenario));
-        }
-        if !why.is_empty() {
-            return Err(EmulatorError::Refused(why));
-        }
-        let pairs = plan::pairs(&scenario, options.pairs);
-        match pairs.len() {
-            0 => return Err(EmulatorError::NoPairs),
-            n if n > plan::MOST_PAIRS => {
-                return Err(EmulatorError::TooManyPairs(n, plan::MOST_PAIRS));
-            }
-            _ => {}
-        }
+        let (scenario, pairs) = prepare(scenario, options)?;
         let mtu = mtu(&scenario, options.mtu)?;
         let stop = Stop::new().map_err(EmulatorError::Start)?;
         let swept = namespace::sweep();
-        let (hosts, devices) = hosts(&scenario, &pairs, options, mtu)?;
+        let (hosts, devices) = hosts::make(&scenario, &pairs, options, mtu)?;
         Ok(Emulator {
             seed: options.seed.unwrap_or(scenario.seed),
             scenario,
             pairs,
             hosts,
+            ports: Vec::new(),
             devices,
             options: options.clone(),
             mtu,
+            stop,
+            published: Arc::default(),
+            swept,
+        })
+    }
+
+    /// An emulator between two interfaces of this machine, in the namespace of
+    /// the calling thread: what one receives, whatever it is, goes over the
+    /// links of the scenario's first pair of hosts and is sent by the other. The
+    /// first interface is where the pair's `from` end is. Segments are cut;
+    /// frames that the kernel has taken a VLAN tag off lose it.
+    ///
+    /// # Errors
+    /// As [`Emulator::new`]; if there are no such interfaces of Ethernet.
+    pub fn between(
+        scenario: &Scenario,
+        options: &Options,
+        interfaces: [&str; 2],
+    ) -> Result<Emulator, EmulatorError> {
+        let options = Options {
+            gso: false,
+            ..options.clone()
+        };
+        let (scenario, mut pairs) = prepare(scenario, &options)?;
+        pairs.truncate(1);
+        let stop = Stop::new().map_err(EmulatorError::Start)?;
+        let swept = namespace::sweep();
+        let mut ports = Vec::new();
+        let mut all = Vec::new();
+        for (name, other) in interfaces.into_iter().zip([1, 0]) {
+            let port = Port::open(name)?;
+            all.push(Device {
+                fd: port
+                    .as_fd()
+                    .try_clone_to_owned()
+                    .map_err(EmulatorError::Start)?,
+                other: Some(other),
+            });
+            ports.push(port);
+        }
+        let mtu = ports.iter().map(Port::mtu).max().unwrap_or(0);
+        Ok(Emulator {
+            seed: options.seed.unwrap_or(scenario.seed),
+            scenario,
+            pairs,
+            hosts: Vec::new(),
+            ports,
+            devices: Devices {
+                all,
+                at: vec![0, 1],
+                what: What::Frames,
+            },
+            options,
+            mtu: u16::try_from(mtu).map_err(|_| EmulatorError::Mtu(mtu))?,
             stop,
             published: Arc::default(),
             swept,
@@ -253,12 +281,19 @@ impl Emulator {
     /// If a device fails, such as one that somebody removes.
     pub fn run<T: Tap>(self, origin: Instant, tap: &mut T) -> Result<Report, EmulatorError> {
         let mut network = Network::new(&self.scenario, &self.pairs, self.seed);
-        let slot =
-            self.devices.skip + usize::from(if self.options.gso { u16::MAX } else { self.mtu });
+        let longest = match self.devices.what {
+            What::Packets => self.mtu,
+            What::Segments => u16::MAX,
+            // Tags may come before the IP header.
+            What::Frames => self.mtu.saturating_add(32),
+        };
+        let slot = self.devices.what.skip() + usize::from(longest);
         let memory = usize::try_from(self.options.memory.get()).unwrap_or(usize::MAX);
         let arena = Arena::new(slot.next_multiple_of(64), memory, 1024);
         let end = self.options.duration.map_or(Time::MAX, |d| Time::ZERO + d);
+        // What a port has dropped it tells only once.
         let before = self.ring_drops()?;
+        let before = if self.ports.is_empty() { before } else { 0 };
         let mut io = Io::new(&self.devices, arena, origin, tap);
         let in_time = InTime::new(self.options.real_time);
         let cpu = run::thread_time();
@@ -292,11 +327,29 @@ impl Emulator {
     }
 
     fn ring_drops(&self) -> Result<u64, EmulatorError> {
-        let mut sum = 0;
+        let mut sum = self.ports.iter().map(Port::dropped).sum();
         for host in &self.hosts {
             sum += ring_drops(&host.namespace, &host.interface)?;
         }
         Ok(sum)
+    }
+}
+
+/// The scenario as it is emulated, and its pairs.
+fn prepare(scenario: &Scenario, options: &Options) -> Result<(Scenario, Vec<Pair>), EmulatorError> {
+    let mut why = refusals(scenario);
+    let mut scenario = scenario.clone();
+    if options.gso {
+        why.extend(count_in_bytes(&mut scenario));
+    }
+    if !why.is_empty() {
+        return Err(EmulatorError::Refused(why));
+    }
+    let pairs = plan::pairs(&scenario, options.pairs);
+    match pairs.len() {
+        0 => Err(EmulatorError::NoPairs),
+        n if n > plan::MOST_PAIRS => Err(EmulatorError::TooManyPairs(n, plan::MOST_PAIRS)),
+        _ => Ok((scenario, pairs)),
     }
 }
 
@@ -338,121 +391,10 @@ fn mtu(scenario: &Scenario, wanted: Option<u16>) -> Result<u16, EmulatorError> {
     }
 }
 
-/// Makes the hosts at the ends of `pairs`.
-fn hosts(
-    scenario: &Scenario,
-    pairs: &[Pair],
-    options: &Options,
-    mtu: u16,
-) -> Result<(Vec<Host>, Devices), EmulatorError> {
-    let mut ends: BTreeMap<NodeId, Vec<(usize, usize)>> = BTreeMap::new();
-    for (number, pair) in pairs.iter().enumerate() {
-        for (end, node) in pair.ends.iter().enumerate() {
-            ends.entry(*node).or_default().push((number, end));
-        }
-    }
-    let name = |node: &NodeId| scenario.nodes[node.0 as usize].name.as_str();
-    for (given, _) in &options.namespaces {
-        if !ends.keys().any(|node| name(node) == given) {
-            let names: Vec<&str> = ends.keys().map(name).collect();
-            return Err(EmulatorError::NoHost(given.clone(), names.join(", ")));
-        }
-    }
-    let prefix = prefix();
-    let mut hosts: Vec<Host> = Vec::new();
-    let mut devices = Devices {
-        all: Vec::new(),
-        at: vec![0; 2 * pairs.len()],
-        skip: if options.gso { GSO_HEADER } else { 0 },
-        gso: options.gso,
-    };
-    for (node, ends) in ends {
-        let name = name(&node).to_owned();
-        let namespace = namespace_of(&prefix, &name, node, options, &hosts)?;
-        let tun = Tun::create(&namespace, options.ring, options.gso)?;
-        let interface = tun.name().to_owned();
-        namespace.ip(&commands(&interface, &ends, mtu))?;
-        for &(pair, end) in &ends {
-            devices.at[2 * pair + end] = devices.all.len() as u32;
-        }
-        let other = match ends.as_slice() {
-            &[(pair, end)] => Some((2 * pair + 1 - end) as u32),
-            _ => None,
-        };
-        devices.all.push(Device {
-            fd: tun.into_fd(),
-            other,
-        });
-        hosts.push(Host {
-            node,
-            name,
-            namespace,
-            interface,
-            ends,
-        });
-    }
-    Ok((hosts, devices))
-}
-
-/// What the names of an emulator's namespaces begin with: `bp-PID`, and a number
-/// for all but the first of the process.
-fn prefix() -> String {
-    static EMULATORS: AtomicU32 = AtomicU32::new(0);
-    let pid = std::process::id();
-    match EMULATORS.fetch_add(1, Ordering::Relaxed) {
-        0 => format!("bp-{pid}"),
-        number => format!("bp-{pid}.{number}"),
-    }
-}
-
-/// The namespace that was asked for, or one with a name of its own.
-fn namespace_of(
-    prefix: &str,
-    host: &str,
-    node: NodeId,
-    options: &Options,
-    hosts: &[Host],
-) -> Result<Arc<Namespace>, EmulatorError> {
-    let given = options.namespaces.iter().find(|(name, _)| name == host);
-    let namespace = match given {
-        Some((_, name)) => Namespace::open(name).or_else(|_| Namespace::create(name))?,
-        None => {
-            let name = format!("{prefix}-{}", namespace::plain(host));
-            let taken = hosts.iter().any(|h| h.namespace.name() == name);
-            // Two nodes whose names differ in what a namespace's cannot have.
-            let name = if taken {
-                format!("{name}-{}", node.0)
-            } else {
-                name
-            };
-            Namespace::create(&name)?
-        }
-    };
-    Ok(Arc::new(namespace))
-}
-
-/// What `ip` is told of a host's device: its MTU, an address for each pair that
-/// it is an end of, and a route to the other end. Nothing that makes the kernel
-/// send packets of its own accord.
-fn commands(interface: &str, ends: &[(usize, usize)], mtu: u16) -> String {
-    let mut text = format!("link set {interface} mtu {mtu} multicast off addrgenmode none\n");
-    let v6 = Path::new("/proc/sys/net/ipv6").exists();
-    let mut routes = String::new();
-    for &(pair, end) in ends {
-        let [own4, own6] = addresses(pair, end);
-        let [peer4, peer6] = addresses(pair, 1 - end);
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "address add {own4}/32 dev {interface}");
-        let _ = writeln!(routes, "route add {peer4}/32 dev {interface} src {own4}");
-        if v6 {
-            let _ = writeln!(text, "address add {own6}/128 dev {interface} nodad");
-            let _ = writeln!(routes, "route add {peer6}/128 dev {interface} src {own6}");
-        }
-    }
-    let _ = writeln!(text, "link set {interface} up");
-    text + &routes
-}
-
 #[cfg(test)]
 #[path = "emulator/live_tests.rs"]
 mod live_tests;
+
+#[cfg(test)]
+#[path = "emulator/gateway_tests.rs"]
+mod gateway_tests;

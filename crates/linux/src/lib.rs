@@ -12,6 +12,7 @@
 pub mod emulator;
 pub mod kernel;
 pub mod namespace;
+mod port;
 mod sys;
 pub mod testbed;
 #[cfg(test)]

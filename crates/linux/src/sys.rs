@@ -5,6 +5,8 @@
     reason = "no safe wrapper in nix, rustix or the standard library"
 )]
 
+pub(crate) mod packet;
+
 use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::SigSet;
 use std::fs::File;

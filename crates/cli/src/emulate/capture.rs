@@ -92,7 +92,9 @@ impl Recorder {
             PcapAt::To => end == 1,
             PcapAt::Both => true,
         };
-        if !listens {
+        // Between interfaces there are other frames than those of IP.
+        let is_ip = matches!(seen.packet.first().map(|b| b >> 4), Some(4 | 6));
+        if !listens || !is_ip {
             return;
         }
         let kept = seen.packet.len().min(MAX_HEADERS);

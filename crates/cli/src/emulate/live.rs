@@ -45,12 +45,27 @@ pub(crate) fn main(args: &args::Emulate, out: &mut Output) -> Result<Status, Fai
     // Before anything is made, so that whatever is made is removed.
     let stop = Stop::new().map_err(|e| failed(&e))?;
     stop.on_signals().map_err(|e| failed(&e))?;
-    let emulator = Emulator::new(&scenario, &options).map_err(|e| failed(&e))?;
-    let emulator = emulator.stopped_by(&stop);
+    let emulator = match args.between.as_slice() {
+        [] => Emulator::new(&scenario, &options),
+        [one, other] => Emulator::between(&scenario, &options, [one, other]),
+        _ => {
+            return Err(Failure::new(
+                "--between takes two interfaces, such as eth1,eth2",
+            ));
+        }
+    };
+    let emulator = emulator.map_err(|e| failed(&e))?.stopped_by(&stop);
     let (hosts, pairs) = (emulator.hosts().to_vec(), emulator.pairs().to_vec());
     let seed = args.seed.unwrap_or(scenario.seed);
     let command = command(args, &hosts, &pairs)?;
     introduce(&scenario, seed, &emulator, command.is_none());
+    if let [one, other] = args.between.as_slice() {
+        let name = &pairs[0].name;
+        talk(format_args!(
+            "From {one} to {other} and back goes what the scenario says of {name}.\n\
+             Ctrl-C ends it; then nothing passes between them."
+        ));
+    }
     let run = Run {
         scenario: &scenario,
         stop: &stop,
@@ -236,7 +251,9 @@ fn introduce(scenario: &Scenario, seed: u64, emulator: &Emulator, how: bool) {
     talk("");
     let colour = stderr_colour();
     talk(links(scenario).to_text(colour));
-    talk(hosts(emulator).to_text(colour));
+    if !emulator.hosts().is_empty() {
+        talk(hosts(emulator).to_text(colour));
+    }
     let pair = emulator.pairs().first();
     let host = pair.and_then(|pair| emulator.hosts().iter().find(|h| h.node == pair.ends[1]));
     if let Some(host) = host

@@ -112,12 +112,18 @@ pub(super) fn print(report: &Report, pairs: &[Pair], out: &mut Output) -> Result
         0,
         &format!(
             "Late by: half of them up to {}, 99% up to {}, 99.9% up to {}, the latest {}. Processor: \
-             {} us a packet, {:.0}% of a core; priority: {}.",
+             {}{:.1}% of a core; priority: {}.",
             us(late.p50),
             us(late.p99),
             us(late.p999),
             us(late.max),
-            digits3(report.cpu_per_packet().as_secs() * 1e6),
+            match report.read {
+                0 => String::new(),
+                _ => format!(
+                    "{} us a packet, ",
+                    digits3(report.cpu_per_packet().as_secs() * 1e6)
+                ),
+            },
             100.0 * report.cpu.as_secs() / report.elapsed.as_secs(),
             priority(report.priority)
         ),

@@ -1,6 +1,7 @@
 //! What can go wrong.
 
 use crate::namespace::NamespaceError;
+use crate::port::PortError;
 use crate::tun::TunError;
 use std::io;
 
@@ -29,6 +30,9 @@ pub enum EmulatorError {
     /// About a device.
     #[error(transparent)]
     Tun(#[from] TunError),
+    /// About an interface.
+    #[error(transparent)]
+    Port(#[from] PortError),
     /// While it ran.
     #[error("the emulator lost one of its devices: {0}")]
     Device(io::Error),

@@ -59,6 +59,28 @@ impl<'a> Header<'a> {
     }
 }
 
+/// What a link is told of a frame whose payload begins at `begin`: the bytes of
+/// an IP packet without the padding of short frames, or else of the payload.
+pub(super) fn offered_of_frame(frame: &[u8], begin: usize) -> Offered {
+    let payload = frame.get(begin..).unwrap_or_default();
+    let kind = begin.checked_sub(2).and_then(|at| frame.get(at..begin));
+    let header = match kind {
+        Some([0x08, 0x00] | [0x86, 0xdd]) => Header::read(payload),
+        _ => None,
+    };
+    let word = |at: usize| u32::from(u16::from_be_bytes([payload[at], payload[at + 1]]));
+    match header {
+        Some(header) => {
+            let bytes = match payload[0] >> 4 {
+                4 => word(2),
+                _ => word(4) + 40,
+            };
+            header.offered(bytes.min(payload.len() as u32))
+        }
+        None => Offered::plain(payload.len() as u32),
+    }
+}
+
 /// Writes "congestion experienced" (RFC 3168) into the header of an IP packet.
 pub(super) fn mark(packet: &mut [u8]) {
     match packet.first().map(|first| first >> 4) {
@@ -130,6 +152,19 @@ mod tests {
         assert!(!Header::read(&packet).unwrap().is_multicast());
         packet[24] = 0xff;
         assert!(Header::read(&packet).unwrap().is_multicast());
+    }
+
+    #[test]
+    fn a_frame_counts_without_its_padding() {
+        let mut frame = vec![0; 60];
+        frame[12..14].copy_from_slice(&[8, 0]);
+        (frame[14], frame[15], frame[17]) = (0x45, 2, 28);
+        let offered = offered_of_frame(&frame, 14);
+        assert_eq!((offered.bytes, offered.ecn_capable), (28, true));
+        // ARP.
+        frame[13] = 6;
+        assert_eq!(offered_of_frame(&frame, 14), Offered::plain(46));
+        assert_eq!(offered_of_frame(&frame[..10], 14), Offered::plain(0));
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl Tap for Log {
     }
 }
 
-fn settings(rate: Rate, delay: Duration, packets: u32, loss: f64) -> LinkSettings {
+pub(super) fn settings(rate: Rate, delay: Duration, packets: u32, loss: f64) -> LinkSettings {
     LinkSettings {
         rate,
         one_way_delay: delay,
@@ -48,7 +48,7 @@ fn settings(rate: Rate, delay: Duration, packets: u32, loss: f64) -> LinkSetting
 }
 
 /// Two hosts and one link.
-fn pair(forward: LinkSettings) -> Scenario {
+pub(super) fn pair(forward: LinkSettings) -> Scenario {
     let mut builder = Scenario::builder("pair");
     let (a, b) = (builder.node("a"), builder.node("b"));
     let back = settings(Rate::from_mbps(100), Duration::from_millis(5), 1000, 0.0);

@@ -6,15 +6,18 @@
 //! delivers it, and how late that was is recorded.
 
 use super::arena::Arena;
-use super::header::{Header, mark};
+use super::header::{self, Header, mark};
 use super::lateness::Histogram;
 use super::network::{Carried, Cause, Network, Packet, Sink};
 use super::plan::endpoint_of;
 use super::report::{Passed, Priority, Snapshot};
 use super::segment;
+use super::split::Segment;
 use super::stop::Stop;
 use super::tap::{Seen, Tap};
+use crate::port::BEFORE_IP;
 use crate::sys;
+use crate::tun::GSO_HEADER;
 use bentpipe_scenario::LinkId;
 use bentpipe_units::{Duration, Time};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -32,6 +35,9 @@ const NEAR: Duration = Duration::from_micros(2);
 
 /// Where real-time priority is not allowed.
 const NICE: i32 = -15;
+
+/// The longest segment there is, with what comes before it.
+const LONGEST: usize = BEFORE_IP + 65_536;
 
 /// How often the state is published.
 const PUBLISH: Duration = Duration::from_millis(500);
@@ -51,10 +57,32 @@ pub(super) struct Devices {
     pub(super) all: Vec<Device>,
     /// The device of each endpoint.
     pub(super) at: Vec<u32>,
+    /// What is read from them.
+    pub(super) what: What,
+}
+
+/// What is read from a device, and written to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// IP packets.
+    Packets,
+    /// IP packets and segments, after a header that says how they are to be
+    /// cut. They are passed whole.
+    Segments,
+    /// Frames of Ethernet, after such a header. They are cut.
+    Frames,
+}
+
+impl What {
     /// Bytes before the IP header.
-    pub(super) skip: usize,
-    /// The first of these say how a segment is to be cut.
-    pub(super) gso: bool,
+    #[inline]
+    pub(super) fn skip(self) -> usize {
+        match self {
+            What::Packets => 0,
+            What::Segments => GSO_HEADER,
+            What::Frames => BEFORE_IP,
+        }
+    }
 }
 
 /// What has been counted.
@@ -75,6 +103,8 @@ pub(super) struct Counted {
 pub(super) struct Io<'a, T> {
     devices: &'a Devices,
     arena: Arena,
+    /// Room for a segment that is to be cut.
+    segment: Vec<u8>,
     origin: Instant,
     tap: &'a mut T,
     pub(super) counted: Counted,
@@ -110,6 +140,10 @@ impl<'a, T: Tap> Io<'a, T> {
         Io {
             devices,
             arena,
+            segment: match devices.what {
+                What::Frames => vec![0; LONGEST],
+                What::Packets | What::Segments => Vec::new(),
+            },
             origin,
             tap,
             counted,
@@ -126,7 +160,7 @@ impl<'a, T: Tap> Io<'a, T> {
     /// Reads a packet from device `index` into a slot.
     #[inline]
     fn read(&mut self, index: usize, slot: u32) -> Result<Read, Errno> {
-        let Devices { all, at, skip, gso } = self.devices;
+        let Devices { all, at, what } = self.devices;
         let device = &all[index];
         let length = match rustix::io::read(&device.fd, self.arena.room(slot)) {
             Ok(length) => length,
@@ -135,7 +169,7 @@ impl<'a, T: Tap> Io<'a, T> {
         };
         self.arena.set_length(slot, length);
         let bytes = self.arena.get(slot);
-        let (before, ip) = bytes.split_at((*skip).min(bytes.len()));
+        let (before, ip) = bytes.split_at(what.skip().min(bytes.len()));
         let Some(header) = Header::read(ip) else {
             self.counted.strangers += 1;
             return Ok(Read::Nothing);
@@ -148,28 +182,83 @@ impl<'a, T: Tap> Io<'a, T> {
             self.counted.strangers += 1;
             return Ok(Read::Nothing);
         };
-        let cut = match gso {
-            true => segment::cut(before, ip, &header),
-            false => segment::WHOLE,
+        let cut = match what {
+            What::Segments => segment::cut(before, ip, &header),
+            What::Packets | What::Frames => segment::WHOLE,
         };
         let packet = Packet {
             slot,
             segments: cut.packets,
             offered: header.offered(ip.len() as u32 + cut.more_bytes),
         };
-        self.counted.read += 1;
-        self.counted.passed[endpoint as usize]
-            .sent
-            .add(packet.offered.bytes);
         Ok(Read::Packet(endpoint, packet))
+    }
+
+    /// Reads a frame, cuts it if it is a segment, and lets it enter; false if
+    /// there is nothing left.
+    fn pass_frame(&mut self, network: &mut Network, index: usize) -> Result<bool, Errno> {
+        let mut room = std::mem::take(&mut self.segment);
+        let device = &self.devices.all[index];
+        let read = match rustix::io::read(&device.fd, &mut room[..]) {
+            Ok(length) => Ok(Some(length)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(error) => Err(error),
+        };
+        if let (Ok(Some(length)), Some(endpoint)) = (read, device.other) {
+            let frame = &room[..length];
+            match Segment::read(frame, BEFORE_IP) {
+                Some(segment) => {
+                    for number in 0..segment.packets() {
+                        let write = |to: &mut [u8]| segment.write(number, to);
+                        self.pass(network, endpoint, write);
+                    }
+                }
+                None => self.pass(network, endpoint, |to| {
+                    to.get_mut(..length)?.copy_from_slice(frame);
+                    Some(length)
+                }),
+            }
+        }
+        self.segment = room;
+        read.map(|length| length.is_some())
+    }
+
+    /// Lets a frame enter that `write` writes.
+    fn pass(
+        &mut self,
+        network: &mut Network,
+        endpoint: u32,
+        write: impl FnOnce(&mut [u8]) -> Option<usize>,
+    ) {
+        let Some(slot) = self.arena.take() else {
+            self.counted.no_memory += 1;
+            return;
+        };
+        // A frame that is too long for the interface could not be sent.
+        let Some(length) = write(self.arena.room(slot)) else {
+            self.counted.write_failed += 1;
+            self.arena.free(slot);
+            return;
+        };
+        self.arena.set_length(slot, length);
+        let packet = Packet {
+            slot,
+            segments: 1,
+            offered: header::offered_of_frame(self.arena.get(slot), BEFORE_IP),
+        };
+        self.enter(network, endpoint, packet);
     }
 
     /// A packet has been read and enters the network.
     #[inline]
     fn enter(&mut self, network: &mut Network, endpoint: u32, packet: Packet) {
         let now = self.now();
+        self.counted.read += 1;
+        self.counted.passed[endpoint as usize]
+            .sent
+            .add(packet.offered.bytes);
         if T::ACTIVE {
-            let skip = self.devices.skip;
+            let skip = self.devices.what.skip();
             let seen = seen(
                 &self.arena,
                 skip,
@@ -231,13 +320,11 @@ impl<T: Tap> Sink for Io<'_, T> {
         self.counted.recent.record(late);
         let (slot, bytes) = (packet.slot, packet.bytes);
         let Devices {
-            all,
-            at: places,
-            skip,
-            ..
+            all, at: places, ..
         } = self.devices;
         if T::ACTIVE {
-            let seen = seen(&self.arena, *skip, endpoint, slot, bytes);
+            let skip = self.devices.what.skip();
+            let seen = seen(&self.arena, skip, endpoint, slot, bytes);
             self.tap.arrived(at, late, &seen);
         }
         let device = &all[places[endpoint as usize] as usize];
@@ -264,14 +351,15 @@ impl<T: Tap> Sink for Io<'_, T> {
         }
         let (slot, bytes) = (packet.slot, packet.bytes);
         if T::ACTIVE {
-            let seen = seen(&self.arena, self.devices.skip, endpoint, slot, bytes);
+            let skip = self.devices.what.skip();
+            let seen = seen(&self.arena, skip, endpoint, slot, bytes);
             self.tap.dropped(at, link, why, &seen);
         }
         self.arena.free(slot);
     }
 
     fn marked(&mut self, packet: &Carried) {
-        mark(&mut self.arena.get_mut(packet.slot)[self.devices.skip..]);
+        mark(&mut self.arena.get_mut(packet.slot)[self.devices.what.skip()..]);
     }
 }
 
@@ -338,6 +426,12 @@ fn take_turn<T: Tap>(
     index: usize,
 ) -> Result<bool, Errno> {
     for _ in 0..TURN {
+        if io.devices.what == What::Frames {
+            if io.pass_frame(network, index)? {
+                continue;
+            }
+            return Ok(false);
+        }
         let Some(slot) = io.arena.take() else {
             if io.discard(index)? {
                 continue;

@@ -17,12 +17,16 @@ const FOLDER: &str = "/run/bentpipe";
 pub enum Leftover {
     /// A network namespace, by its name.
     Namespace(String),
+    /// A feature of a network interface that was switched off, by the names of
+    /// both.
+    Feature(String, String),
 }
 
 impl Leftover {
     fn line(&self) -> String {
         match self {
             Leftover::Namespace(name) => format!("namespace {name}\n"),
+            Leftover::Feature(interface, feature) => format!("feature {interface} {feature}\n"),
         }
     }
 
@@ -30,6 +34,9 @@ impl Leftover {
         let words: Vec<&str> = line.split_whitespace().collect();
         match *words.as_slice() {
             ["namespace", name] => Some(Leftover::Namespace(name.to_owned())),
+            ["feature", interface, feature] => {
+                Some(Leftover::Feature(interface.to_owned(), feature.to_owned()))
+            }
             _ => None,
         }
     }
@@ -39,6 +46,9 @@ impl fmt::Display for Leftover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Leftover::Namespace(name) => write!(f, "network namespace `{name}`"),
+            Leftover::Feature(interface, feature) => {
+                write!(f, "the state `{feature}` off of interface `{interface}`")
+            }
         }
     }
 }
@@ -101,6 +111,7 @@ pub fn sweep() -> Vec<Leftover> {
         for what in text.lines().skip(1).filter_map(Leftover::read) {
             match &what {
                 Leftover::Namespace(name) => super::remove(name),
+                Leftover::Feature(interface, feature) => crate::port::switch_on(interface, feature),
             }
             removed.push(what);
         }
