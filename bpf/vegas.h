@@ -11,8 +11,10 @@
  * Slow start grows one segment per ACK in every other round trip; at the start of
  * such a round diff > GAMMA ends it: cwnd -= cwnd / 8, ssthresh = 2. Avoidance: diff
  * < ALPHA adds one segment over the next round trip, diff > BETA takes one away at
- * once, to no less than 2. Nothing grows while more than two segments of the
- * window are not used. base also rises to R where at most one segment was sent.
+ * once, to no less than 2. base also rises to R where at most one segment was
+ * sent. Nothing grows while more than two segments of the window are not used: of
+ * that an ACK of one or two segments needs no proof beyond is_cwnd_limited, since
+ * the kernel holds segments back to send them together.
  *
  * A loss cuts to 3/4, 3 and less to 2, and ssthresh is 2 after recovery; a timeout
  * sets ssthresh to half and cwnd to 2. The fine retransmission timer of the paper
@@ -59,7 +61,7 @@ struct vegas {
 	__u8 doubles; /* the increment is one of slow start */
 	__u8 grows;   /* slow start grows in the next round */
 	__u8 cut;     /* recovery from a cut lasts */
-	__u8 reserved;
+	__u8 stretches; /* this ACK acknowledges more than two segments */
 };
 
 static INLINE void vegas_begin(const struct sock *sk, struct vegas *vegas)
@@ -78,7 +80,7 @@ static INLINE void vegas_begin(const struct sock *sk, struct vegas *vegas)
 	/* The round of the handshake had its turn. */
 	vegas->grows = tp->srtt_us == 0;
 	vegas->cut = 0;
-	vegas->reserved = 0;
+	vegas->stretches = 0;
 }
 
 /* For pkts_acked. */
@@ -91,6 +93,7 @@ static INLINE void vegas_sample(struct vegas *vegas, const struct ack_sample *sa
 			vegas->base = vegas->pending;
 		vegas->pending = 0;
 	}
+	vegas->stretches = sample->pkts_acked > 2;
 	if (sample->pkts_acked && sample->rtt_us > 0) {
 		vegas->pending = min_u32(sample->rtt_us, MOST_RTT);
 		if (!vegas->base)
@@ -193,7 +196,7 @@ static INLINE void vegas_grow(struct sock *sk, struct window *window, struct veg
 
 	if (vegas->doubles && !in_slow_start(sk))
 		vegas->increment = 0;
-	if (needed && exact <= used)
+	if (needed && (exact <= used || !vegas->stretches))
 		window_set(sk, window, exact + vegas->increment);
 }
 

@@ -17,6 +17,8 @@
 //! - An echoed mark cuts at once and its round does not last (CWR).
 //! - A delivery rate sample counts as limited by the application where the ACK
 //!   found the window unused.
+//! - The first ten segments of a connection are not paced; here that is known
+//!   with the next ACK.
 //! - State Loss ends when all is acknowledged that was outstanding at the first
 //!   ACK after the timeout.
 
@@ -29,6 +31,9 @@ const SLOW_PATH: u32 = 1;
 
 /// `sk_pacing_status` of a socket that paces by itself.
 const PACED: u32 = 1;
+
+/// So many segments of a connection leave unpaced (`tcp_update_skb_after_send`).
+const UNPACED_SEGMENTS: Segments = 10.0;
 
 /// A control at work.
 #[derive(Clone, Debug)]
@@ -99,7 +104,11 @@ impl Kernel {
     fn pace(&mut self, window: &mut Window) {
         let socket = &self.native.socket;
         let rate = socket.sk_pacing_rate.min(socket.sk_max_pacing_rate);
-        let paces = socket.sk_pacing_status == PACED && rate > 0 && rate < u64::MAX;
+        let sent = self.acked + self.outstanding;
+        let paces = socket.sk_pacing_status == PACED
+            && rate > 0
+            && rate < u64::MAX
+            && sent >= UNPACED_SEGMENTS;
         window.pacing_rate = paces.then(|| Rate::from_bps(rate.saturating_mul(8)));
         if paces {
             window.send_quantum = self.native.min_tso_segs().unwrap_or(2).max(1);
@@ -219,7 +228,13 @@ impl CongestionControl for Kernel {
 
     fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
         self.enter(window);
-        self.cut(loss.now, loss.flight, window);
+        // What is out is known from the ACK that showed the loss.
+        let out = if self.outstanding > 0.0 {
+            self.outstanding
+        } else {
+            loss.flight
+        };
+        self.cut(loss.now, out, window);
         if loss.ecn {
             self.set_state(CongestionState::Reduction);
         } else {

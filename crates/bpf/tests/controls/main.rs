@@ -1,4 +1,8 @@
 //! The worked examples of the papers, run by the C of each control.
 
 mod common;
+mod delay;
+mod hybla;
+mod large;
 mod marchese;
+mod westwood;

@@ -14,7 +14,7 @@ HOOK_CONG_AVOID()
 
 HOOK(__u32, ssthresh)
 {
-	return half_of_flight(sk);
+	return max_u32(tcp_sk(sk)->snd_cwnd / 2, 2);
 }
 
 HOOK(__u32, undo_cwnd)

@@ -85,6 +85,25 @@ fn cases(control: &Control) -> Vec<Case> {
             share: 0.01,
             reaches: 1500.0,
         }],
+        // The spacing of ACKs is the machine's: Hoe's estimate stays out of it.
+        "bp_etcpw" => vec![Case {
+            parameters: &[("hoe", "off")],
+            ..SHORT
+        }],
+        // So is a difference of microseconds between round trips.
+        "bp_vegas" => vec![Case {
+            parameters: &[("gamma", "1000")],
+            ..SHORT
+        }],
+        // And so is the moment at which a paced segment ends a round.
+        "bp_newvegas" => vec![Case {
+            parameters: &[("gamma", "1000"), ("paced_start", "false")],
+            ..SHORT
+        }],
+        "bp_proactive" => vec![Case {
+            parameters: &[("start_ssthresh", "transport"), ("dead_band", "0.2")],
+            ..SHORT
+        }],
         _ => vec![SHORT],
     }
 }
@@ -97,12 +116,13 @@ fn scenario(control: &Control, case: &Case) -> Scenario {
         ..
     } = case;
     let (name, size) = (control.name, segments * MSS);
-    // Numbers go without quotes, times with them.
+    // Numbers and flags go without quotes, times with them.
     let parameters: String = case
         .parameters
         .iter()
         .map(|(name, value)| match value.parse::<f64>() {
             Ok(_) => format!("{name} = {value}\n"),
+            Err(_) if *value == "false" => format!("{name} = false\n"),
             Err(_) => format!("{name} = \"{value}\"\n"),
         })
         .collect();

@@ -1,18 +1,14 @@
 //! Named transports that run a control for the kernel, as the kernel would.
 
 use super::TransportSettings;
-use super::named::{NamedTransport, control, named};
-use crate::Pacing;
+use super::named::{self, NamedTransport, named};
+use crate::HostProfile;
 
-/// The kernel lets ten segments of a paced connection go at once.
-fn paced(name: &str) -> TransportSettings {
+/// On the host that it is made for.
+fn control(name: &str) -> TransportSettings {
     TransportSettings {
-        // The control's own rate, where it sets one, goes before this.
-        pacing: Some(Pacing::Window {
-            gain: 1.0,
-            initial_burst: 10,
-        }),
-        ..control(name)
+        profile: Some(HostProfile::Linux),
+        ..named::control(name)
     }
 }
 
@@ -39,7 +35,7 @@ pub(super) static TRANSPORTS: [NamedTransport; 13] = [
         "bp_hybla",
         "Hybla with gate, Hoe's estimate and pacing, in the C that runs in the kernel",
         "Caini & Firrincieli 2004 and 2006, section IV",
-        || paced("bp_hybla"),
+        || control("bp_hybla"),
     ),
     named(
         "bp_westwood",
@@ -69,7 +65,7 @@ pub(super) static TRANSPORTS: [NamedTransport; 13] = [
         "bp_newvegas",
         "Vegas with paced pairs and rapid convergence (our reading), in the C that runs in the kernel",
         "Sing & Soh 2005 and 2006",
-        || paced("bp_newvegas"),
+        || control("bp_newvegas"),
     ),
     named(
         "bp_veno",
