@@ -171,6 +171,20 @@ impl Collection {
         Ok(collection)
     }
 
+    /// Changes every study, such as for runs that are not simulated.
+    ///
+    /// # Errors
+    /// What `change` says.
+    pub fn adapt<E>(
+        &mut self,
+        mut change: impl FnMut(&mut Study) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for loaded in self.studies.values_mut() {
+            change(Arc::make_mut(&mut loaded.study))?;
+        }
+        Ok(())
+    }
+
     fn add(&mut self, path: &Path) -> Result<(), LoadError> {
         let loaded = LoadedStudy::load(path)?;
         let name = loaded.study.name.clone();

@@ -276,6 +276,10 @@ impl Executor<'_> {
             return;
         }
         let result = self.run(&self.jobs[index]);
+        if self.runner.is_stopped() {
+            self.stop.store(true, Ordering::Relaxed);
+            return;
+        }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if self.stop.load(Ordering::Relaxed) {
             return;

@@ -306,3 +306,81 @@ fn tables_and_figures_hold_what_the_runs_gave() {
         "{failures}"
     );
 }
+
+#[test]
+fn adapted_studies_have_fewer_points_and_medians() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut studies = study_in(folder.path());
+    let kept = studies.adapt(|study| {
+        study.central = crate::Central::Median;
+        study.replications = 5;
+        study.claims.clear();
+        study.keep("rate", &["4 Mbit/s", "1 Mbit/s"])?;
+        study.keep("transport", &["b"])
+    });
+    assert_eq!(kept, Ok(()));
+    // What is left out may be shown: then nothing is.
+    let study = studies.iter().next().unwrap().study.clone();
+    assert_eq!(study.cells(), 2);
+    let labels: Vec<&str> = study.axes[0]
+        .points
+        .iter()
+        .map(|p| p.label.as_str())
+        .collect();
+    assert_eq!(labels, ["1 Mbit/s", "4 Mbit/s"], "in the order of the axis");
+    let made = run(&studies, &folder.path().join("r"), 1, usize::MAX).unwrap();
+    let cell = &made.tables[0].1.cells[0][0];
+    // Seeds 1 to 5 of a run that takes 20 s and a seventh of the seed.
+    assert!((cell.ours.unwrap() - 1000.0 * (20.0 + 3.0 / 7.0)).abs() < 1e-3);
+    assert_eq!(cell.n, 5);
+    let wrong = studies.adapt(|study| study.keep("rate", &["3 Mbit/s"]));
+    assert!(wrong.unwrap_err().contains("has no point `3 Mbit/s`"));
+    let wrong = studies.adapt(|study| study.keep("colour", &["red"]));
+    assert!(wrong.unwrap_err().contains("has no axis `colour`"));
+}
+
+/// Is stopped while its third run is under way.
+#[derive(Default)]
+struct Stopped(Fake);
+
+impl Runner for Stopped {
+    fn identity(&self) -> String {
+        self.0.identity()
+    }
+
+    fn check(&self, settings: &[Setting]) -> Result<(), String> {
+        self.0.check(settings)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.runs.load(Ordering::Relaxed) >= 3
+    }
+
+    fn run(&self, request: &Request<'_>) -> Result<Outcome, String> {
+        let outcome = self.0.run(request);
+        if self.is_stopped() {
+            return Err("stopped".into());
+        }
+        outcome
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_is_no_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = Arc::new(Study::parse("sweep.toml", STUDY).unwrap());
+    let options = ExecuteOptions {
+        threads: 1,
+        journal: Some(folder.path().join("journal")),
+        ..ExecuteOptions::default()
+    };
+    let stopped = execute(&study, &Stopped::default(), &options);
+    assert!(matches!(
+        stopped,
+        Err(ExecuteError::Stopped { done: 2, .. })
+    ));
+    let fake = Fake::default();
+    let all = execute(&study, &fake, &options).unwrap();
+    assert_eq!(fake.runs.load(Ordering::Relaxed), 22);
+    assert_eq!(all.failures(), 0);
+}

@@ -59,6 +59,7 @@ pub use reproduce::{
 pub use results::StudyResults;
 pub use runner::{Request, Runner};
 pub use simulator::Simulator;
+pub use stats::Central;
 pub use store::{StoreError, write_claims_file, write_figure_file, write_runs, write_table_file};
 pub use study::{
     Axis, Bar, ClaimSpec, DerivedMetric, Expression, FigureKind, FigureSpec, Labels, Limits, Point,

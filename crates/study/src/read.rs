@@ -12,6 +12,7 @@ use crate::diagnose::{Diagnostic, Diagnostics, Source};
 use crate::expr::{Scope, formula, number, parse};
 use crate::metric::metric;
 use crate::paper::{Catalogue, Unknown};
+use crate::stats::Central;
 use crate::study::{DerivedMetric, Expression, ExpressionPlace, Setting, Study};
 use bentpipe_units::{Duration, Time};
 use std::sync::Arc;
@@ -150,6 +151,7 @@ fn read(top: &Section<'_>, source: &Arc<Source>) -> Study {
         replications: top
             .integer("replications", 1..=u64::from(REPLICATIONS))
             .map_or(1, |n| u32::try_from(n).unwrap_or(1)),
+        central: Central::Mean,
         start_jitter: top.parsed("start_jitter").unwrap_or(Duration::ZERO),
         series: top.parsed("series"),
         marks: marks(top),

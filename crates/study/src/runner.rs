@@ -33,6 +33,11 @@ pub trait Runner: Sync {
     /// What is wrong, for people.
     fn check(&self, settings: &[Setting]) -> Result<(), String>;
 
+    /// True once no run is to be begun and none that ends counts any more.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
     /// Runs.
     ///
     /// # Errors

@@ -63,6 +63,28 @@ pub fn mean(samples: &[f64]) -> f64 {
     }
 }
 
+/// Which number stands for several replications.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Central {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// Their median, for runs in real time: a busy machine makes a few of them
+    /// late.
+    Median,
+}
+
+impl Central {
+    /// The number for these samples; not a number for none.
+    #[must_use]
+    pub fn of(self, samples: &[f64]) -> f64 {
+        match self {
+            Central::Mean => mean(samples),
+            Central::Median => median(samples).unwrap_or(f64::NAN),
+        }
+    }
+}
+
 /// The median of any samples; `None` for no samples.
 #[must_use]
 pub fn median(samples: &[f64]) -> Option<f64> {

@@ -2,6 +2,7 @@
 
 use crate::diagnose::Source;
 use crate::expr::Expr;
+use crate::stats::Central;
 use crate::unit::Unit;
 use bentpipe_units::{Duration, Time};
 use std::collections::BTreeMap;
@@ -28,6 +29,8 @@ pub struct Study {
     pub seed: u64,
     /// Runs per cell.
     pub replications: u32,
+    /// Which number stands for the runs of a cell.
+    pub central: Central,
     /// Shift of the start times between replications.
     pub start_jitter: Duration,
     /// Interval of the time series; `None` records none.
@@ -336,6 +339,55 @@ impl Study {
             return 0;
         }
         self.axes.iter().map(|a| a.points.len()).product()
+    }
+
+    /// Keeps only these points of an axis, by label or alias, in their order.
+    /// What names another one then has no results.
+    ///
+    /// # Errors
+    /// If there is no such axis, or no such point; what there is.
+    pub fn keep(&mut self, axis: &str, names: &[&str]) -> Result<(), String> {
+        let known: Vec<&str> = self.axes.iter().map(|a| a.name.as_str()).collect();
+        let Some(found) = self.axes.iter().position(|a| a.name == axis) else {
+            return Err(format!(
+                "`{}` has no axis `{axis}`; it has {}",
+                self.name,
+                known.join(", ")
+            ));
+        };
+        let mut kept = Vec::with_capacity(names.len());
+        for name in names {
+            let Some(point) = self.axes[found].point(name) else {
+                let labels: Vec<&str> = self.axes[found]
+                    .points
+                    .iter()
+                    .map(|p| p.label.as_str())
+                    .collect();
+                return Err(format!(
+                    "axis `{axis}` of `{}` has no point `{name}`; it has {}",
+                    self.name,
+                    labels.join(", ")
+                ));
+            };
+            kept.push(point);
+        }
+        let mut at = 0..;
+        self.axes[found]
+            .points
+            .retain(|_| at.next().is_some_and(|at| kept.contains(&at)));
+        // Tables and figures show no more than there is.
+        let labels: Vec<String> = self.axes[found]
+            .points
+            .iter()
+            .map(|p| p.label.clone())
+            .collect();
+        let shown = self.tables.iter_mut().map(|t| &mut t.only);
+        for only in shown.chain(self.figures.iter_mut().map(|f| &mut f.only)) {
+            for (_, points) in only.iter_mut().filter(|(name, _)| name == axis) {
+                points.retain(|label| labels.contains(label));
+            }
+        }
+        Ok(())
     }
 
     /// The metric by expression of that name, and its index.

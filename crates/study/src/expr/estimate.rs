@@ -1,8 +1,8 @@
 //! A number with its replications.
 
-use crate::stats;
+use crate::stats::{self, Central};
 
-/// A mean and the samples behind it.
+/// A mean and the samples behind it, or what [`Central`] puts in its place.
 ///
 /// The mean of an expression is the expression of the means: the papers
 /// compute their gains from mean times. The interval is that of the expression
@@ -23,9 +23,9 @@ impl Estimate {
         }
     }
 
-    pub(crate) fn of(samples: Vec<f64>) -> Estimate {
+    pub(crate) fn of(samples: Vec<f64>, central: Central) -> Estimate {
         Estimate {
-            mean: stats::mean(&samples),
+            mean: central.of(&samples),
             samples,
         }
     }
@@ -102,14 +102,14 @@ mod tests {
 
     #[test]
     fn replications_are_paired() {
-        let a = Estimate::of(vec![10.0, 20.0]);
-        let b = Estimate::of(vec![5.0, 15.0]);
+        let a = Estimate::of(vec![10.0, 20.0], Central::Mean);
+        let b = Estimate::of(vec![5.0, 15.0], Central::Mean);
         let difference = a.with(&b, |x, y| x - y);
         assert_eq!(difference.samples, [5.0, 5.0]);
         assert_eq!(difference.ci95(), Some(0.0));
         let ratio = a.with(&b, |x, y| x / y);
         assert_eq!(ratio.mean, 1.5, "of the means");
-        let one = Estimate::of(vec![1.0]);
+        let one = Estimate::of(vec![1.0], Central::Mean);
         assert_eq!(a.with(&one, |x, y| x + y).samples, [11.0, 21.0]);
         assert_eq!(one.with(&a, |x, y| x + y).samples, [11.0, 21.0]);
         assert_eq!(
@@ -117,7 +117,8 @@ mod tests {
             [11.0, 21.0]
         );
         assert_eq!(
-            a.with(&Estimate::of(vec![1.0; 3]), |x, y| x + y).samples,
+            a.with(&Estimate::of(vec![1.0; 3], Central::Mean), |x, y| x + y)
+                .samples,
             [11.0, 21.0]
         );
     }

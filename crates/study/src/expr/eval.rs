@@ -74,7 +74,8 @@ pub(crate) fn evaluate(
                 };
                 return Err(format!("{place}: {first}{share}"));
             }
-            Estimate::of(values.into_iter().flatten().collect())
+            let values = values.into_iter().flatten().collect();
+            Estimate::of(values, results.study().central)
         }
         Number::Axis(name) => {
             Estimate::constant(results(context, world)?.axis_value(name, context.label(name))?)
