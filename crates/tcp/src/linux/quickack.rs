@@ -15,7 +15,10 @@
 //! - **Interactive sessions.** An application that sets `TCP_QUICKACK` to 0
 //!   after every read gets neither: it is taken for an interactive one until
 //!   the timer or a duplicate ends that. `quick_acks = 0` stands for such an
-//!   application, `ack_count = 1` for one that sets it to 1.
+//!   application, `ack_count = 1` for one that sets it to 1. `quick_acks` from 1
+//!   to 15 stands for one that makes the kernel acknowledge like an old one: it
+//!   sets it to 0 once it has read so many segments, after every read from then
+//!   on and whenever the timer has run.
 //! - **Gaps.** A segment above a gap is acknowledged at once. From the fourth in
 //!   a row on, ACKs wait for 5% of the RTT, at most 1 ms, or for 44 segments.
 //! - **Window.** It opens from 64 kB by two segments with every one that arrives,
@@ -34,6 +37,9 @@ use super::undo::is_older;
 use crate::packet::{Packet, timestamp};
 use crate::transport::DelayedAck;
 use bentpipe_units::{Duration, Time};
+
+/// Segments that the kernel acknowledges at once by itself.
+const QUICK: u32 = 16;
 
 /// The shortest delay of an ACK.
 const LEAST: Duration = Duration::from_millis(40);
@@ -196,7 +202,7 @@ impl QuickAck {
     /// worth it.
     fn be_quick(&mut self) {
         let half = (self.window / (2 * self.full.max(536))).max(2);
-        self.quick = self.quick.max(half.min(self.rule.quick_acks.max(16)));
+        self.quick = self.quick.max(half.min(self.rule.quick_acks.max(QUICK)));
     }
 
     /// A duplicate has arrived.
@@ -261,7 +267,8 @@ impl QuickAck {
         let at_once = fills || below_gap || waiting > enough || self.is_quick();
         // The application reads, and what it wrote ends here.
         let read = len < self.full && !was_interactive;
-        self.interactive |= self.rule.quick_acks == 0;
+        let asks_from = u64::from(self.rule.quick_acks) * full;
+        self.interactive |= self.rule.quick_acks < QUICK && next >= asks_from;
         if at_once || read {
             return Decision::Now;
         }
@@ -343,7 +350,7 @@ impl QuickAck {
             return;
         }
         if self.interactive {
-            self.interactive = false;
+            self.interactive = (1..QUICK).contains(&self.rule.quick_acks);
             self.delay = Some(LEAST);
         } else {
             self.delay = self.delay.map(|delay| (delay * 2).min(self.timeout));
