@@ -166,9 +166,42 @@ impl Pep {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Threads {
-    /// Runs at the same time; does not change results [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Runs at the same time; does not change results [default: one per core;
+    /// one with --on linux]
+    #[arg(long, visible_alias = "jobs", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+}
+
+/// What runs a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum On {
+    /// The simulator.
+    Sim,
+    /// The TCP of this machine, over emulated links, in real time.
+    Linux,
+    /// One after the other, and the difference.
+    Both,
+}
+
+/// What runs a study.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Where {
+    /// What runs it: the simulator, or the TCP of this machine over emulated
+    /// links, in real time (needs root)
+    #[arg(long, value_name = "HOST", default_value = "sim", value_parser = on_one)]
+    pub(crate) on: On,
+    /// Run only these points of an axis, such as transport=iw2,mtsi; repeatable
+    #[arg(long, value_name = "AXIS=POINTS")]
+    pub(crate) only: Vec<String>,
+}
+
+/// A study runs in one place.
+fn on_one(text: &str) -> Result<On, String> {
+    match text {
+        "sim" => Ok(On::Sim),
+        "linux" => Ok(On::Linux),
+        _ => Err("expected `sim` or `linux`".to_owned()),
+    }
 }
 
 /// Where a capture listens.
@@ -182,7 +215,7 @@ pub(crate) enum PcapAt {
     Both,
 }
 
-/// Simulates a scenario file once.
+/// Runs a scenario file once.
 ///
 /// Prints what each flow and each link did. The same file and seed give the
 /// same output.
@@ -192,13 +225,18 @@ Examples:
   bentpipe run geo.toml
   bentpipe run geo.toml --seed 7 --plot geo.svg --pcap geo.pcapng
   bentpipe run geo.toml --set link.satellite.rate='5 Mbit/s'
-  bentpipe run geo.toml --out results/geo --series")]
+  bentpipe run geo.toml --out results/geo --series
+  bentpipe run geo.toml --on both")]
 pub(crate) struct Run {
     /// The scenario, a TOML file (see `bentpipe new`)
     pub(crate) scenario: PathBuf,
     /// Set a value of the file, such as link.satellite.rate='5 Mbit/s'; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+    /// What runs it: the simulator, the TCP of this machine over emulated links
+    /// in real time (needs root), or both, with the difference
+    #[arg(long, value_name = "HOST", value_enum, default_value_t = On::Sim)]
+    pub(crate) on: On,
     /// Seed of the run [default: the scenario's]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -425,16 +463,21 @@ pub(crate) struct Map {
 #[command(after_long_help = "\
 Examples:
   bentpipe check study.toml
-  bentpipe study study.toml --runs 2 --out quick")]
+  bentpipe study study.toml --runs 2 --out quick
+  bentpipe study study.toml --on linux --jobs 4 --only transport=hybla,cubic")]
 pub(crate) struct Study {
     /// The study, a TOML file
     pub(crate) study: PathBuf,
     #[command(flatten)]
+    pub(crate) place: Where,
+    #[command(flatten)]
     pub(crate) threads: Threads,
-    /// Folder that gets a folder of results, tables and figures [default: results]
+    /// Folder that gets a folder of results, tables and figures [default:
+    /// results; results-linux with --on linux]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Replications of each cell, at most [default: the study's]
+    /// Replications of each cell, at most [default: the study's]; with --on linux
+    /// as many [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: Option<u32>,
     /// Forget earlier results and run everything
@@ -455,7 +498,8 @@ pub(crate) struct Study {
 Examples:
   bentpipe reproduce --list
   bentpipe reproduce marchese-2006 table-3
-  bentpipe reproduce --runs 5 --json > verdicts.json")]
+  bentpipe reproduce --runs 5 --json > verdicts.json
+  bentpipe reproduce marchese-2006 table-3 --on linux --only transport=iw2,iw6,mtsi")]
 pub(crate) struct Reproduce {
     /// The paper, such as `marchese-2006` [default: all]
     pub(crate) paper: Option<String>,
@@ -464,9 +508,12 @@ pub(crate) struct Reproduce {
     /// List papers, items and claims; run nothing
     #[arg(long)]
     pub(crate) list: bool,
-    /// Replications of each cell, at most [default: the study's]
+    /// Replications of each cell, at most [default: the study's]; with --on linux
+    /// as many [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: Option<u32>,
+    #[command(flatten)]
+    pub(crate) place: Where,
     #[command(flatten)]
     pub(crate) threads: Threads,
     /// Keep results here, draw figures, and go on where an earlier run stopped

@@ -12,23 +12,20 @@ use std::path::{Path, PathBuf};
 /// Runs the papers' studies and judges them.
 pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, Failure> {
     let folder = folder()?;
-    let chosen = chosen(&folder, args.paper.as_deref())?;
+    let mut chosen = chosen(&folder, args.paper.as_deref())?;
     if args.list {
         list(&chosen, args.json, out)?;
         return Ok(Status::Done);
     }
     let mut rows: Vec<ReportRow> = Vec::new();
     let mut worse = false;
-    for paper in &chosen {
+    let mut how = How::new(&args.place, args.threads, args.runs, None, args.fresh)?;
+    for paper in &mut chosen {
         let selection = selection(paper, args.item.as_deref())?;
         let results = args.out.as_ref().map(|out| out.join(&paper.slug));
-        let how = How {
-            threads: args.threads.threads,
-            runs: args.runs,
-            results: results.clone(),
-            fresh: args.fresh,
-        };
-        let made = execute(&paper.studies, &paper.slug, &selection, how)?;
+        how.results.clone_from(&results);
+        how.adapt(&mut paper.studies, &args.place.only)?;
+        let made = execute(&paper.studies, &paper.slug, &selection, &how)?;
         worse |= made.report.regression;
         if !args.json {
             out.strong(format_args!("{}: {}", paper.slug, paper.title))?;
@@ -55,6 +52,9 @@ pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, F
     }
     if args.json {
         out.json(&rows)?;
+    }
+    for remark in how.remarks() {
+        talk(remark);
     }
     if worse {
         talk("something is worse than recorded: a value outside its bar, or a changed verdict");

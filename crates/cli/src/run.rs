@@ -1,17 +1,19 @@
 //! `bentpipe run`: one scenario, once.
 
-use crate::args;
+use crate::args::{self, On};
 use crate::capture::Tap;
 use crate::curves::{self, Curve};
 use crate::exit::{Failure, Status, talk};
+use crate::live::{self, Facts, Machine, Ran, Wanted};
 use crate::load;
 use crate::output::{Output, digits3, picture_kind, seconds};
 use crate::shares::{self, WithShares};
 use bentpipe_outcome::{FlowOutcome, Outcome, Provenance, TableKind, TableWriter, write_whole};
 use bentpipe_report::table::{Column, Table};
 use bentpipe_scenario::Scenario;
-use bentpipe_sim::{Options, Simulation, Unobserved, ideal};
+use bentpipe_sim::{Observer, Options, Simulation, Unobserved, ideal};
 use bentpipe_units::{Duration, Time};
+use serde_json::json;
 use std::path::Path;
 
 /// Samples of a flow's time series at most.
@@ -22,6 +24,11 @@ pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure
     if let Some(file) = &args.plot {
         picture_kind(file)?;
     }
+    // Before any thread is started: it takes the signals.
+    let machine = match args.on {
+        On::Sim => None,
+        On::Linux | On::Both => Some(Machine::new()?),
+    };
     let scenario = &load::scenario(&args.scenario, &args.set)?;
     let seed = args.seed.unwrap_or(scenario.seed);
     let (from, to) = interval_of_shares(args, scenario)?;
@@ -35,31 +42,130 @@ pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure
             .collect(),
         ..Options::default()
     };
-    let outcome = execute(args, scenario, &options)?;
+    let whole = |kept| whole(kept, scenario, (from, to));
+    let kept = |outcome: Outcome| match args.series {
+        true => outcome,
+        false => outcome.without_series(),
+    };
+    let hash = scenario.hash().to_string();
+    let Some(machine) = machine else {
+        let outcome = execute(args, scenario, &options)?;
+        if let Some(file) = &args.plot {
+            draw(&[("", &outcome)], scenario, file)?;
+        }
+        let outcome = kept(outcome);
+        let whole = whole(&outcome)?;
+        if let Some(folder) = &args.out {
+            write(&whole, None, &hash, folder)?;
+        }
+        if args.json {
+            out.json(&whole)?;
+        } else {
+            print(&whole, None, scenario, out)?;
+        }
+        return Ok(Status::Done);
+    };
+    let twin = (args.on == On::Both).then(|| machine.twin(scenario));
+    let simulated = match &twin {
+        Some(twin) => Some(simulate(args, twin, &options, &mut Unobserved)?),
+        None => None,
+    };
+    let ran = measure(args, &machine, scenario, &options)?;
     if let Some(file) = &args.plot {
-        draw(&outcome, scenario, file)?;
+        let outcomes: Vec<_> = simulated
+            .iter()
+            .map(|outcome| (" simulated", outcome))
+            .chain([(if twin.is_some() { " measured" } else { "" }, &ran.outcome)])
+            .collect();
+        draw(&outcomes, scenario, file)?;
     }
-    let kept = if args.series {
-        outcome
-    } else {
-        outcome.without_series()
-    };
-    let span = kept
-        .span(from, to)
-        .map_err(|e| Failure::new(e.to_string()))?;
-    let whole = WithShares {
-        outcome: &kept,
-        bottlenecks: shares::bottlenecks(&kept, scenario, &span),
-    };
+    let (measured, facts) = (kept(ran.outcome), ran.facts);
+    let measured = whole(&measured)?;
+    let simulated = simulated.map(kept);
+    let simulated = simulated.as_ref().map(whole).transpose()?;
     if let Some(folder) = &args.out {
-        write(&whole, &scenario.hash().to_string(), folder)?;
+        match &simulated {
+            Some(simulated) => {
+                write(simulated, None, &hash, &folder.join("simulated"))?;
+                write(&measured, Some(&facts), &hash, &folder.join("measured"))?;
+            }
+            None => write(&measured, Some(&facts), &hash, folder)?,
+        }
     }
-    if args.json {
-        out.json(&whole)?;
-    } else {
-        print(&whole, scenario, out)?;
+    match (&simulated, &twin) {
+        (Some(simulated), _) if args.json => out.json(&json!({
+            "simulated": simulated,
+            "measured": measured,
+            "linux": facts,
+        }))?,
+        _ if args.json => out.json(&json!({ "measured": measured, "linux": facts }))?,
+        (Some(simulated), Some(twin)) => {
+            title(measured.outcome, Some(&facts), scenario, out)?;
+            live::print_both(twin, simulated.outcome, measured.outcome, &facts, out)?;
+            remarks(&facts, out)?;
+        }
+        _ => {
+            print(&measured, Some(&facts), scenario, out)?;
+            remarks(&facts, out)?;
+        }
+    }
+    if args.json && !facts.kept_up {
+        talk(&facts.verdict);
     }
     Ok(Status::Done)
+}
+
+/// An outcome with the links that its flows share in an interval.
+fn whole<'a>(
+    outcome: &'a Outcome,
+    scenario: &Scenario,
+    (from, to): (Time, Time),
+) -> Result<WithShares<'a>, Failure> {
+    let span = outcome
+        .span(from, to)
+        .map_err(|e| Failure::new(e.to_string()))?;
+    Ok(WithShares {
+        outcome,
+        bottlenecks: shares::bottlenecks(outcome, scenario, &span),
+    })
+}
+
+/// Runs a scenario on this machine.
+fn measure(
+    args: &args::Run,
+    machine: &Machine,
+    scenario: &Scenario,
+    options: &Options,
+) -> Result<Ran, Failure> {
+    talk(format_args!(
+        "running on {} for up to {}",
+        machine.kernel(),
+        scenario.duration
+    ));
+    let wanted = Wanted {
+        seed: options.seed,
+        series: options.series,
+        marks: options.marks.clone(),
+        start_jitter: Duration::ZERO,
+        pcap: args.pcap.clone().map(|file| (file, args.pcap_at)),
+    };
+    let ran = machine
+        .run(scenario, wanted)
+        .map_err(|e| Failure::new(format!("{}: {e}", args.scenario.display())))?;
+    if let Some(file) = &args.pcap {
+        talk(format_args!("captured {}", file.display()));
+    }
+    Ok(ran)
+}
+
+/// What there is to say of a run on a machine.
+fn remarks(facts: &Facts, out: &mut Output) -> Result<(), Failure> {
+    out.line("")?;
+    out.paragraph(0, &format!("The emulator {}.", facts.verdict))?;
+    for note in &facts.notes {
+        out.point(note)?;
+    }
+    Ok(())
 }
 
 /// The part of the run that shares of links are taken over.
@@ -91,26 +197,42 @@ fn interval(scenario: &Scenario) -> Duration {
     (shortest / 50).max(scenario.duration / SAMPLES)
 }
 
-fn execute(args: &args::Run, scenario: &Scenario, options: &Options) -> Result<Outcome, Failure> {
+/// Simulates, with somebody who looks at the packets.
+fn simulate<O: Observer>(
+    args: &args::Run,
+    scenario: &Scenario,
+    options: &Options,
+    observer: &mut O,
+) -> Result<Outcome, Failure> {
     let failed =
         |e: bentpipe_sim::RunError| Failure::new(format!("{}: {e}", args.scenario.display()));
     let simulation = Simulation::new(scenario, options).map_err(failed)?;
+    simulation.run(observer).map_err(failed)
+}
+
+fn execute(args: &args::Run, scenario: &Scenario, options: &Options) -> Result<Outcome, Failure> {
     let Some(file) = &args.pcap else {
-        return simulation.run(&mut Unobserved).map_err(failed);
+        return simulate(args, scenario, options, &mut Unobserved);
     };
     let mut tap = Tap::create(file, scenario, options.seed, args.pcap_at)?;
-    let outcome = simulation.run(&mut tap).map_err(failed)?;
+    let outcome = simulate(args, scenario, options, &mut tap)?;
     tap.finish()?;
     talk(format_args!("captured {}", file.display()));
     Ok(outcome)
 }
 
-fn draw(outcome: &Outcome, scenario: &Scenario, file: &Path) -> Result<(), Failure> {
-    let curves: Vec<Curve> = outcome
-        .series
+/// Draws the series of outcomes, each with what its curves are called beside the
+/// flow.
+fn draw(outcomes: &[(&str, &Outcome)], scenario: &Scenario, file: &Path) -> Result<(), Failure> {
+    let Some((_, first)) = outcomes.first() else {
+        return Ok(());
+    };
+    let all = outcomes
         .iter()
-        .map(|series| Curve {
-            name: series.flow.clone(),
+        .flat_map(|(of, outcome)| outcome.series.iter().map(move |series| (of, series)));
+    let curves: Vec<Curve> = all
+        .map(|(of, series)| Curve {
+            name: format!("{}{of}", series.flow),
             series: series.clone(),
         })
         .collect();
@@ -118,9 +240,9 @@ fn draw(outcome: &Outcome, scenario: &Scenario, file: &Path) -> Result<(), Failu
     let round_trip = round_trips(scenario)
         .max()
         .unwrap_or(Duration::from_millis(100));
-    let note = format!("seed {}", outcome.seed);
+    let note = format!("seed {}", first.seed);
     curves::draw(
-        &outcome.scenario,
+        &first.scenario,
         &note,
         &curves,
         round_trip,
@@ -132,11 +254,21 @@ fn draw(outcome: &Outcome, scenario: &Scenario, file: &Path) -> Result<(), Failu
 }
 
 /// The tables as CSV and Parquet, and the outcome as JSON.
-fn write(whole: &WithShares<'_>, hash: &str, folder: &Path) -> Result<(), Failure> {
+fn write(
+    whole: &WithShares<'_>,
+    facts: Option<&Facts>,
+    hash: &str,
+    folder: &Path,
+) -> Result<(), Failure> {
     let outcome = whole.outcome;
     let failed = |e: bentpipe_outcome::Error| Failure::new(e.to_string());
     std::fs::create_dir_all(folder).map_err(|e| Failure::file("create", folder, e))?;
-    let provenance = Provenance::new(&outcome.scenario, hash, &[outcome.seed]);
+    let mut provenance = Provenance::new(&outcome.scenario, hash, &[outcome.seed]);
+    if let Some(facts) = facts {
+        provenance = provenance
+            .with("ran on", &facts.kernel)
+            .with("emulator", &facts.verdict);
+    }
     let mut tables = vec![
         (TableKind::Runs, "runs"),
         (TableKind::Links, "links"),
@@ -169,20 +301,39 @@ fn write(whole: &WithShares<'_>, hash: &str, folder: &Path) -> Result<(), Failur
     Ok(())
 }
 
-fn print(whole: &WithShares<'_>, scenario: &Scenario, out: &mut Output) -> Result<(), Failure> {
-    let outcome = whole.outcome;
-    let ended = outcome.ended_at.as_secs();
-    out.line(format_args!(
-        "{}, seed {}: {} simulated, {} events",
-        outcome.scenario,
-        outcome.seed,
-        seconds(ended),
-        outcome.events
-    ))?;
+/// What was run, how long and where.
+fn title(
+    outcome: &Outcome,
+    facts: Option<&Facts>,
+    scenario: &Scenario,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let ended = seconds(outcome.ended_at.as_secs());
+    let (name, seed) = (&outcome.scenario, outcome.seed);
+    match facts {
+        None => out.line(format_args!(
+            "{name}, seed {seed}: {ended} simulated, {} events",
+            outcome.events
+        ))?,
+        Some(facts) => {
+            let kernel = &facts.kernel;
+            out.line(format_args!("{name}, seed {seed}: {ended} on {kernel}"))?;
+        }
+    }
     if !scenario.description.is_empty() {
         out.paragraph(0, &scenario.description)?;
     }
-    out.line("")?;
+    out.line("")
+}
+
+fn print(
+    whole: &WithShares<'_>,
+    facts: Option<&Facts>,
+    scenario: &Scenario,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let outcome = whole.outcome;
+    title(outcome, facts, scenario, out)?;
     out.table(&flows(outcome))?;
     if outcome.flows.iter().any(|f| f.pages.is_some()) {
         out.line("")?;

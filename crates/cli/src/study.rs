@@ -3,6 +3,7 @@
 use crate::args;
 use crate::exit::{Failure, Status, talk};
 use crate::items;
+use crate::live::{self, Bench, Machine};
 use crate::output::{Output, stderr_colour};
 use crate::progress::Progress;
 use bentpipe_report::table::{Column, Table};
@@ -13,7 +14,7 @@ use bentpipe_study::{
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Whether the text of a file looks like a study and not like a scenario.
 pub(crate) fn is_study(bytes: &[u8]) -> bool {
@@ -43,6 +44,48 @@ pub(crate) struct How {
     /// Folder for results; `None` keeps them in memory.
     pub(crate) results: Option<PathBuf>,
     pub(crate) fresh: bool,
+    /// The machine that runs it; the simulator, where `None`.
+    pub(crate) bench: Option<Arc<Bench>>,
+}
+
+impl How {
+    /// What the user said, with `results` for the results.
+    pub(crate) fn new(
+        place: &args::Where,
+        threads: args::Threads,
+        runs: Option<u32>,
+        results: Option<PathBuf>,
+        fresh: bool,
+    ) -> Result<How, Failure> {
+        let bench = match place.on {
+            args::On::Linux => {
+                let jobs = threads.threads.map_or(1, usize::from);
+                Some(Bench::new(Machine::new()?, jobs))
+            }
+            args::On::Sim | args::On::Both => None,
+        };
+        Ok(How {
+            threads: threads.threads,
+            runs,
+            results,
+            fresh,
+            bench,
+        })
+    }
+
+    /// Changes studies to what the user has chosen of them, and for the machine.
+    pub(crate) fn adapt(&self, studies: &mut Collection, only: &[String]) -> Result<(), Failure> {
+        live::keep(studies, only)?;
+        if self.bench.is_some() {
+            live::adapt(studies, self.runs)?;
+        }
+        Ok(())
+    }
+
+    /// What there is to say of the machine.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        self.bench.as_ref().map_or_else(Vec::new, |b| b.remarks())
+    }
 }
 
 /// Runs what `selection` needs, with progress on stderr.
@@ -50,8 +93,27 @@ pub(crate) fn execute(
     studies: &Collection,
     paper: &str,
     selection: &Selection,
-    how: How,
+    how: &How,
 ) -> Result<Reproduction, Failure> {
+    let failed = |e: ReproduceError| match e {
+        ReproduceError::Scenario(text) => Failure::Rendered(text),
+        other => Failure::new(other.to_string()),
+    };
+    if let Some(bench) = &how.bench {
+        let stopped = |_: &bentpipe_study::Progress| match bench.is_stopped() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let options = ReproduceOptions {
+            threads: bench.jobs(),
+            runs: how.runs,
+            results: how.results.clone(),
+            fresh: how.fresh,
+            watch: &stopped,
+        };
+        let runner = |loaded: &LoadedStudy| bench.runner(loaded);
+        return reproduce(studies, paper, selection, &runner, &options).map_err(failed);
+    }
     let bar: Mutex<Option<(String, Progress)>> = Mutex::new(None);
     let watch = |progress: &bentpipe_study::Progress| {
         if let Ok(mut bar) = bar.lock() {
@@ -71,14 +133,11 @@ pub(crate) fn execute(
     let options = ReproduceOptions {
         threads: how.threads.map_or(0, usize::from),
         runs: how.runs,
-        results: how.results,
+        results: how.results.clone(),
         fresh: how.fresh,
         watch: &watch,
     };
-    reproduce(studies, paper, selection, &Simulator::of, &options).map_err(|e| match e {
-        ReproduceError::Scenario(text) => Failure::Rendered(text),
-        other => Failure::new(other.to_string()),
-    })
+    reproduce(studies, paper, selection, &Simulator::of, &options).map_err(failed)
 }
 
 /// A load error as the failure that shows it.
@@ -88,21 +147,29 @@ pub(crate) fn not_loaded(error: &LoadError) -> Failure {
 
 /// Runs a study and says what came out.
 pub(crate) fn main(args: &args::Study, out: &mut Output) -> Result<Status, Failure> {
-    let (studies, loaded) = load(&args.study)?;
+    let (mut studies, loaded) = load(&args.study)?;
     let study = &loaded.study;
-    let results = args.out.clone().unwrap_or_else(|| PathBuf::from("results"));
-    let how = How {
-        threads: args.threads.threads,
-        runs: args.runs,
-        results: Some(results.clone()),
-        fresh: args.fresh,
-    };
+    let results = args.out.clone().unwrap_or_else(|| {
+        PathBuf::from(match args.place.on {
+            args::On::Linux => "results-linux",
+            args::On::Sim | args::On::Both => "results",
+        })
+    });
+    let (threads, fresh) = (args.threads, args.fresh);
+    let how = How::new(
+        &args.place,
+        threads,
+        args.runs,
+        Some(results.clone()),
+        fresh,
+    )?;
+    how.adapt(&mut studies, &args.place.only)?;
     let selection = Selection::Study(study.name.clone());
     let made = execute(
         &studies,
         study.paper.as_deref().unwrap_or(""),
         &selection,
-        how,
+        &how,
     )?;
     let figures = items::draw(&made, &results)?;
     if args.json {
@@ -116,6 +183,9 @@ pub(crate) fn main(args: &args::Study, out: &mut Output) -> Result<Status, Failu
         for figure in &figures {
             out.line(format_args!("drew {}", figure.display()))?;
         }
+    }
+    for remark in how.remarks() {
+        talk(remark);
     }
     talk(format_args!(
         "results are in {}",

@@ -21,9 +21,11 @@ mod segment;
 mod setup;
 mod socket;
 mod tracker;
+mod twin;
 mod watch;
 
 pub use ledger::Captured;
+pub use twin::twin;
 
 use crate::emulator::{self, Emulator, EmulatorError, Pairs, Report, Stop};
 use crate::kernel::KernelError;

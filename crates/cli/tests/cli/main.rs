@@ -12,6 +12,7 @@ mod compare;
 mod emulate;
 mod help;
 mod kernel;
+mod live;
 mod map;
 mod run;
 mod study;

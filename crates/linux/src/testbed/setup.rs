@@ -7,8 +7,9 @@
 //! | initial window | the eBPF control's; of a module, `initcwnd` of the flow's route |
 //! | receive buffer, by the profile's rule, and send buffer | the eBPF control's `window_clamp`, in segments; with a module, SO_RCVBUF, which holds it roughly |
 //! | one ACK per segment | `quickack` of the route back |
-//! | delayed ACKs from the first segment on | TCP_QUICKACK = 0 after accept and after every read, TCP_DELACK_MAX_US |
-//! | profile `linux` | acknowledgements by the kernel's own heuristics |
+//! | no quick ACKs | TCP_QUICKACK = 0 after accept and after every read, TCP_DELACK_MAX_US |
+//! | 1 to 15 quick ACKs, as old kernels had | the same once so many segments have been read, and whenever the timer of an ACK has run |
+//! | 16 quick ACKs, as profile `linux` has them | the kernel's own heuristics |
 //! | ECN, SACK, timestamps | net.ipv4.tcp_* of the host that opens the connection, set while it does |
 //! | MSS | TCP_MAXSEG |
 //! | smallest RTO, where the scenario sets it | `rto_min` of the route |
@@ -21,6 +22,13 @@ use bentpipe_tcp::{DEFAULT_BUFFER, Pacing, Recovery, Transport};
 use bentpipe_units::Duration;
 use std::fmt::Write;
 
+/// Timers run so late at most, on a machine that is not overloaded: two ticks of
+/// the slowest clock that kernels are built with, and a bit.
+const TIMER_SLACK: Duration = Duration::from_millis(8);
+
+/// Segments that the kernel acknowledges at once by itself.
+const QUICK: u32 = 16;
+
 /// Largest initial window of a route.
 const MOST_SEGMENTS: f64 = 65_535.0;
 
@@ -31,8 +39,14 @@ pub(crate) enum Acknowledge {
     AsLinux,
     /// Every segment.
     Each,
-    /// Every second one, from the first on; a single one after so long.
-    EverySecond(Duration),
+    /// Every second one, but each until so many segments have been read; a
+    /// single one after so long.
+    EverySecond {
+        /// Segments.
+        quick: u32,
+        /// The longest delay.
+        timer: Duration,
+    },
 }
 
 /// How the connections of a flow are set up.
@@ -108,6 +122,15 @@ impl Setup {
 }
 
 impl Setup {
+    /// After how long a wait the kernel is told again to delay ACKs: its timer has
+    /// run by then, which lets it send quick ones.
+    pub(crate) fn reminder(&self) -> Option<Duration> {
+        match self.acknowledge {
+            Acknowledge::EverySecond { quick: 1.., timer } => Some(timer + TIMER_SLACK),
+            _ => None,
+        }
+    }
+
     /// What the route to the other side says, after a blank; `sends` at the side
     /// that sends the data.
     pub(crate) fn route(&self, sends: bool) -> String {
@@ -143,16 +166,14 @@ fn window(transport: &Transport) -> Option<u32> {
     (bytes < DEFAULT_BUFFER.get()).then(|| u32::try_from(segments.max(1)).unwrap_or(u32::MAX))
 }
 
-/// True for the host profile that imitates the kernels of today.
-fn is_linux(transport: &Transport) -> bool {
-    transport.profile.name() == "linux"
-}
-
 fn acknowledge(transport: &Transport) -> Acknowledge {
     match transport.delayed_ack {
-        _ if is_linux(transport) => Acknowledge::AsLinux,
         rule if rule.count <= 1 => Acknowledge::Each,
-        rule => Acknowledge::EverySecond(rule.timer),
+        rule if rule.quick_acks >= QUICK => Acknowledge::AsLinux,
+        rule => Acknowledge::EverySecond {
+            quick: rule.quick_acks,
+            timer: rule.timer,
+        },
     }
 }
 
@@ -160,7 +181,7 @@ fn acknowledge(transport: &Transport) -> Acknowledge {
 pub(crate) fn notes(transport: &Transport, setup: &Setup) -> Vec<String> {
     let mut notes = Vec::new();
     let own = match transport.recovery {
-        Recovery::Sack if is_linux(transport) => None,
+        Recovery::Rack => None,
         Recovery::Sack | Recovery::NewReno => Some("recovery and timers"),
         Recovery::Tahoe | Recovery::Reno => Some("fast recovery and timers"),
         _ => Some("loss detection, recovery and timers"),

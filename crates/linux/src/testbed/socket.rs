@@ -48,9 +48,9 @@ pub(crate) fn tcp(setup: &Setup, local: SocketAddr, sends: bool) -> io::Result<S
     if sends {
         socket.set_tcp_congestion(setup.control_name.as_bytes())?;
     }
-    if let Acknowledge::EverySecond(most) = setup.acknowledge {
+    if let Acknowledge::EverySecond { timer, .. } = setup.acknowledge {
         // Kernels that do not have it use 40 to 200 ms by their own rules.
-        let us = i32::try_from(most.as_micros()).unwrap_or(i32::MAX);
+        let us = i32::try_from(timer.as_micros()).unwrap_or(i32::MAX);
         match sys::set_tcp_option(&socket, DELACK_MAX_US, us) {
             Err(e)
                 if e.kind() == ErrorKind::InvalidInput
@@ -66,7 +66,7 @@ pub(crate) fn tcp(setup: &Setup, local: SocketAddr, sends: bool) -> io::Result<S
 pub(crate) fn listen(socket: &Socket, setup: &Setup) -> io::Result<()> {
     socket.listen(BACKLOG)?;
     // Connections inherit it.
-    delay_acknowledgements(socket, setup)
+    delay_acknowledgements(socket, setup, 0)
 }
 
 /// A UDP socket between two addresses.
@@ -79,11 +79,14 @@ pub(crate) fn udp(local: SocketAddr, remote: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Tells the kernel again when to acknowledge: it forgets.
-fn delay_acknowledgements(socket: &Socket, setup: &Setup) -> io::Result<()> {
+/// Tells the kernel to delay ACKs, where it shall do so once `read` bytes were
+/// read: again and again, since it forgets.
+fn delay_acknowledgements(socket: &Socket, setup: &Setup, read: u64) -> io::Result<()> {
     match setup.acknowledge {
-        Acknowledge::EverySecond(_) => sockopt::set_tcp_quickack(socket, false).map_err(Into::into),
-        Acknowledge::AsLinux | Acknowledge::Each => Ok(()),
+        Acknowledge::EverySecond { quick, .. } if read >= u64::from(quick * setup.mss) => {
+            sockopt::set_tcp_quickack(socket, false).map_err(Into::into)
+        }
+        _ => Ok(()),
     }
 }
 
@@ -94,7 +97,9 @@ pub(crate) struct Connection<'a> {
     setup: &'a Setup,
     clock: &'a Clock,
     zeros: Vec<u8>,
-    read: Vec<u8>,
+    room: Vec<u8>,
+    /// Bytes read so far.
+    read: u64,
 }
 
 /// Segments that are written or read at once.
@@ -109,9 +114,10 @@ impl<'a> Connection<'a> {
     ) -> io::Result<Connection<'a>> {
         socket.set_nonblocking(false)?;
         socket.set_linger(Some(Duration::ZERO))?;
-        socket.set_read_timeout(Some(PATIENCE))?;
+        let reminder = setup.reminder().map(|d| Duration::from_nanos(d.as_nanos()));
+        socket.set_read_timeout(Some(reminder.map_or(PATIENCE, |d| d.min(PATIENCE))))?;
         socket.set_write_timeout(Some(PATIENCE))?;
-        delay_acknowledgements(&socket, setup)?;
+        delay_acknowledgements(&socket, setup, 0)?;
         // Whole segments: a write must not end within one.
         let chunk = (setup.mss * CHUNK) as usize;
         Ok(Connection {
@@ -119,7 +125,8 @@ impl<'a> Connection<'a> {
             setup,
             clock,
             zeros: vec![0; chunk],
-            read: vec![0; chunk],
+            room: vec![0; chunk],
+            read: 0,
         })
     }
 
@@ -159,20 +166,25 @@ impl<'a> Connection<'a> {
     /// other side has closed or the run is over.
     pub(crate) fn read(&mut self, most: u64) -> io::Result<Option<u64>> {
         let room = self
-            .read
+            .room
             .len()
             .min(usize::try_from(most).unwrap_or(usize::MAX));
         loop {
             if self.clock.is_over() {
                 return Ok(None);
             }
-            match (&self.socket).read(&mut self.read[..room]) {
+            match (&self.socket).read(&mut self.room[..room]) {
                 Ok(0) => return Ok(None),
                 Ok(n) => {
-                    delay_acknowledgements(&self.socket, self.setup)?;
+                    self.read += n as u64;
+                    delay_acknowledgements(&self.socket, self.setup, self.read)?;
                     return Ok(Some(n as u64));
                 }
-                Err(e) if is_patience(&e) => {}
+                Err(e) if is_patience(&e) => {
+                    if self.setup.reminder().is_some() {
+                        delay_acknowledgements(&self.socket, self.setup, self.read)?;
+                    }
+                }
                 Err(e) if is_gone(&e) => return Ok(None),
                 Err(e) => return Err(e),
             }

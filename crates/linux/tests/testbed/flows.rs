@@ -239,3 +239,60 @@ fn windows_and_ecn_are_as_the_scenario_says() {
     assert!(flow.reductions >= 1);
     assert_eq!(live.outcome.series[0].sender[0].cwnd, 4.0);
 }
+
+#[cfg(feature = "kernel")]
+#[test]
+fn a_control_of_ours_keeps_the_window_and_takes_what_its_twin_does() {
+    let test = "a_control_of_ours_keeps_the_window_and_takes_what_its_twin_does";
+    if !may(test) {
+        return;
+    }
+    if let Err(why) = bentpipe_linux::kernel::available().ready() {
+        #[allow(clippy::print_stderr, reason = "a skipped test says so")]
+        {
+            eprintln!("skipped: {test}: {why}");
+        }
+        return;
+    }
+    // The baseline of the papers on their host: 22 segments, delayed ACKs.
+    let old = TransportSettings {
+        profile: Some(bentpipe_tcp::HostProfile::Linux22),
+        recovery: Some(bentpipe_tcp::Recovery::Fack),
+        initial_window: Some(2.0),
+        send_buffer: Some(Bytes::new(64 * 1024)),
+        receive_buffer: Some(Bytes::new(64 * 1024)),
+        ..TransportSettings::default()
+    };
+    let (mut builder, server, client) = pair();
+    for (name, start) in [("newreno", 0), ("mtsi", 4)] {
+        builder
+            .flow(name, server, client, transfer(289_600))
+            .transport(transport(name, old.clone()))
+            .start(Time::ZERO + Duration::from_secs(start))
+            .handshake(Handshake::NotCounted);
+    }
+    let scenario = builder.build().unwrap();
+    let live = run(&scenario);
+    assert_eq!(
+        live.controls[0],
+        "bp_const initial_window=2 window_clamp=22 k=1"
+    );
+    let twin = bentpipe_linux::testbed::twin(&scenario);
+    let simulated = bentpipe_sim::run(&twin, &bentpipe_sim::Options::default()).unwrap();
+    for (ours, theirs) in live.outcome.flows.iter().zip(&simulated.flows) {
+        let took = |f: &bentpipe_outcome::FlowOutcome| f.transfer_time.unwrap().as_secs();
+        let (ours_took, expected) = (took(ours), took(theirs));
+        assert!(
+            (ours_took / expected - 1.0).abs() < 0.25,
+            "{}: {ours_took} for {expected}",
+            ours.name
+        );
+        assert_eq!((ours.max_cwnd, ours.packets_sent), (22.0, 200));
+    }
+    let sender = &live.outcome.series[0].sender;
+    assert_eq!(sender[0].cwnd, 2.0);
+    // They went with the run.
+    let left = bentpipe_linux::kernel::names();
+    let ours = format!("bp_{:x}_", std::process::id());
+    assert!(left.iter().all(|name| !name.starts_with(&ours)), "{left:?}");
+}

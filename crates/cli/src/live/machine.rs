@@ -1,0 +1,129 @@
+//! The machine that runs them.
+
+use super::{Facts, Ran, Wanted};
+use crate::args::PcapAt;
+use crate::exit::Failure;
+use bentpipe_linux::emulator::Stop;
+use bentpipe_linux::testbed::{self, Captured, Options, kernel_version};
+use bentpipe_outcome::{Capture, CaptureError, Interface, Provenance, WholeFile};
+use bentpipe_scenario::Scenario;
+use std::path::Path;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+
+/// This machine, until it is interrupted.
+pub(crate) struct Machine {
+    kernel: String,
+    stop: Stop,
+}
+
+impl Machine {
+    /// From here on an interrupt ends the runs and not the process, so that
+    /// what they made is removed. To be called before threads are started.
+    pub(crate) fn new() -> Result<Machine, Failure> {
+        let failed = |e: std::io::Error| Failure::new(format!("cannot take signals: {e}"));
+        let stop = Stop::new().map_err(failed)?;
+        stop.on_signals().map_err(failed)?;
+        Ok(Machine {
+            kernel: kernel_version(),
+            stop,
+        })
+    }
+
+    /// What it runs.
+    pub(crate) fn kernel(&self) -> &str {
+        &self.kernel
+    }
+
+    /// True once it was interrupted.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.is_stopped()
+    }
+
+    /// True if there is something in a scenario that it cannot do.
+    pub(crate) fn refuses(&self, scenario: &Scenario) -> bool {
+        !testbed::refusals(scenario).is_empty()
+    }
+
+    /// Runs a scenario, or says why not.
+    pub(crate) fn run(&self, scenario: &Scenario, wanted: Wanted) -> Result<Ran, String> {
+        let (capture, written) = match &wanted.pcap {
+            Some((file, at)) => {
+                let (sender, written) = recorded(file, *at, scenario, wanted.seed)?;
+                (Some(sender), Some(written))
+            }
+            None => (None, None),
+        };
+        let options = Options {
+            seed: wanted.seed,
+            series: wanted.series,
+            marks: wanted.marks,
+            start_jitter: wanted.start_jitter,
+            capture,
+            stop: self.stop.clone(),
+        };
+        let run = testbed::run(scenario, options);
+        let written = written.map(JoinHandle::join);
+        let run = run.map_err(|e| e.to_string())?;
+        match written {
+            Some(Ok(capture)) => {
+                let committed = capture.and_then(Capture::commit);
+                committed.map_err(|e| e.to_string())?;
+            }
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => {}
+        }
+        Ok(Ran {
+            facts: Facts {
+                kernel: self.kernel.clone(),
+                ran: run.controls,
+                kept_up: run.report.kept_up(),
+                verdict: run.report.verdict(),
+                lateness_p99_ns: run.report.lateness.p99.as_nanos(),
+                machine_drops: run.report.machine.total(),
+                notes: run.notes,
+            },
+            outcome: run.outcome,
+        })
+    }
+
+    /// The scenario to hold such a run against in the simulator.
+    pub(crate) fn twin(&self, scenario: &Scenario) -> Scenario {
+        testbed::twin(scenario)
+    }
+}
+
+/// Writes a capture, which is there once it is committed.
+type Writer = JoinHandle<Result<Capture<WholeFile>, CaptureError>>;
+
+/// A thread that writes the packets at the ends of flows as a capture, and where
+/// they go: a slow disk must make no packet late.
+fn recorded(
+    file: &Path,
+    at: PcapAt,
+    scenario: &Scenario,
+    seed: u64,
+) -> Result<(Sender<Captured>, Writer), String> {
+    let flows = scenario.flows.iter();
+    let interfaces: Vec<Interface> = flows
+        .flat_map(|flow| ["from", "to"].map(|end| format!("{}/{end}", flow.name)))
+        .map(|name| Interface::named(&name))
+        .collect();
+    let provenance = Provenance::new(&scenario.name, &scenario.hash().to_string(), &[seed]);
+    let mut capture = Capture::create(file, &provenance, &interfaces).map_err(|e| e.to_string())?;
+    let (sender, packets) = channel::<Captured>();
+    let written = std::thread::spawn(move || {
+        for packet in packets {
+            let wanted = match at {
+                PcapAt::From => packet.endpoint.is_multiple_of(2),
+                PcapAt::To => !packet.endpoint.is_multiple_of(2),
+                PcapAt::Both => true,
+            };
+            if wanted {
+                capture.raw(packet.at, packet.endpoint, &packet.headers, packet.length)?;
+            }
+        }
+        Ok(capture)
+    });
+    Ok((sender, written))
+}

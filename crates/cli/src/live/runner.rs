@@ -1,0 +1,274 @@
+//! Runs the cells of a study on this machine.
+//!
+//! A cell that Linux cannot do has no result, and its note says why. The
+//! analytic bound (`ideal`) is computed, there as here.
+
+use super::{Machine, Wanted};
+use crate::exit::talk;
+use crate::progress::Progress;
+use bentpipe_scenario::Scenario;
+use bentpipe_study::{LoadedStudy, Plan, Request, Runner, Setting, Simulator};
+use bentpipe_tcp::CongestionControlChoice;
+use bentpipe_units::{Duration, Time};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a run takes besides its own time: namespaces, sockets, their end.
+const AROUND: Duration = Duration::from_millis(300);
+
+/// The machine with what is counted over all runs.
+pub(crate) struct Bench {
+    machine: Machine,
+    /// Runs at a time.
+    jobs: usize,
+    runs: AtomicU64,
+    /// Runs in which the emulator did not keep up.
+    late: AtomicU64,
+    notes: Mutex<Vec<String>>,
+    bar: Mutex<Option<Bar>>,
+}
+
+/// How far a study is, in the time that its runs take one after the other.
+struct Bar {
+    shown: Progress,
+    total: Duration,
+    done: Duration,
+}
+
+impl Bench {
+    /// `jobs` runs at a time.
+    pub(crate) fn new(machine: Machine, jobs: usize) -> Arc<Bench> {
+        Arc::new(Bench {
+            machine,
+            jobs: jobs.max(1),
+            runs: AtomicU64::new(0),
+            late: AtomicU64::new(0),
+            notes: Mutex::default(),
+            bar: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn jobs(&self) -> usize {
+        self.jobs
+    }
+
+    pub(crate) fn kernel(&self) -> &str {
+        self.machine.kernel()
+    }
+
+    /// True once it was interrupted.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.machine.is_stopped()
+    }
+
+    /// What there is to say at the end.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let (runs, late) = (
+            self.runs.load(Ordering::Relaxed),
+            self.late.load(Ordering::Relaxed),
+        );
+        let kept_up = match (runs, late) {
+            (0, _) => "nothing new was run; results are those of earlier runs".to_owned(),
+            (_, 0) => format!("the emulator kept up in all of {runs} runs"),
+            _ => format!("THE EMULATOR DID NOT KEEP UP in {late} of {runs} runs"),
+        };
+        let mut remarks = vec![format!("ran on {}: {kept_up}", self.kernel())];
+        remarks.extend(
+            self.notes
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
+        );
+        remarks
+    }
+
+    fn note(&self, text: String) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if !notes.contains(&text) {
+            notes.push(text);
+        }
+    }
+
+    /// The runner of a study. Says how long it will take.
+    pub(crate) fn runner(
+        self: &Arc<Bench>,
+        loaded: &LoadedStudy,
+    ) -> Result<Box<dyn Runner>, String> {
+        let Some((path, text)) = &loaded.scenario else {
+            return Err(format!("study `{}` has no scenario", loaded.study.name));
+        };
+        let simulator =
+            Simulator::new(&path.to_string_lossy(), text).map_err(|e| e.render(false))?;
+        let mut live = Live {
+            bench: self.clone(),
+            simulator,
+            expected: BTreeMap::new(),
+        };
+        live.estimate(loaded);
+        Ok(Box::new(live))
+    }
+}
+
+/// A runner on this machine.
+struct Live {
+    bench: Arc<Bench>,
+    simulator: Simulator,
+    /// How long each run takes by the simulator: by what it sets.
+    expected: BTreeMap<String, Duration>,
+}
+
+impl Live {
+    /// Simulates every cell once, and says how long all runs will take.
+    fn estimate(&mut self, loaded: &LoadedStudy) {
+        let plan = Plan::new(&loaded.study, None);
+        let mut total = Duration::ZERO;
+        let mut live = 0;
+        for job in &plan.jobs {
+            let key = key(&job.settings);
+            if !self.expected.contains_key(&key) {
+                let request = Request {
+                    settings: &job.settings,
+                    seed: job.seed,
+                    start_jitter: Duration::ZERO,
+                    series: None,
+                    marks: &[],
+                };
+                let scenario = self.simulator.scenario(&job.settings);
+                let runs = scenario.is_ok_and(|s| !is_bound(&s) && !self.bench.machine.refuses(&s));
+                let took = match self.simulator.run(&request) {
+                    Ok(outcome) if runs => outcome.ended_at.since(Time::ZERO) + AROUND,
+                    _ => Duration::ZERO,
+                };
+                self.expected.insert(key.clone(), took);
+            }
+            let took = self.expected.get(&key).copied().unwrap_or(Duration::ZERO);
+            live += usize::from(!took.is_zero());
+            total += took;
+        }
+        let jobs = self.bench.jobs;
+        talk(format_args!(
+            "{}: {live} runs on {}, {jobs} at a time: about {}",
+            loaded.study.name,
+            self.bench.kernel(),
+            minutes(total / jobs as u64)
+        ));
+        // In seconds of runs, so that the end of the bar is that of the time.
+        let what = format!("{}, seconds of runs", loaded.study.name);
+        let bar = Bar {
+            shown: Progress::new(&what, total.as_secs() as u64),
+            total,
+            done: Duration::ZERO,
+        };
+        *self
+            .bench
+            .bar
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(bar);
+    }
+
+    fn done(&self, settings: &[Setting]) {
+        let took = self.expected.get(&key(settings)).copied();
+        let mut bar = self
+            .bench
+            .bar
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(bar) = &mut *bar {
+            bar.done += took.unwrap_or(Duration::ZERO);
+            let seconds = |d: Duration| d.as_secs() as u64;
+            bar.shown.set(seconds(bar.done), seconds(bar.total));
+        }
+    }
+}
+
+impl Runner for Live {
+    fn identity(&self) -> String {
+        format!(
+            "linux test bed on {}\n{}",
+            self.bench.kernel(),
+            self.simulator.identity()
+        )
+    }
+
+    fn check(&self, settings: &[Setting]) -> Result<(), String> {
+        self.simulator.check(settings)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.bench.is_stopped()
+    }
+
+    fn run(&self, request: &Request<'_>) -> Result<bentpipe_outcome::Outcome, String> {
+        let scenario = self
+            .simulator
+            .scenario(request.settings)
+            .map_err(|e| e.to_string())?;
+        if is_bound(&scenario) {
+            self.bench
+                .note("the analytic bound is computed, not run".to_owned());
+            return self.simulator.run(request);
+        }
+        let wanted = Wanted {
+            seed: request.seed,
+            series: request.series,
+            marks: request.marks.to_vec(),
+            start_jitter: request.start_jitter,
+            pcap: None,
+        };
+        let ran = self.bench.machine.run(&scenario, wanted);
+        self.done(request.settings);
+        let ran = ran?;
+        self.bench.runs.fetch_add(1, Ordering::Relaxed);
+        if !ran.facts.kept_up {
+            self.bench.late.fetch_add(1, Ordering::Relaxed);
+        }
+        for note in ran.facts.notes {
+            self.bench.note(note);
+        }
+        Ok(ran.outcome)
+    }
+}
+
+/// True if nothing of a scenario is sent: every flow is the analytic bound.
+fn is_bound(scenario: &Scenario) -> bool {
+    let bound = |flow: &bentpipe_scenario::Flow| {
+        flow.transport
+            .as_ref()
+            .is_some_and(|t| t.congestion_control == CongestionControlChoice::Ideal)
+    };
+    !scenario.flows.is_empty() && scenario.flows.iter().all(bound)
+}
+
+fn key(settings: &[Setting]) -> String {
+    let set: Vec<String> = settings
+        .iter()
+        .map(|s| format!("{} = {}", s.path, s.value))
+        .collect();
+    set.join("; ")
+}
+
+/// `12 s`, `4 min 10 s`, `2 h 5 min`.
+fn minutes(time: Duration) -> String {
+    let seconds = time.as_secs().round() as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, m, s) => format!("{m} min {s} s"),
+        (h, m, _) => format!("{h} h {m} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_as_people_do() {
+        let said = |s| minutes(Duration::from_secs(s));
+        assert_eq!(
+            [said(12), said(250), said(7500)],
+            ["12 s", "4 min 10 s", "2 h 5 min"]
+        );
+    }
+}

@@ -1,0 +1,107 @@
+//! The scenario to hold a run against in the simulator: the same network and
+//! flows, with transports that are what this machine runs.
+
+use super::control::Control;
+use super::setup::Setup;
+use bentpipe_bpf::Kind;
+use bentpipe_cc::{ParameterValue, Parameters};
+use bentpipe_scenario::Scenario;
+use bentpipe_tcp::{CongestionControlChoice, DEFAULT_BUFFER, HostProfile, Recovery, Transport};
+use bentpipe_units::Bytes;
+
+/// `scenario` with every transport replaced by its twin: the congestion control
+/// that the kernel runs (the C of `bp_*`, or the imitation of a module), on the
+/// host profile `linux`. What Linux refuses stays as it is.
+#[must_use]
+pub fn twin(scenario: &Scenario) -> Scenario {
+    let mut twin = scenario.clone();
+    for flow in &mut twin.flows {
+        if let Some(transport) = &mut flow.transport
+            && let Ok(setup) = Setup::new(transport)
+        {
+            *transport = of(transport, &setup);
+        }
+    }
+    twin
+}
+
+fn of(transport: &Transport, setup: &Setup) -> Transport {
+    let profile = HostProfile::Linux;
+    let rules = profile.rules();
+    let mut twin = Transport {
+        profile,
+        recovery: if setup.sack {
+            Recovery::Rack
+        } else {
+            Recovery::NewReno
+        },
+        limited_transmit: rules.limited_transmit,
+        recovery_fix: rules.recovery_fix,
+        undo: rules.undo,
+        ..transport.clone()
+    };
+    match &setup.control {
+        // Its imitation has the name already; the window is the receiver's.
+        Control::Module(_) => {
+            let window = setup.window.map(|w| u64::from(w) * u64::from(setup.mss));
+            let bytes = window.map_or(DEFAULT_BUFFER, Bytes::new);
+            let divisor = rules.receive_buffer_divisor.max(1);
+            twin.receive_buffer = Bytes::new(bytes.get().saturating_mul(divisor));
+        }
+        Control::Ours(values) => {
+            let name = values.control().name.to_owned();
+            twin.congestion_control = CongestionControlChoice::Named(name);
+            twin.parameters = Parameters::new();
+            for (parameter, value) in values.texts() {
+                // In the simulator the initial window is the transport's.
+                if parameter.name != "initial_window" && value != parameter.default_text() {
+                    twin.parameters
+                        .set(parameter.name, typed(parameter.kind, &value));
+                }
+            }
+            // The control keeps the window.
+            twin.receive_buffer = DEFAULT_BUFFER;
+            twin.send_buffer = DEFAULT_BUFFER;
+        }
+    }
+    twin
+}
+
+/// A value of the kernel's catalogue as a scenario would have it.
+fn typed(kind: Kind, text: &str) -> ParameterValue {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let value = match kind {
+        Kind::Count | Kind::Decimal(_) => number(text).map(ParameterValue::Number),
+        Kind::List(_) => {
+            let numbers: Option<Vec<f64>> = text.split('-').map(number).collect();
+            numbers.map(ParameterValue::Numbers)
+        }
+        Kind::Flag => Some(ParameterValue::Flag(text == "true")),
+        Kind::Time => text.parse().ok().map(ParameterValue::Duration),
+        Kind::Choice(_) => None,
+    };
+    value.unwrap_or_else(|| ParameterValue::Text(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bentpipe_tcp::{TransportSettings, find_transport};
+
+    #[test]
+    fn twins_can_be_simulated() {
+        for name in ["newreno", "mtsi", "hybla", "const", "linear", "reno-linux"] {
+            let named = find_transport(name).expect(name);
+            let settings = TransportSettings {
+                receive_buffer: Some(Bytes::new(64 * 1024)),
+                ..named.settings()
+            };
+            let transport = settings.resolve(name);
+            let setup = Setup::new(&transport).expect(name);
+            let twin = of(&transport, &setup);
+            assert!(twin.controller().is_ok(), "{name}: {:?}", twin.controller());
+            assert_eq!(twin.profile, HostProfile::Linux);
+            assert_eq!(twin.initial_window, transport.initial_window);
+        }
+    }
+}
