@@ -27,11 +27,12 @@ impl Linux {
         forces: bool,
         out: &mut T,
     ) -> u32 {
+        let paced = s.is_paced();
         if !s.has_data() {
             s.note_limited();
+            s.pacing_done(now, paced);
             return 0;
         }
-        let paced = s.is_paced();
         let mut sent = 0;
         while !out.is_full() {
             let is_open = s.board.flight() < Linux::window(s) || forces;

@@ -1,7 +1,7 @@
 //! Loss recovery, timeouts and their undoing.
 
 use crate::pipe::{Fate, MSS, ONE_WAY, Pipe, drop_once, plain};
-use bentpipe_tcp::{HostProfile, Recovery, Transport};
+use bentpipe_tcp::{HostProfile, Pacing, Recovery, Transport};
 use bentpipe_units::{Bytes, Duration, Time};
 use proptest::prelude::*;
 
@@ -249,7 +249,7 @@ proptest! {
         segments in 1u64..150,
         timestamps in any::<bool>(),
         count in 1u32..4,
-        reorder in any::<bool>(),
+        (reorder, paced) in any::<(bool, bool)>(),
     ) {
         let mut transport = Transport {
             recovery: Recovery::ALL[recovery].1,
@@ -261,6 +261,12 @@ proptest! {
             ..plain()
         };
         transport.delayed_ack.count = count;
+        if paced {
+            transport.pacing = Pacing::Window {
+                gain: 1.2,
+                initial_burst: 3,
+            };
+        }
         let mut state = seed | 1;
         let mut pipe = Pipe::closed(&transport, move |_, _| {
             // A small congruential generator is random enough for fates.
