@@ -89,6 +89,10 @@ HOOK(__u32, ssthresh)
 
 HOOK(__u32, undo_cwnd)
 {
+	struct state *state = inet_csk_ca(sk);
+
+	/* The kernel still tells the end of recovery. */
+	state->cut.exact = 0;
 	return window_before_cut(sk);
 }
 

@@ -133,7 +133,6 @@ impl Kernel {
     /// Takes what the ACK says of the connection into the socket.
     fn observe(&mut self, ack: &Ack) {
         self.acked += ack.acked;
-        self.outstanding = ack.outstanding;
         let mss = f64::from(ack.mss);
         let bytes = |segments: Segments| (segments * mss) as u64 as u32;
         let socket = &mut self.native.socket;
@@ -150,9 +149,11 @@ impl Kernel {
         socket.is_cwnd_limited = u32::from(ack.cwnd_limited);
         socket.max_packets_out = 0;
         if self.state == CongestionState::Recovery {
-            let sent = field(ack.flight_before - self.flight);
+            let new = ack.outstanding + ack.acked - self.outstanding;
+            let sent = field((ack.flight_before - self.flight).max(new));
             socket.prr_out = socket.prr_out.saturating_add(sent);
         }
+        self.outstanding = ack.outstanding;
         self.delivered += ack.delivered;
         self.flight = ack.flight;
         self.count_packets(ack.flight);
@@ -297,11 +298,16 @@ impl CongestionControl for Kernel {
         window.cwnd = window.cwnd.min(initial_window);
     }
 
-    fn on_control(&mut self, ack: &Ack, _: Repair, window: &mut Window) {
+    fn on_control(&mut self, ack: &Ack, repair: Repair, window: &mut Window) {
         if !self.native.has_cong_control() {
             return;
         }
         self.enter(window);
+        // Not every host tells the end of recovery to who owns the window.
+        if repair == Repair::None && self.state != CongestionState::Open {
+            self.count_packets(ack.flight);
+            self.set_state(CongestionState::Open);
+        }
         let rate = ack.rate_sample.as_ref();
         let sample = RateSample {
             interval_us: rate.map_or(-1, |rate| microseconds(rate.interval).cast_signed()),

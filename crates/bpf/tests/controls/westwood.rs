@@ -1,7 +1,7 @@
 //! The Westwoods: filters and cuts.
 
 use super::common::{ack, connection, lose, recover, time_out};
-use bentpipe_bpf::Native;
+use bentpipe_bpf::{CongestionEvent, CongestionState, Native};
 
 /// ssthresh that a loss would set, with an RTT of 1 s, is the estimate in
 /// segments per second.
@@ -93,4 +93,28 @@ fn westwood_plus_samples_once_a_round() {
         seen.push(estimate(&native));
     }
     assert_eq!(seen, [49, 144, 230, 307, 376], "rounded down");
+}
+
+#[test]
+fn what_is_undone_stays_when_the_end_of_recovery_is_told() {
+    for name in [
+        "bp_westwood",
+        "bp_westwoodp",
+        "bp_etcpw",
+        "bp_vegas",
+        "bp_proactive",
+    ] {
+        let mut native = connection(name, &[], 100);
+        native.socket.snd_ssthresh = 50;
+        ack(&mut native, 1_000, 1, 600_000);
+        native.socket.snd_cwnd = 100;
+        lose(&mut native, 100);
+        native.socket.snd_cwnd = 60;
+        native.socket.snd_cwnd = native.undo_cwnd();
+        native.socket.snd_ssthresh = 50;
+        native.cwnd_event(CongestionEvent::ReductionComplete);
+        native.set_state(CongestionState::Open);
+        assert_eq!(native.socket.snd_cwnd, 100, "{name}");
+        assert_eq!(native.socket.snd_ssthresh, 50, "{name}");
+    }
 }

@@ -11,6 +11,7 @@ mod explicit;
 mod host;
 mod hybla;
 mod invariants;
+mod kernel;
 mod linux;
 mod marchese;
 mod new_vegas;
