@@ -64,6 +64,7 @@ use bentpipe_scenario::Scenario;
 use bentpipe_units::{Bytes, Duration, Time};
 use network::Network;
 use run::{Device, Devices, InTime, Io, What};
+use rustix::io::Errno;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -96,6 +97,8 @@ pub struct Options {
     pub ring: u32,
     /// Memory for packets under way, at most.
     pub memory: Bytes,
+    /// Times at which crossings are noted.
+    pub marks: Vec<Time>,
 }
 
 impl Default for Options {
@@ -110,6 +113,7 @@ impl Default for Options {
             real_time: true,
             ring: 4096,
             memory: Bytes::new(1 << 30),
+            marks: Vec::new(),
         }
     }
 }
@@ -297,7 +301,15 @@ impl Emulator {
         let mut io = Io::new(&self.devices, arena, origin, tap);
         let in_time = InTime::new(self.options.real_time);
         let cpu = run::thread_time();
-        let ended = run::run(&mut network, &mut io, &self.stop, end, &self.published);
+        let mut marks = Vec::new();
+        let ended = self.stages(end).try_fold(Time::ZERO, |before, stage| {
+            let ended = run::run(&mut network, &mut io, &self.stop, stage, &self.published)?;
+            if ended == stage && ended < end {
+                let crossings = report::crossings(&self.scenario, &network, ended);
+                marks.push((ended, crossings));
+            }
+            Ok::<_, Errno>(ended.max(before))
+        });
         let cpu = run::thread_time().saturating_sub(cpu);
         let priority = in_time.priority;
         drop(in_time);
@@ -323,7 +335,17 @@ impl Emulator {
             cpu,
             priority,
             gso: self.options.gso,
+            marks,
         })
+    }
+
+    /// The marks before `end`, each once and in their order, and `end`.
+    fn stages(&self, end: Time) -> std::vec::IntoIter<Time> {
+        let marks = self.options.marks.iter().copied();
+        let mut stages: Vec<Time> = marks.filter(|at| *at < end).chain([end]).collect();
+        stages.sort_unstable();
+        stages.dedup();
+        stages.into_iter()
     }
 
     fn ring_drops(&self) -> Result<u64, EmulatorError> {

@@ -65,8 +65,7 @@ pub struct Options {
     pub seed: u64,
     /// Interval of the time series; `None` records none.
     pub series: Option<Duration>,
-    /// Times at which everything that is counted is noted; the start is the
-    /// only one that can be.
+    /// Times at which everything that is counted is noted.
     pub marks: Vec<Time>,
     /// Shift each flow's start by a seeded amount in [0, jitter), as the
     /// simulator does.
@@ -174,10 +173,7 @@ pub fn kernel_version() -> String {
 /// If the scenario has something that cannot be done, without root, or if the
 /// machine refuses something. Whatever was built is removed.
 pub fn run(scenario: &Scenario, options: Options) -> Result<Run, Error> {
-    let mut refused = refusals(scenario);
-    if options.marks.iter().any(|at| *at != Time::ZERO) {
-        refused.push("counts at times within a run are simulated only".to_owned());
-    }
+    let refused = refusals(scenario);
     if !refused.is_empty() {
         return Err(Error::Refused(refused));
     }
@@ -191,7 +187,7 @@ pub fn run(scenario: &Scenario, options: Options) -> Result<Run, Error> {
         }
         setups.push(setup);
     }
-    let emulator = Emulator::new(scenario, &emulator_options(scenario, options.seed))?;
+    let emulator = Emulator::new(scenario, &emulator_options(scenario, &options))?;
     let bench = Bench::new(scenario, &setups, &emulator)?;
     let done = bench.run(&options, emulator)?;
     if done.stopped {
@@ -209,7 +205,7 @@ pub fn run(scenario: &Scenario, options: Options) -> Result<Run, Error> {
 
 /// The emulator of a run: one of several, maybe, so its namespaces have names of
 /// their own, `bp-PID-RUN-NODE`.
-fn emulator_options(scenario: &Scenario, seed: u64) -> emulator::Options {
+fn emulator_options(scenario: &Scenario, options: &Options) -> emulator::Options {
     static RUNS: AtomicU64 = AtomicU64::new(1);
     let run = RUNS.fetch_add(1, Ordering::Relaxed);
     let (pid, nodes) = (std::process::id(), scenario.nodes.iter().enumerate());
@@ -218,7 +214,8 @@ fn emulator_options(scenario: &Scenario, seed: u64) -> emulator::Options {
         scenario.flows.iter().any(|f| is(f.from) || is(f.to))
     };
     emulator::Options {
-        seed: Some(seed),
+        seed: Some(options.seed),
+        marks: options.marks.clone(),
         pairs: Pairs::Flows,
         namespaces: nodes
             .filter(|(index, _)| ends(*index))

@@ -10,7 +10,7 @@ use bentpipe_scenario::Scenario;
 use bentpipe_study::{LoadedStudy, Plan, Request, Runner, Setting, Simulator};
 use bentpipe_tcp::CongestionControlChoice;
 use bentpipe_units::{Duration, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,7 +25,8 @@ pub(crate) struct Bench {
     runs: AtomicU64,
     /// Runs in which the emulator did not keep up.
     late: AtomicU64,
-    notes: Mutex<Vec<String>>,
+    /// What Linux did in its own way, and whose way it was not.
+    notes: Mutex<BTreeMap<String, BTreeSet<String>>>,
     bar: Mutex<Option<Bar>>,
 }
 
@@ -75,20 +76,20 @@ impl Bench {
             _ => format!("THE EMULATOR DID NOT KEEP UP in {late} of {runs} runs"),
         };
         let mut remarks = vec![format!("ran on {}: {kept_up}", self.kernel())];
-        remarks.extend(
-            self.notes
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone(),
-        );
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        remarks.extend(notes.iter().map(|(what, who)| {
+            let who: Vec<&str> = who.iter().map(String::as_str).collect();
+            format!("{}: {what}", who.join(", "))
+        }));
         remarks
     }
 
-    fn note(&self, text: String) {
+    /// Keeps a note, `WHO: WHAT`.
+    fn note(&self, text: &str) {
+        let (who, what) = text.split_once(": ").unwrap_or(("all", text));
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        if !notes.contains(&text) {
-            notes.push(text);
-        }
+        let about = notes.entry(what.to_owned()).or_default();
+        about.extend(who.split(", ").map(str::to_owned));
     }
 
     /// The runner of a study. Says how long it will take.
@@ -207,7 +208,7 @@ impl Runner for Live {
             .map_err(|e| e.to_string())?;
         if is_bound(&scenario) {
             self.bench
-                .note("the analytic bound is computed, not run".to_owned());
+                .note("ideal: the analytic bound is computed, not run");
             return self.simulator.run(request);
         }
         let wanted = Wanted {
@@ -225,7 +226,7 @@ impl Runner for Live {
             self.bench.late.fetch_add(1, Ordering::Relaxed);
         }
         for note in ran.facts.notes {
-            self.bench.note(note);
+            self.bench.note(&note);
         }
         Ok(ran.outcome)
     }

@@ -91,6 +91,8 @@ pub struct Report {
     pub priority: Priority,
     /// GSO segments passed whole: losses come in bursts.
     pub gso: bool,
+    /// The crossings as they were at the marks that were asked for and reached.
+    pub marks: Vec<(Time, Vec<Crossing>)>,
 }
 
 impl Report {
@@ -118,8 +120,7 @@ impl Report {
     /// Whether the run was true to the model, in words, with the criterion.
     #[must_use]
     pub fn verdict(&self) -> String {
-        // Bins are not finer than this.
-        let late = Duration::from_micros(self.lateness.p99.as_micros());
+        let late = self.lateness.p99;
         let drops = self.machine.total();
         if self.kept_up() {
             return format!(
@@ -128,7 +129,7 @@ impl Report {
             );
         }
         let mut why = Vec::new();
-        if self.lateness.p99 > IN_TIME {
+        if late > IN_TIME {
             why.push(format!(
                 "1% of the packets left more than {late} late (the criterion is {IN_TIME})"
             ));

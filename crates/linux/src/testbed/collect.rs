@@ -40,14 +40,17 @@ pub(crate) fn outcome(
 ) -> Outcome {
     let ended_at = Time::ZERO + report.elapsed;
     ledger.mark_until(ended_at, true);
-    let crossings = crossings(scenario, &report.crossings);
-    let marks = ledger.marks.into_iter().map(|(at, flows)| Mark {
+    let marks = ledger.marks.into_iter().zip(&report.marks);
+    let marks = marks.map(|((at, flows), (_, counted))| Mark {
         at,
         flows,
-        // Only at the start, where nothing has crossed anything.
-        crossings: vec![CrossingCounts::default(); crossings.len()],
+        crossings: crossings(scenario, counted)
+            .iter()
+            .map(|c| c.counts)
+            .collect(),
     });
     let marks = marks.collect();
+    let crossings = crossings(scenario, &report.crossings);
     let mut flows = Vec::with_capacity(scenario.flows.len());
     let mut all_series = Vec::new();
     let each = scenario

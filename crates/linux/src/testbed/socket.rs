@@ -17,8 +17,7 @@ pub(crate) const PORT: u16 = 5001;
 /// `TCP_DELACK_MAX_US` (linux/tcp.h; kernels since 6.15).
 const DELACK_MAX_US: i32 = 46;
 
-/// A receive buffer that does not bind, where the congestion control keeps the
-/// window: more than the largest that the kernel needs by itself.
+/// A send buffer that does not bind.
 const WIDE_BUFFER: usize = 16 << 20;
 
 /// Connections that wait to be accepted.
@@ -40,11 +39,10 @@ pub(crate) fn tcp(setup: &Setup, local: SocketAddr, sends: bool) -> io::Result<S
     let timestamps = if setup.timestamps { 12 } else { 0 };
     socket.set_tcp_mss(setup.mss + timestamps)?;
     sockopt::set_socket_send_buffer_size_force(&socket, WIDE_BUFFER)?;
-    let receive = match setup.receive_buffer() {
-        Some(bytes) => bytes as usize,
-        None => WIDE_BUFFER,
-    };
-    sockopt::set_socket_recv_buffer_size_force(&socket, receive)?;
+    // Without it the kernel tunes the buffer, as it does for everybody.
+    if let Some(bytes) = setup.receive_buffer() {
+        sockopt::set_socket_recv_buffer_size_force(&socket, bytes as usize)?;
+    }
     if sends {
         socket.set_tcp_congestion(setup.control_name.as_bytes())?;
     }

@@ -5,7 +5,7 @@ use bentpipe_linux::testbed::{self, Options, Run};
 use bentpipe_scenario::{NodeId, Scenario, ScenarioBuilder};
 use bentpipe_tcp::{Transport, TransportSettings, find_transport};
 use bentpipe_traffic::Application;
-use bentpipe_units::{Bytes, Duration, Rate, Ratio};
+use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 
 /// True if namespaces and TUN devices can be made here; says so in a line if
 /// not.
@@ -62,5 +62,6 @@ pub(crate) fn transfer(bytes: u64) -> Application {
 pub(crate) fn run(scenario: &Scenario) -> Run {
     let mut options = Options::new(7).expect("an event descriptor");
     options.series = Some(Duration::from_millis(20));
+    options.marks = vec![Time::ZERO, Time::ZERO + Duration::from_millis(400)];
     testbed::run(scenario, options).expect("a run")
 }

@@ -63,6 +63,15 @@ fn a_transfer_takes_what_the_simulator_says() {
     assert_eq!(crossed(outcome), crossed(&simulated));
     assert!(outcome.links[0].utilisation > 0.1);
     assert!(outcome.crossings[0].counts.delivered_packets >= 400);
+    let [first, second] = &outcome.marks[..] else {
+        panic!("two marks");
+    };
+    assert_eq!(first.flows[0].sent, Bytes::ZERO);
+    assert_eq!(first.crossings.len(), outcome.crossings.len());
+    let (then, in_all) = (second.flows[0].delivered, ours.delivered);
+    assert!(Bytes::ZERO < then && then < in_all, "{then}");
+    let (then, in_all) = (second.crossings[0], outcome.crossings[0].counts);
+    assert!(0 < then.delivered_packets && then.delivered_packets < in_all.delivered_packets);
     let series = &outcome.series[0];
     assert!(series.sender.len() > 10, "{}", series.sender.len());
     assert_eq!(series.sender[0].phase, "slow_start");
