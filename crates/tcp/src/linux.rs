@@ -16,6 +16,7 @@
 //! | timers | `timer` | one timer that is one of three at a time |
 //! | window in use | [`limited`] | growth only where the window held the sender back, rest after idleness |
 //! | sending | `output` | what is lost goes first, then what is new |
+//! | spacing | `lateness` | what comes late shortens the next interval |
 //! | receiver | [`quickack`] | immediate and delayed acknowledgements, the window |
 //!
 //! In this profile:
@@ -36,6 +37,7 @@
 
 mod ack;
 mod alert;
+pub(crate) mod lateness;
 mod limited;
 mod order;
 mod output;
@@ -110,10 +112,6 @@ pub(crate) struct Linux {
     pub(super) lost: u64,
     initial_window: f64,
 }
-
-/// Sender and deadline in front of every packet that is paced: the first ten
-/// are not.
-pub(crate) const UNPACED: u32 = 10;
 
 impl Linux {
     pub(crate) fn new(initial_window: f64) -> Linux {

@@ -8,6 +8,7 @@ pub use record::SenderCounters;
 pub(crate) use record::Undo;
 
 use crate::imitated::Imitated;
+use crate::linux::lateness::{self, Lateness};
 use crate::packet::{Packet, Transmit, ecn, flags, priority, timestamp};
 use crate::probes::Probing;
 use crate::rate::RateSampler;
@@ -115,6 +116,8 @@ pub(crate) struct Sender {
     burst_left: u32,
     /// Segments that may still leave with the last one.
     quantum_left: u32,
+    /// Kept where Linux spaces the packets.
+    lateness: Option<Lateness>,
     pub(crate) last_sent_at: Time,
     pub(crate) counters: SenderCounters,
     pub(crate) max_cwnd: f64,
@@ -142,7 +145,6 @@ impl Sender {
             window.ssthresh = (room / u64::from(transport.mss.max(1))) as f64;
         }
         let burst_left = match transport.pacing {
-            Pacing::Off if transport.recovery == Recovery::Rack => crate::linux::UNPACED,
             Pacing::Off => 0,
             Pacing::Window { initial_burst, .. } => initial_burst,
         };
@@ -197,6 +199,7 @@ impl Sender {
             pacing_deadline: Time::MAX,
             burst_left,
             quantum_left: 0,
+            lateness: (transport.recovery == Recovery::Rack).then(Lateness::default),
             last_sent_at: Time::ZERO,
             counters: SenderCounters::default(),
             max_cwnd: transport.initial_window,
@@ -331,6 +334,9 @@ impl Sender {
     pub(crate) fn pacing_permits(&mut self, now: Time) -> bool {
         if self.pacing_deadline == Time::MAX || now >= self.pacing_deadline {
             self.quantum_left = self.window.send_quantum;
+            if let Some(lateness) = &mut self.lateness {
+                lateness.begin(now);
+            }
             return true;
         }
         self.quantum_left > 0
@@ -339,7 +345,12 @@ impl Sender {
     /// Moves the deadline by the time that a packet with `payload` bytes takes.
     pub(crate) fn note_paced(&mut self, now: Time, payload: u32) {
         self.quantum_left = self.quantum_left.saturating_sub(1);
-        if self.burst_left > 0 {
+        if let Some(lateness) = &mut self.lateness {
+            if self.counters.packets < lateness::UNPACED {
+                lateness.end(now);
+                return;
+            }
+        } else if self.burst_left > 0 {
             self.burst_left -= 1;
             return;
         }
@@ -349,7 +360,10 @@ impl Sender {
                 Some(_) => payload,
                 None => payload + self.header,
             };
-            let interval = rate.transmission_time(bentpipe_units::Bytes::new(u64::from(bytes)));
+            let mut interval = rate.transmission_time(bentpipe_units::Bytes::new(u64::from(bytes)));
+            if let Some(lateness) = &mut self.lateness {
+                interval = lateness.shorten(interval);
+            }
             // An idle sender earns no credit: it starts from now.
             let from = if self.pacing_deadline == Time::MAX {
                 now
@@ -357,6 +371,9 @@ impl Sender {
                 self.pacing_deadline
             };
             self.pacing_deadline = from.max(now) + interval.min(Duration::from_secs(60));
+            if let Some(lateness) = &mut self.lateness {
+                lateness.end(self.pacing_deadline);
+            }
         }
     }
 
