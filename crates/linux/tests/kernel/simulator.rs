@@ -29,6 +29,9 @@ const MSS: u64 = 1448;
 /// Segments at the start.
 const INITIAL_WINDOW: u64 = 2;
 
+/// Tries, where the machine gets in the way.
+const ATTEMPTS: usize = 5;
+
 /// Room in sockets for a whole transfer.
 const BUFFERS: &str = "4096 33554432 67108864";
 
@@ -43,14 +46,16 @@ struct Case {
     /// Largest difference as a share of the window; one segment is always
     /// allowed.
     share: f64,
-    /// A window that the comparison must have reached, segments.
+    /// A window that the comparison must have reached, segments; a machine that
+    /// is too busy sees too little.
     reaches: f64,
 }
 
-/// Slow start to some hundred segments.
+/// Slow start to some hundred segments, far below what fits the path, which some
+/// estimate.
 const SHORT: Case = Case {
     parameters: &[],
-    rate: "100 Mbit/s",
+    rate: "200 Mbit/s",
     one_way_delay: "30 ms",
     segments: 1500,
     share: 0.0,
@@ -196,7 +201,8 @@ fn simulated(scenario: &Scenario) -> Windows {
     windows
 }
 
-fn measured(control: &'static Control, case: &Case, scenario: &Scenario) -> Windows {
+/// What the kernel does; nothing where the machine got in the way.
+fn measured(control: &'static Control, case: &Case, scenario: &Scenario) -> Option<Windows> {
     let mut values = Values::new(control);
     values
         .set_text("initial_window", &INITIAL_WINDOW.to_string())
@@ -224,8 +230,7 @@ fn measured(control: &'static Control, case: &Case, scenario: &Scenario) -> Wind
             .join()
             .expect("no panic")
             .expect("the emulator runs");
-        assert_eq!(report.machine.total(), 0, "{}", report.verdict());
-        windows
+        windows.filter(|_| report.machine.total() == 0)
     })
 }
 
@@ -248,8 +253,9 @@ fn prepare(server: &Host, client: &Host) {
 }
 
 /// Sends everything at once and looks at the window until all is acknowledged,
-/// or half a minute has gone.
-fn transfer(case: &Case, control: &str, server: &Host, client: &Host) -> Windows {
+/// or half a minute has gone. Nothing where a segment was sent again: no link
+/// loses one here, so that the machine stood still.
+fn transfer(case: &Case, control: &str, server: &Host, client: &Host) -> Option<Windows> {
     let address = SocketAddr::from((ipv4(0, 1), 5000));
     let bytes = case.segments * MSS;
     let listener = client
@@ -272,10 +278,10 @@ fn transfer(case: &Case, control: &str, server: &Host, client: &Host) -> Windows
     windows.insert(0, f64::from(info(&stream).cwnd));
     stream.write_all(&vec![0; bytes as usize]).unwrap();
     let begun = Instant::now();
-    let mut acknowledged = 0;
+    let (mut acknowledged, mut disturbed) = (0, false);
     while acknowledged < bytes && begun.elapsed() < Duration::from_secs(30) {
         let now = settled(&stream);
-        assert_eq!(now.retransmissions, 0, "nothing is lost here");
+        disturbed |= now.retransmissions > 0;
         // The SYN counts as a byte.
         acknowledged = now.acknowledged.saturating_sub(1);
         windows.insert(acknowledged / MSS, f64::from(now.cwnd));
@@ -287,7 +293,7 @@ fn transfer(case: &Case, control: &str, server: &Host, client: &Host) -> Windows
     // No socket that waits for an emulator that is gone.
     let at_once = Some(Duration::ZERO);
     SockRef::from(&stream).set_linger(at_once).unwrap();
-    windows
+    (!disturbed).then_some(windows)
 }
 
 /// The kernel reads the window a little before it counts what is acknowledged:
@@ -312,15 +318,19 @@ fn the_simulator_has_the_windows_of_the_kernel() {
         for case in cases(control) {
             let scenario = scenario(control, &case);
             let model = simulated(&scenario);
-            let kernel = measured(control, &case, &scenario);
-            compare(control, &case, &model, &kernel);
+            let enough = (0..ATTEMPTS).any(|_| {
+                let kernel = measured(control, &case, &scenario);
+                kernel.is_some_and(|k| compare(control, &case, &model, &k) >= case.reaches)
+            });
+            assert!(enough, "{}: this machine is too busy", control.name);
         }
     }
 }
 
 /// Holds the windows against each other until the last segment is sent: what is
-/// beyond that is a question of the host and not of the control.
-fn compare(control: &Control, case: &Case, model: &Windows, kernel: &Windows) {
+/// beyond that is a question of the host and not of the control. Returns the
+/// largest window that was looked at.
+fn compare(control: &Control, case: &Case, model: &Windows, kernel: &Windows) -> f64 {
     let what = format!("{} {:?}", control.name, case.parameters);
     let mut largest = 0.0_f64;
     for (acknowledged, &real) in kernel {
@@ -337,8 +347,5 @@ fn compare(control: &Control, case: &Case, model: &Windows, kernel: &Windows) {
              in the simulator"
         );
     }
-    assert!(
-        largest >= case.reaches,
-        "{what}: looked up to cwnd {largest} only"
-    );
+    largest
 }
