@@ -113,6 +113,20 @@ pub(crate) fn ideal() -> Transport {
     refined(IDEAL, IDEAL, TransportSettings::default())
 }
 
+/// Commands that put the transport's congestion control into the kernel and
+/// choose it; none for what bentpipe has no kernel control for.
+fn into_the_kernel(transport: &str) -> Vec<String> {
+    let control = transport.replace('+', "p").replace('-', "");
+    let name = format!("bp_{}", control.trim_start_matches("bp_"));
+    match bentpipe_bpf::find(&name) {
+        Some(control) => vec![
+            format!("bentpipe kernel load {}", control.name),
+            format!("sysctl -w net.ipv4.tcp_congestion_control={}", control.name),
+        ],
+        None => Vec::new(),
+    }
+}
+
 /// What a Linux host does unless told otherwise.
 pub(crate) fn default_transport() -> Transport {
     as_in_linux(DEFAULT, DEFAULT, window(STOCK_WINDOW))
@@ -124,6 +138,9 @@ impl Lineup {
         if matches!(reach, Reach::Module | Reach::Setting) && transport.receive_buffer == self.open
         {
             switch.extend(self.buffers.iter().cloned());
+        }
+        if reach == Reach::Absent && switch.is_empty() {
+            switch = into_the_kernel(&transport.name);
         }
         self.list.push(Candidate {
             name: transport.name.clone(),

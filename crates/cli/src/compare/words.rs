@@ -135,9 +135,14 @@ pub(super) fn how(pick: &Measured, pep: Pep) -> (String, &[String]) {
         Reach::Setting | Reach::Module => {
             "Switch it on at the sender of the data; the receiver needs no change:".to_owned()
         }
+        Reach::Absent | Reach::Reference if pick.switch.is_empty() => format!(
+            "There is nothing to switch on: {} is not in stock Linux, and bentpipe has no kernel \
+             congestion control for it. This is a prediction.",
+            pick.name
+        ),
         Reach::Absent | Reach::Reference => format!(
-            "There is nothing to switch on yet: {} is not in stock Linux. bentpipe plans kernel \
-             modules for such transports; until then this is a prediction.",
+            "{} is not in stock Linux. bentpipe puts it into the running kernel of the sender \
+             (Linux 6.4 or newer; `bentpipe doctor` tells):",
             pick.name
         ),
     };
