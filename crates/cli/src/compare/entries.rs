@@ -115,17 +115,26 @@ pub(crate) fn ideal() -> Transport {
 
 /// Commands that put the transport's congestion control into the kernel and
 /// choose it; none for what bentpipe has no kernel control for.
-fn into_the_kernel(transport: &str) -> Vec<String> {
-    let control = transport.replace('+', "p").replace('-', "");
+fn into_the_kernel(transport: &Transport) -> Vec<String> {
+    let control = transport.name.replace('+', "p").replace('-', "");
     let name = format!("bp_{}", control.trim_start_matches("bp_"));
-    match bentpipe_bpf::find(&name) {
-        Some(control) => vec![
-            format!("bentpipe kernel load {}", control.name),
-            format!("sysctl -w net.ipv4.tcp_congestion_control={}", control.name),
-        ],
-        None => Vec::new(),
-    }
+    let Some(control) = bentpipe_bpf::find(&name) else {
+        return Vec::new();
+    };
+    let window = transport.initial_window;
+    let set = if (window - LINUX_WINDOW).abs() < 0.5 {
+        String::new()
+    } else {
+        format!(" --set initial_window={window}")
+    };
+    vec![
+        format!("bentpipe kernel load {}{set}", control.name),
+        format!("sysctl -w net.ipv4.tcp_congestion_control={}", control.name),
+    ]
 }
+
+/// Initial window of Linux, segments.
+const LINUX_WINDOW: f64 = 10.0;
 
 /// What a Linux host does unless told otherwise.
 pub(crate) fn default_transport() -> Transport {
@@ -140,7 +149,7 @@ impl Lineup {
             switch.extend(self.buffers.iter().cloned());
         }
         if reach == Reach::Absent && switch.is_empty() {
-            switch = into_the_kernel(&transport.name);
+            switch = into_the_kernel(&transport);
         }
         self.list.push(Candidate {
             name: transport.name.clone(),

@@ -24,12 +24,11 @@ pub(super) fn main(args: &args::KernelList, out: &mut Output) -> Result<Status, 
     }
     for control in &controls {
         let names = names_of(control, &loaded);
-        let state = match names.as_slice() {
-            [] => String::new(),
-            names => format!(" [loaded as {}]", names.join(", ")),
-        };
-        out.strong(format_args!("{}: {}{state}", control.name, control.summary))?;
+        out.strong(format_args!("{}: {}", control.name, control.summary))?;
         out.paragraph(2, control.origin)?;
+        if !names.is_empty() {
+            out.paragraph(2, &format!("loaded now as {}", names.join(", ")))?;
+        }
         let common = if args.name.is_some() { 0 } else { COMMON };
         for parameter in control.parameters.iter().skip(common) {
             explain(parameter, out)?;
