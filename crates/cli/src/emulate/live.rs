@@ -241,7 +241,7 @@ impl Run<'_> {
 /// Says what there is now and how to use it.
 fn introduce(scenario: &Scenario, seed: u64, emulator: &Emulator, how: bool) {
     for what in emulator.swept() {
-        talk(format_args!("removed {what}, which a killed run had left"));
+        talk(format_args!("cleaned up after a killed run: {what}"));
     }
     talk(format_args!(
         "emulating {}, seed {seed}, MTU {} bytes",

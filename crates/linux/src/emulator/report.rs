@@ -120,7 +120,8 @@ impl Report {
     /// Whether the run was true to the model, in words, with the criterion.
     #[must_use]
     pub fn verdict(&self) -> String {
-        let late = self.lateness.p99;
+        // Bins are not finer than this.
+        let late = Duration::from_micros(self.lateness.p99.as_micros());
         let drops = self.machine.total();
         if self.kept_up() {
             return format!(
@@ -129,7 +130,7 @@ impl Report {
             );
         }
         let mut why = Vec::new();
-        if late > IN_TIME {
+        if self.lateness.p99 > IN_TIME {
             why.push(format!(
                 "1% of the packets left more than {late} late (the criterion is {IN_TIME})"
             ));

@@ -30,8 +30,8 @@ use std::time::Instant;
 /// Packets that are read from one device before the others have their turn.
 const TURN: usize = 32;
 
-/// An event this near is waited for without sleeping.
-const NEAR: Duration = Duration::from_micros(2);
+/// An event this near is waited for without sleeping, which takes longer.
+const NEAR: Duration = Duration::from_micros(6);
 
 /// Where real-time priority is not allowed.
 const NICE: i32 = -15;

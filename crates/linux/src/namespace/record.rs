@@ -47,7 +47,7 @@ impl fmt::Display for Leftover {
         match self {
             Leftover::Namespace(name) => write!(f, "network namespace `{name}`"),
             Leftover::Feature(interface, feature) => {
-                write!(f, "the state `{feature}` off of interface `{interface}`")
+                write!(f, "`{feature}` of interface `{interface}`, which was off")
             }
         }
     }

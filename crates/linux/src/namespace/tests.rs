@@ -85,3 +85,20 @@ fn what_a_killed_process_leaves_is_swept() {
     sweep();
     assert!(!path(&name).exists());
 }
+
+#[test]
+fn a_process_number_that_was_used_again_is_not_taken_for_its_owner() {
+    if !testing::may("a_process_number_that_was_used_again_is_not_taken_for_its_owner") {
+        return;
+    }
+    // Process 1 runs, and did not start at this time.
+    let name = testing::name("reused");
+    let made = Command::new("ip").args(["netns", "add", &name]).status();
+    assert!(made.unwrap().success() && path(&name).exists());
+    let record = Path::new("/run/bentpipe/1");
+    fs::create_dir_all("/run/bentpipe").unwrap();
+    fs::write(record, format!("3\nnamespace {name}\nnonsense\n")).unwrap();
+    sweep();
+    // Another test may be sweeping, too, and not be done.
+    assert!(testing::wait(|| !path(&name).exists() && !record.exists()));
+}
