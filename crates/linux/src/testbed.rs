@@ -333,6 +333,7 @@ impl<'a> Bench<'a> {
         };
         let tcp = Tcp {
             setup,
+            prompt: !application::is_bulk(&flow.application),
             hosts,
             addresses,
         };

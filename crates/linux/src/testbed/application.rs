@@ -40,6 +40,9 @@ pub(crate) struct Work<'a> {
 #[derive(Debug)]
 pub(crate) struct Tcp<'a> {
     pub(crate) setup: &'a Setup,
+    /// What is written goes at once, whether it fills a segment or not. For
+    /// bulk data that would cut segments where the window ends.
+    pub(crate) prompt: bool,
     /// The hosts `from` and `to`, and the flow's address at each.
     pub(crate) hosts: [&'a Host; 2],
     pub(crate) addresses: [SocketAddr; 2],
@@ -57,6 +60,14 @@ pub(crate) enum Ready<'a> {
 /// What a thread does.
 pub(crate) type Side<'a> = Box<dyn FnOnce() + Send + 'a>;
 
+/// True for bulk data.
+pub(crate) fn is_bulk(application: &Application) -> bool {
+    matches!(
+        application,
+        Application::Transfer { .. } | Application::Persistent
+    )
+}
+
 /// Which side opens the connection: 0 is `from`, which sends the data.
 pub(crate) fn opener(application: &Application) -> usize {
     usize::from(matches!(
@@ -70,10 +81,16 @@ impl Tcp<'_> {
     pub(crate) fn listener(&self, side: usize) -> io::Result<Socket> {
         let local = SocketAddr::new(self.addresses[side].ip(), PORT);
         self.hosts[side].enter(|| {
-            let socket = socket::tcp(self.setup, local, side == 0)?;
+            let socket = self.socket(local, side)?;
             socket::listen(&socket, self.setup)?;
             Ok(socket)
         })
+    }
+
+    fn socket(&self, local: SocketAddr, side: usize) -> io::Result<Socket> {
+        let socket = socket::tcp(self.setup, local, side == 0)?;
+        socket.set_tcp_nodelay(self.prompt)?;
+        Ok(socket)
     }
 
     /// Opens a connection from `side`; `None` if the run is over.
@@ -81,7 +98,7 @@ impl Tcp<'_> {
         let local = SocketAddr::new(self.addresses[side].ip(), 0);
         let remote = SocketAddr::new(self.addresses[1 - side].ip(), PORT);
         let host = self.hosts[side];
-        let socket = host.enter(|| socket::tcp(self.setup, local, side == 0))?;
+        let socket = host.enter(|| self.socket(local, side))?;
         let begin =
             |socket: &Socket| host.with_options(self.setup, || socket.connect(&remote.into()));
         let opened = socket::connected(socket, clock, begin)?;

@@ -32,7 +32,6 @@ pub(crate) fn tcp(setup: &Setup, local: SocketAddr, sends: bool) -> io::Result<S
         Some(Protocol::TCP),
     )?;
     socket.set_reuse_address(true)?;
-    socket.set_tcp_nodelay(true)?;
     // What closes is gone at once: no orphan outlives the run's namespaces.
     socket.set_linger(Some(Duration::ZERO))?;
     // The option counts the bytes that timestamps take as well.
