@@ -30,10 +30,16 @@
 //! - Those that own the window set it; the other ones only set ssthresh when
 //!   something is lost, and PRR brings cwnd there.
 //!
-//! Left out: what GSO, small queues and the queueing discipline do to a burst
-//! (segments leave one by one); the 300 s after which Linux forgets a smallest
-//! RTT; thin-stream timers; receivers that take back what they selectively
-//! acknowledged; the tuning of send buffers.
+//! Left out, with what was seen of it on a kernel of 6.18 at 2 Mbit/s and 511 ms:
+//! - Segments leave one by one. The kernel sends pairs, and at times holds the odd
+//!   one of a burst back until the next ACK. That shifts which segments share a
+//!   delayed ACK, by an ACK's delay now and then; a control that cuts when round
+//!   trips rise may cut at another time for it.
+//! - Timers are exact. Those of a kernel with 250 ticks a second come up to 32 ms
+//!   late beyond a quarter of a second.
+//! - The 300 s after which Linux forgets a smallest RTT, thin-stream timers,
+//!   receivers that take back what they selectively acknowledged, and the tuning
+//!   of send buffers, which never held a transfer back.
 
 mod ack;
 mod alert;
