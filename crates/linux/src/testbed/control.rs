@@ -29,6 +29,9 @@ const MODULES: [(&str, &str); 9] = [
 /// The baseline that counts ACKs, and what it is in the kernel.
 const BASELINE: (&str, &str) = ("newreno", "bp_const");
 
+/// Westwood with Hoe's estimate is a control of its own in the kernel.
+const ENHANCED: &str = "bp_etcpw";
+
 /// A congestion control of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
@@ -57,7 +60,12 @@ impl Control {
         if let Some((_, module)) = MODULES.iter().find(|(imitation, _)| *imitation == name) {
             return Control::module(transport, module);
         }
-        let mut values = ours(name).ok_or_else(|| {
+        let estimates = |value: &ParameterValue| *value != ParameterValue::from("off");
+        let mut values = match transport.parameters.get("hoe") {
+            Some(value) if name == "westwood" && estimates(value) => ours(ENHANCED),
+            _ => ours(name),
+        }
+        .ok_or_else(|| {
             format!("the congestion control `{name}` has no counterpart in the kernel")
         })?;
         for (parameter, value) in transport.parameters.iter() {
@@ -99,14 +107,15 @@ fn ours(name: &str) -> Option<Values> {
         values.set_text("k", "1").ok()?;
         return Some(values);
     }
-    let plain = name.replace('+', "_plus").replace('-', "_");
-    let candidates = [name.to_owned(), format!("bp_{name}"), format!("bp_{plain}")];
+    let plain = name.replace('+', "p").replace('-', "");
+    let candidates = [name.to_owned(), format!("bp_{plain}")];
     let found = candidates.iter().find_map(|name| bentpipe_bpf::find(name));
     found.map(Values::new)
 }
 
 /// Sets what is a transport's in a scenario and a control's in the kernel. What a
-/// control does not have is left to the kernel.
+/// control does not have is left to the kernel, and what is the control's own
+/// where the scenario names it (`bp_hybla`) to its parameters.
 fn given_by_transport(
     values: &mut Values,
     transport: &Transport,
@@ -125,7 +134,12 @@ fn given_by_transport(
         ("recovery_fix", transport.recovery_fix.to_string()),
         ("pacing", pacing.to_string()),
     ];
-    for (name, value) in given {
+    let own = matches!(
+        &transport.congestion_control,
+        CongestionControlChoice::Named(name) if name == values.control().name
+    );
+    let shared = if own { 2 } else { given.len() };
+    for (name, value) in given.into_iter().take(shared) {
         let set = transport.parameters.get(name).is_some();
         let known = values.control().parameters.iter().any(|p| p.name == name);
         if known && !set {
@@ -246,5 +260,38 @@ mod tests {
         assert!(next_name().len() <= kernel::LONGEST_NAME);
         assert_ne!(next_name(), next_name());
         assert!(kernel::check_name(&next_name()).is_ok());
+    }
+
+    #[test]
+    fn names_of_the_simulator_find_their_control() {
+        for (name, control) in [
+            ("newreno", "bp_const"),
+            ("mtsi", "bp_mtsi"),
+            ("westwood", "bp_westwood"),
+            ("westwood+", "bp_westwoodp"),
+            ("e-tcpw", "bp_etcpw"),
+            ("new-vegas", "bp_newvegas"),
+            ("bp_hybla", "bp_hybla"),
+        ] {
+            let transport = find_transport(name).unwrap().transport();
+            let Ok(Control::Ours(values)) = Control::of(&transport, None) else {
+                panic!("{name}");
+            };
+            assert_eq!(values.control().name, control, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_control_by_its_own_name_keeps_its_own_parameters() {
+        for (name, pacing) in [("bp_hybla", "1"), ("hybla", "1")] {
+            let transport = find_transport(name).unwrap().transport();
+            let Ok(Control::Ours(values)) = Control::of(&transport, Some(100)) else {
+                panic!("{name}");
+            };
+            let mut texts = values.texts();
+            assert!(texts.any(|(p, text)| p.name == "window_clamp" && text == "100"));
+            assert!(texts.any(|(p, text)| p.name == "recovery_fix" && text == "true"));
+            assert!(texts.any(|(p, text)| p.name == "pacing" && text == pacing));
+        }
     }
 }
