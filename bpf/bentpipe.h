@@ -58,7 +58,9 @@ enum {
 	TCP_CA_LOSS = 4,
 };
 
-/* Events, as cwnd_event tells them. */
+/* Events, as cwnd_event tells them. The end of fast recovery is told as the state
+ * Open first, then, with cwnd at ssthresh, as CA_EVENT_COMPLETE_CWR; that of CWR
+ * the other way round. */
 enum {
 	CA_EVENT_TX_START = 0,
 	CA_EVENT_CWND_RESTART = 1,

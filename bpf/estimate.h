@@ -125,13 +125,15 @@ static INLINE void cut_event(struct sock *sk, struct window *window, struct cut 
 	cut->exact = 0;
 }
 
-/* For set_state: a timeout in recovery does not cut again. */
+/* For set_state: a timeout in recovery does not cut again. The kernel tells the
+ * state Open before the end of recovery, which is therefore cwnd_event's alone. */
 static INLINE void cut_state(struct sock *sk, struct cut *cut, __u8 state)
 {
-	if (state == TCP_CA_LOSS && cut->exact)
+	if (state != TCP_CA_LOSS)
+		return;
+	if (cut->exact)
 		tcp_sk(sk)->snd_ssthresh = cut->threshold.whole;
-	if (state == TCP_CA_LOSS || state == TCP_CA_OPEN)
-		cut->exact = 0;
+	cut->exact = 0;
 }
 
 #endif

@@ -248,9 +248,8 @@ HOOK_WITH(void, set_state, __u8, new_state)
 		restore_threshold(sk, state);
 		state->holds = 0;
 		state->avoids = 0;
-	}
-	if (new_state == TCP_CA_LOSS || new_state == TCP_CA_OPEN)
 		state->after = 0;
+	}
 }
 
 HOOK_WITH(void, cwnd_event, int, event)

@@ -4,8 +4,8 @@
 //! What will run in the kernel runs here: whole windows, whole microseconds, and
 //! the hooks in the kernel's order. On every ACK `pkts_acked`, then
 //! `in_ack_event`; `ssthresh` when the window is to be cut, then `set_state`; a
-//! timeout tells `CA_EVENT_LOSS` in between. The end of recovery sets cwnd to
-//! ssthresh, then tells `CA_EVENT_COMPLETE_CWR` and the state Open. Last comes
+//! timeout tells `CA_EVENT_LOSS` in between. The end of recovery tells the state
+//! Open, sets cwnd to ssthresh and tells `CA_EVENT_COMPLETE_CWR`. Last comes
 //! `cong_avoid` for an ACK that may raise the window or, where the control has
 //! it, `cong_control` for every ACK: such a control does recovery itself.
 //!
@@ -269,11 +269,11 @@ impl CongestionControl for Kernel {
     fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
         self.enter(window);
         self.count_packets(exit.flight);
+        self.set_state(CongestionState::Open);
         if !self.native.has_cong_control() {
             self.native.socket.snd_cwnd = self.native.socket.snd_ssthresh;
             self.native.cwnd_event(CongestionEvent::ReductionComplete);
         }
-        self.set_state(CongestionState::Open);
         self.leave(window);
     }
 

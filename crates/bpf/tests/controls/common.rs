@@ -82,13 +82,13 @@ pub(crate) fn lose(native: &mut Native, out: u32) -> u32 {
 }
 
 /// The end of that recovery, as the kernel has it for a control without
-/// `cong_control`.
+/// `cong_control`: the state comes first (`tcp_try_undo_recovery`).
 pub(crate) fn recover(native: &mut Native) {
+    native.set_state(CongestionState::Open);
     if !native.has_cong_control() {
         native.socket.snd_cwnd = native.socket.snd_ssthresh;
         native.cwnd_event(CongestionEvent::ReductionComplete);
     }
-    native.set_state(CongestionState::Open);
 }
 
 /// A timeout with `out` segments outstanding.

@@ -112,8 +112,8 @@ fn what_is_undone_stays_when_the_end_of_recovery_is_told() {
         native.socket.snd_cwnd = 60;
         native.socket.snd_cwnd = native.undo_cwnd();
         native.socket.snd_ssthresh = 50;
-        native.cwnd_event(CongestionEvent::ReductionComplete);
         native.set_state(CongestionState::Open);
+        native.cwnd_event(CongestionEvent::ReductionComplete);
         assert_eq!(native.socket.snd_cwnd, 100, "{name}");
         assert_eq!(native.socket.snd_ssthresh, 50, "{name}");
     }
