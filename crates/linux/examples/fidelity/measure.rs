@@ -1,20 +1,4 @@
-//! How true the emulator is to its model, and how much it can carry, on this
-//! machine: prints a table. Needs root and an otherwise idle machine.
-//!
-//! ```sh
-//! cargo run --release -p bentpipe-linux --example fidelity -- [CASE...]
-//! ```
-//!
-//! Cases: `model` (a saturated link of 2 Mbit/s), `loss` (100,000 packets),
-//! `rate` (1 Gbit/s and more), `gso` (segments passed whole), `soak` (50,000
-//! changes of a timeline). All of them if none is named. With a number of
-//! seconds first, each run of `rate` and `gso` takes so long.
-
-#![allow(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "a measurement by the clock, for people"
-)]
+//! The measurements.
 
 use bentpipe_link::{
     ChannelSettings, Limit, Link, LinkSettings, Loss, Offered, Piece, QueueSettings, Timeline,
@@ -31,12 +15,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-type Done<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+pub(crate) type Done<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Payload of a datagram that makes a packet of 1500 bytes.
 const PAYLOAD: usize = 1472;
 
-fn main() -> Done<()> {
+pub(crate) fn main() -> Done<()> {
     let mut cases: Vec<String> = std::env::args().skip(1).collect();
     let mut seconds = 10;
     if let Some(given) = cases.first().and_then(|first| first.parse().ok()) {
@@ -474,7 +458,7 @@ fn say(report: &Report) {
         us(l.p99),
         us(l.p999),
         us(l.max),
-        us(report.cpu_per_packet()),
+        us(report.cpu_per_packet().unwrap_or_default()),
         report.cpu.as_secs() / report.elapsed.as_secs()
     );
     println!(
