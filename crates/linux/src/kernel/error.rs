@@ -33,7 +33,7 @@ pub enum KernelError {
     #[error(
         "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing), by which congestion \
          controls find their way in its structures\n  use a kernel with CONFIG_DEBUG_INFO_BTF=y: \
-         those of Debian 12, Ubuntu 22.04, Fedora and their successors have it"
+         those of Debian 13, Ubuntu 24.04, Fedora 39 and their successors have it"
     )]
     NoBtf,
     /// Too old a kernel.
