@@ -79,10 +79,10 @@ pub struct Options {
     pub seed: Option<u64>,
     /// Which pairs of hosts have addresses.
     pub pairs: Pairs,
-    /// When the run ends by itself; never, where `None`.
+    /// When the run ends by itself, more than zero; never, where `None`.
     pub duration: Option<Duration>,
     /// MTU of the hosts' devices: by the largest packets of the scenario's
-    /// transports, and at least 1500 bytes, where `None`.
+    /// flows, and at least 1500 bytes, where `None`.
     pub mtu: Option<u16>,
     /// Names of namespaces, by nodes: one that exists is used and stays, and
     /// one that does not is made. The others are `bp-PID-NODE`, for
@@ -186,7 +186,8 @@ impl Emulator {
     /// frames that the kernel has taken a VLAN tag off lose it.
     ///
     /// # Errors
-    /// As [`Emulator::new`]; if there are no such interfaces of Ethernet.
+    /// As [`Emulator::new`]; if there are no such interfaces of Ethernet, or they
+    /// are one and the same.
     pub fn between(
         scenario: &Scenario,
         options: &Options,
@@ -196,6 +197,9 @@ impl Emulator {
             gso: false,
             ..options.clone()
         };
+        if interfaces[0] == interfaces[1] {
+            return Err(EmulatorError::SameInterface(interfaces[0].to_owned()));
+        }
         let (scenario, mut pairs) = prepare(scenario, &options)?;
         pairs.truncate(1);
         let stop = Stop::new().map_err(EmulatorError::Start)?;
@@ -359,6 +363,9 @@ impl Emulator {
 
 /// The scenario as it is emulated, and its pairs.
 fn prepare(scenario: &Scenario, options: &Options) -> Result<(Scenario, Vec<Pair>), EmulatorError> {
+    if options.duration.is_some_and(|duration| duration.is_zero()) {
+        return Err(EmulatorError::NoTime);
+    }
     let mut why = refusals(scenario);
     let mut scenario = scenario.clone();
     if options.gso {
@@ -401,10 +408,13 @@ fn count_in_bytes(scenario: &mut Scenario) -> Vec<String> {
     why
 }
 
-/// The MTU that was asked for, or that the scenario's transports need.
+/// The MTU that was asked for, or that the scenario's flows need.
 fn mtu(scenario: &Scenario, wanted: Option<u16>) -> Result<u16, EmulatorError> {
     let transports = scenario.flows.iter().filter_map(|f| f.transport.as_ref());
-    let largest = transports.map(|t| t.mss + t.header_bytes()).max();
+    let segments = transports.map(|t| t.mss + t.header_bytes());
+    let datagrams = scenario.flows.iter().filter_map(plan::datagram);
+    let datagrams = datagrams.map(|bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX));
+    let largest = segments.chain(datagrams).max();
     let needed = || largest.unwrap_or(0).max(PACKET as u32);
     let mtu = wanted.map_or_else(needed, u32::from);
     match u16::try_from(mtu) {

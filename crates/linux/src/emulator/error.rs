@@ -24,6 +24,12 @@ pub enum EmulatorError {
     /// The MTU is too small or too large.
     #[error("an MTU of {0} bytes is not possible: IPv6 needs 1280, and 65535 is the most")]
     Mtu(u32),
+    /// Both interfaces of a gateway are one.
+    #[error("`{0}` twice: a gateway stands between two different interfaces")]
+    SameInterface(String),
+    /// The run would end before it begins.
+    #[error("a run of no time emulates nothing: give a duration of more than zero, or none")]
+    NoTime,
     /// About a namespace.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),

@@ -103,7 +103,7 @@ fn an_interface_must_be_there() {
         wrong.unwrap_err().to_string(),
         "there is no network interface `none0` in this network namespace"
     );
-    let wrong = Emulator::between(&scenario, &Options::default(), ["lo", "lo"]);
+    let wrong = Emulator::between(&scenario, &Options::default(), ["lo", "none1"]);
     let wrong = wrong.unwrap_err().to_string();
     assert!(wrong.contains("`lo` is not Ethernet"), "{wrong}");
 }

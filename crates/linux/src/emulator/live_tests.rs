@@ -214,6 +214,27 @@ fn segments_are_passed_whole_if_asked_for() {
 }
 
 #[test]
+fn datagrams_are_not_cut_into_fragments() {
+    let sending = |bytes| {
+        let mut scenario = pair(settings(Rate::from_mbps(1), Duration::ZERO, 10, 0.0));
+        scenario.flows[0].transport = None;
+        scenario.flows[0].application = Application::ConstantRate {
+            rate: Rate::from_mbps(1),
+            packet_size: Bytes::new(bytes),
+        };
+        scenario
+    };
+    for (bytes, needed) in [(200, 1500), (4000, 4000), (65_535, 65_535)] {
+        assert_eq!(mtu(&sending(bytes), None).unwrap(), needed);
+    }
+    assert!(refusals(&sending(65_535)).is_empty());
+    assert_eq!(
+        refusals(&sending(65_536)),
+        ["flow `file` sends packets of 65.536 kB, and those of IP have 65.535 kB at most"]
+    );
+}
+
+#[test]
 fn what_cannot_be_done_is_refused_before_anything_is_made() {
     let mut scenario = pair(settings(Rate::from_mbps(1), Duration::ZERO, 10, 0.0));
     scenario.links[0].settings.queue = QueueSettings::AckFilter {
@@ -222,6 +243,14 @@ fn what_cannot_be_done_is_refused_before_anything_is_made() {
     let wrong = Emulator::new(&scenario, &Options::default()).unwrap_err();
     assert!(wrong.to_string().contains("link `hop` filters"), "{wrong}");
     let scenario = pair(settings(Rate::from_mbps(1), Duration::ZERO, 10, 0.0));
+    let options = Options {
+        duration: Some(Duration::ZERO),
+        ..Options::default()
+    };
+    let wrong = Emulator::new(&scenario, &options).unwrap_err();
+    assert!(matches!(wrong, EmulatorError::NoTime), "{wrong}");
+    let wrong = Emulator::between(&scenario, &Options::default(), ["lo", "lo"]).unwrap_err();
+    assert!(wrong.to_string().starts_with("`lo` twice"), "{wrong}");
     let options = Options {
         namespaces: vec![("c".to_owned(), "x".to_owned())],
         ..Options::default()

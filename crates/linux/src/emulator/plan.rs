@@ -3,6 +3,8 @@
 
 use bentpipe_link::QueueSettings;
 use bentpipe_scenario::{Flow, LinkId, NodeId, RouteChange, Scenario};
+use bentpipe_traffic::Application;
+use bentpipe_units::Bytes;
 use std::collections::{BTreeSet, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -138,6 +140,22 @@ fn hosts(scenario: &Scenario) -> BTreeSet<NodeId> {
     leaves.chain(ends).collect()
 }
 
+/// The longest packet of IP.
+const LONGEST: Bytes = Bytes::new(u16::MAX as u64);
+
+/// The length of the packets of a flow of datagrams, with their headers; `None`
+/// for other flows.
+pub(super) fn datagram(flow: &Flow) -> Option<Bytes> {
+    match flow.application {
+        Application::ConstantRate { packet_size, .. } | Application::OnOff { packet_size, .. }
+            if flow.transport.is_none() =>
+        {
+            Some(packet_size)
+        }
+        _ => None,
+    }
+}
+
 /// What in `scenario` cannot be done live, a sentence each; nothing where all
 /// of it can.
 #[must_use]
@@ -164,6 +182,14 @@ pub fn refusals(scenario: &Scenario) -> Vec<String> {
         if link.reports_corruption {
             why.push(format!(
                 "link `{name}` reports corruption, which no Linux host listens to"
+            ));
+        }
+    }
+    for flow in &scenario.flows {
+        if let Some(bytes) = datagram(flow).filter(|bytes| *bytes > LONGEST) {
+            why.push(format!(
+                "flow `{}` sends packets of {bytes}, and those of IP have {LONGEST} at most",
+                flow.name
             ));
         }
     }

@@ -5,6 +5,9 @@ pub(crate) const SYN: u8 = 0x02;
 /// Flag of TCP: the acknowledgement number counts.
 pub(crate) const ACK: u8 = 0x10;
 
+/// The bits of IPv4's header that say where a fragment belongs.
+const OFFSET: u16 = 0x1fff;
+
 /// A packet of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Segment {
@@ -32,11 +35,15 @@ pub(crate) enum Segment {
 
 impl Segment {
     /// Reads the headers of the IP packet that begins with `bytes`; the payload
-    /// may be cut off. `None` for what is neither TCP nor UDP.
+    /// may be cut off. `None` for what is neither TCP nor UDP, and for all but
+    /// the first fragment of a packet, which have no such headers.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Segment> {
         let (protocol, header, length) = match bytes.first()? >> 4 {
             4 => {
                 let header = usize::from(bytes[0] & 0x0f) * 4;
+                if u16_at(bytes, 6)? & OFFSET != 0 {
+                    return None;
+                }
                 (*bytes.get(9)?, header, u32::from(u16_at(bytes, 2)?))
             }
             // Our own hosts send no extension headers.
@@ -113,6 +120,16 @@ mod tests {
         let mut bytes = packet();
         bytes[9] = 17;
         assert_eq!(Segment::parse(&bytes), Some(Segment::Udp { payload: 124 }));
+    }
+
+    #[test]
+    fn a_later_fragment_has_no_headers_to_read() {
+        let mut bytes = packet();
+        // More fragments follow: the first.
+        bytes[6] = 0x20;
+        assert!(Segment::parse(&bytes).is_some());
+        (bytes[6], bytes[7]) = (0, 185);
+        assert_eq!(Segment::parse(&bytes), None);
     }
 
     #[test]
