@@ -133,6 +133,9 @@ pub enum Error {
     /// A thread could not be started.
     #[error("cannot start a thread: {0}")]
     Thread(io::Error),
+    /// Sockets of flows failed during the run, each in words.
+    #[error("{}", .0.join("\n"))]
+    Failed(Vec<String>),
     /// It was stopped.
     #[error("stopped before the end of the run")]
     Stopped,
@@ -193,13 +196,14 @@ pub fn run(scenario: &Scenario, options: Options) -> Result<Run, Error> {
     if done.stopped {
         return Err(Error::Stopped);
     }
-    let mut notes = notes(scenario, &setups);
-    notes.extend(done.failed);
+    if !done.failed.is_empty() {
+        return Err(Error::Failed(done.failed));
+    }
     Ok(Run {
         outcome: done.outcome,
         report: done.report,
         controls: setups.iter().map(control).collect(),
-        notes,
+        notes: notes(scenario, &setups),
     })
 }
 
