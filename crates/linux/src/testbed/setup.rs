@@ -21,6 +21,7 @@ use super::control::Control;
 use bentpipe_tcp::{DEFAULT_BUFFER, Pacing, Recovery, Transport};
 use bentpipe_units::Duration;
 use std::fmt::Write;
+use std::ops::RangeInclusive;
 
 /// Timers run so late at most, on a machine that is not overloaded: two ticks of
 /// the slowest clock that kernels are built with, and a bit.
@@ -31,6 +32,9 @@ const QUICK: u32 = 16;
 
 /// Largest initial window of a route.
 const MOST_SEGMENTS: f64 = 65_535.0;
+
+/// What TCP_MAXSEG takes, bytes: TCP_MIN_MSS to MAX_TCP_WINDOW of the kernel.
+const MSS: RangeInclusive<u32> = 88..=32_767;
 
 /// When a receiver acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +99,13 @@ impl Setup {
         if !(1.0..=MOST_SEGMENTS).contains(&initial_window) {
             refused.push(format!(
                 "an initial window of {initial_window} segments cannot be set"
+            ));
+        }
+        if !MSS.contains(&transport.mss) {
+            let (least, most) = (MSS.start(), MSS.end());
+            refused.push(format!(
+                "an MSS of {} bytes cannot be set: Linux takes {least} to {most}",
+                transport.mss
             ));
         }
         let window = window(transport);

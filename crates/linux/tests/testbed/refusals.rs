@@ -42,6 +42,18 @@ fn what_linux_cannot_do_is_said_in_words() {
         refused("cubic", acks),
         ["flow `file`: Linux acknowledges every second segment at the latest, not every 8"]
     );
+    for mss in [60, 40_000] {
+        let segments = TransportSettings {
+            mss: Some(mss),
+            ..TransportSettings::default()
+        };
+        assert_eq!(
+            refused("cubic", segments),
+            [format!(
+                "flow `file`: an MSS of {mss} bytes cannot be set: Linux takes 88 to 32767"
+            )]
+        );
+    }
     assert!(refused("cubic", TransportSettings::default()).is_empty());
 }
 
