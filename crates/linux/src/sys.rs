@@ -8,12 +8,14 @@
 pub(crate) mod packet;
 
 use nix::sched::{CloneFlags, setns};
-use nix::sys::signal::SigSet;
+use nix::sys::signal::{SigSet, Signal};
 use std::fs::File;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::ptr;
 
 /// Lets `command` begin in the network namespace of the file `namespace`, with
 /// no signal blocked.
@@ -41,6 +43,15 @@ pub(crate) fn set_real_time(priority: Option<i32>) -> io::Result<()> {
     // SAFETY: 0 is the calling thread, and the parameter lives until the call
     // returns.
     check(unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) })
+}
+
+/// True if the process ignores a signal.
+pub(crate) fn is_ignored(signal: Signal) -> io::Result<bool> {
+    let mut now = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: nothing is set, and `now` has room for what the call writes.
+    check(unsafe { libc::sigaction(signal as i32, ptr::null(), now.as_mut_ptr()) })?;
+    // SAFETY: the call has succeeded; and all bytes zero are such a value, too.
+    Ok(unsafe { now.assume_init() }.sa_sigaction == libc::SIG_IGN)
 }
 
 /// Sets the nice value of the calling thread, -20 (first) to 19.

@@ -1,5 +1,6 @@
 //! How a run is ended from outside.
 
+use crate::sys;
 use nix::sys::signal::{SigSet, Signal};
 use rustix::event::{EventfdFlags, eventfd};
 use std::io;
@@ -44,15 +45,18 @@ impl Stop {
 
     /// From here on SIGINT, SIGTERM and SIGHUP end the run instead of the
     /// process, so that everything is removed; a second one ends the process.
+    /// One that was ignored before, as SIGHUP is under nohup, stays so.
     /// To be called on the main thread before others are started.
     ///
     /// # Errors
     /// If the signals cannot be blocked.
     pub fn on_signals(&self) -> io::Result<()> {
         let mut set = SigSet::empty();
-        set.add(Signal::SIGINT);
-        set.add(Signal::SIGTERM);
-        set.add(Signal::SIGHUP);
+        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+            if !sys::is_ignored(signal)? {
+                set.add(signal);
+            }
+        }
         set.thread_block()?;
         let stop = self.clone();
         std::thread::Builder::new()
