@@ -462,12 +462,15 @@ pub(super) fn thread_time() -> Duration {
 /// dropped.
 pub(super) struct InTime {
     pub(super) priority: Priority,
+    /// The nice value that it had.
+    nice: i32,
 }
 
 impl InTime {
     pub(super) fn new(wanted: bool) -> InTime {
         // The kernel puts timers together that lie this near.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        let nice = rustix::process::getpriority_process(None).unwrap_or(0);
         let priority = if !wanted {
             Priority::Ordinary
         } else if sys::set_real_time(Some(1)).is_ok() {
@@ -477,7 +480,7 @@ impl InTime {
         } else {
             Priority::Ordinary
         };
-        InTime { priority }
+        InTime { priority, nice }
     }
 }
 
@@ -485,7 +488,7 @@ impl Drop for InTime {
     fn drop(&mut self) {
         let _ = match self.priority {
             Priority::RealTime => sys::set_real_time(None),
-            Priority::Nice(_) => sys::set_nice(0),
+            Priority::Nice(_) => sys::set_nice(self.nice),
             Priority::Ordinary => Ok(()),
         };
         // The default of the thread.
