@@ -112,18 +112,26 @@ impl Namespace {
             }
         };
         share_folder().map_err(failed("prepare /run/netns for"))?;
-        note(&Leftover::Namespace(name.to_owned())).map_err(failed("write down"))?;
+        let leftover = Leftover::Namespace(name.to_owned());
+        note(&leftover).map_err(failed("write down"))?;
+        let named = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o444)
+            .open(&path);
+        if let Err(why) = named {
+            // Somebody else's, in between.
+            forget(&leftover);
+            return Err(match why.kind() {
+                io::ErrorKind::AlreadyExists => NamespaceError::Exists(name.to_owned()),
+                _ => failed("name")(why),
+            });
+        }
         // From here on dropping it cleans up.
         let namespace = Namespace {
             name: name.to_owned(),
             made: true,
         };
-        OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o444)
-            .open(&path)
-            .map_err(failed("name"))?;
         // A thread of its own, which ends, so that no other is moved.
         let mounted = std::thread::scope(|scope| {
             let work = || {
