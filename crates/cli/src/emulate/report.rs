@@ -41,7 +41,16 @@ pub(super) fn json(name: &str, report: &Report) -> Value {
             "no_route_losses": p.no_route,
         })
     });
-    let lateness = &report.lateness;
+    let late = &report.lateness;
+    let lateness = (late.packets > 0).then(|| {
+        json!({
+            "mean": late.mean.as_secs(),
+            "p50": late.p50.as_secs(),
+            "p99": late.p99.as_secs(),
+            "p99.9": late.p999.as_secs(),
+            "max": late.max.as_secs(),
+        })
+    });
     json!({
         "scenario": name,
         "seed": report.seed,
@@ -60,15 +69,9 @@ pub(super) fn json(name: &str, report: &Report) -> Value {
             "write": report.machine.write,
             "memory": report.machine.memory,
         },
-        "lateness_s": {
-            "mean": lateness.mean.as_secs(),
-            "p50": lateness.p50.as_secs(),
-            "p99": lateness.p99.as_secs(),
-            "p99.9": lateness.p999.as_secs(),
-            "max": lateness.max.as_secs(),
-        },
+        "lateness_s": lateness,
         "cpu_s": report.cpu.as_secs(),
-        "cpu_per_packet_s": report.cpu_per_packet().as_secs(),
+        "cpu_per_packet_s": report.cpu_per_packet().map(Duration::as_secs),
         "links": links.collect::<Vec<_>>(),
         "pairs": pairs.collect::<Vec<_>>(),
     })
@@ -111,19 +114,23 @@ pub(super) fn print(report: &Report, pairs: &[Pair], out: &mut Output) -> Result
     out.paragraph(
         0,
         &format!(
-            "Late by: half of them up to {}, 99% up to {}, 99.9% up to {}, the latest {}. Processor: \
-             {}{:.1}% of a core; priority: {}.",
-            us(late.p50),
-            us(late.p99),
-            us(late.p999),
-            us(late.max),
-            match report.read {
+            "{}Processor: {}{:.1}% of a core; priority: {}.",
+            match late.packets {
                 0 => String::new(),
                 _ => format!(
-                    "{} us a packet, ",
-                    digits3(report.cpu_per_packet().as_secs() * 1e6)
+                    "Late by: half of them up to {}, 99% up to {}, 99.9% up to {}, the latest {}. ",
+                    us(late.p50),
+                    us(late.p99),
+                    us(late.p999),
+                    us(late.max)
                 ),
             },
+            report
+                .cpu_per_packet()
+                .map_or_else(String::new, |each| format!(
+                    "{} us a packet, ",
+                    digits3(each.as_secs() * 1e6)
+                )),
             100.0 * report.cpu.as_secs() / report.elapsed.as_secs(),
             priority(report.priority)
         ),

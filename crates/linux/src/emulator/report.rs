@@ -104,14 +104,15 @@ impl Report {
         self.links.iter().map(lost).sum::<u64>() + no_route
     }
 
-    /// Processor time for each packet that was read.
+    /// Processor time for each packet that was read; `None` if none was.
     #[must_use]
-    pub fn cpu_per_packet(&self) -> Duration {
-        self.cpu / self.read.max(1)
+    pub fn cpu_per_packet(&self) -> Option<Duration> {
+        (self.read > 0).then(|| self.cpu / self.read)
     }
 
     /// True if the run was true to the model: 99% of the packets left no later
-    /// than [`IN_TIME`] and the machine dropped none.
+    /// than [`IN_TIME`] and the machine dropped none. Without packets nothing
+    /// speaks against it.
     #[must_use]
     pub fn kept_up(&self) -> bool {
         self.lateness.p99 <= IN_TIME && self.machine.total() == 0
@@ -123,6 +124,9 @@ impl Report {
         // Bins are not finer than this.
         let late = Duration::from_micros(self.lateness.p99.as_micros());
         let drops = self.machine.total();
+        if self.lateness.packets == 0 && drops == 0 {
+            return "passed no packets: there is nothing to judge".to_owned();
+        }
         if self.kept_up() {
             return format!(
                 "kept up: 99% of the packets left within {late} of the model's time (the criterion \
