@@ -17,7 +17,8 @@ use std::str::FromStr;
     version,
     max_term_width = 100,
     after_help = "Begin with `bentpipe compare`. Data goes to stdout, talk to stderr. \
-                  Exit status: 0 done, 1 ran but a check changed for the worse, 2 could not run."
+                  Exit status: 0 done, 1 ran but a check changed for the worse or an emulator did \
+                  not keep up, 2 could not run."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -218,7 +219,8 @@ pub(crate) enum PcapAt {
 /// Runs a scenario file once.
 ///
 /// Prints what each flow and each link did. The same file and seed give the
-/// same output.
+/// same output. On the TCP of this machine the exit status is 1 if the emulator
+/// did not keep up.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub(crate) enum Status {
     /// Done.
     Done,
-    /// Ran, but a check changed for the worse.
+    /// Ran, but a check changed for the worse, or an emulator did not keep up.
     Worse,
     /// As another program did that it was told to run.
     #[cfg_attr(

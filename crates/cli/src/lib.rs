@@ -37,7 +37,7 @@ use std::process::ExitCode;
 
 /// Runs the command line `arguments`, the program's name first, and says with
 /// which status the process shall end: 0 done, 1 ran but a check changed for
-/// the worse, 2 could not run.
+/// the worse or an emulator did not keep up, 2 could not run.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,

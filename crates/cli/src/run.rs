@@ -65,6 +65,7 @@ pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure
         }
         return Ok(Status::Done);
     };
+    possible(args, &machine, scenario)?;
     let twin = (args.on == On::Both).then(|| machine.twin(scenario));
     let simulated = match &twin {
         Some(twin) => Some(simulate(args, twin, &options, &mut Unobserved)?),
@@ -112,7 +113,23 @@ pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure
     if args.json && !facts.kept_up {
         talk(&facts.verdict);
     }
-    Ok(Status::Done)
+    Ok(match facts.kept_up {
+        true => Status::Done,
+        false => Status::Worse,
+    })
+}
+
+/// Says what of a scenario this machine cannot do, before anything is run.
+fn possible(args: &args::Run, machine: &Machine, scenario: &Scenario) -> Result<(), Failure> {
+    let refused = machine.refusals(scenario);
+    if refused.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "{}: cannot run on Linux:\n  {}",
+        args.scenario.display(),
+        refused.join("\n  ")
+    )))
 }
 
 /// An outcome with the links that its flows share in an interval.

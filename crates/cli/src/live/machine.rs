@@ -40,9 +40,9 @@ impl Machine {
         self.stop.is_stopped()
     }
 
-    /// True if there is something in a scenario that it cannot do.
-    pub(crate) fn refuses(&self, scenario: &Scenario) -> bool {
-        !testbed::refusals(scenario).is_empty()
+    /// What in a scenario it cannot do, a sentence each.
+    pub(crate) fn refusals(&self, scenario: &Scenario) -> Vec<String> {
+        testbed::refusals(scenario)
     }
 
     /// Runs a scenario, or says why not.

@@ -32,7 +32,7 @@ mod machine {
             match *self {}
         }
 
-        pub(crate) fn refuses(&self, _: &Scenario) -> bool {
+        pub(crate) fn refusals(&self, _: &Scenario) -> Vec<String> {
             match *self {}
         }
 

@@ -137,7 +137,8 @@ impl Live {
                     marks: &[],
                 };
                 let scenario = self.simulator.scenario(&job.settings);
-                let runs = scenario.is_ok_and(|s| !is_bound(&s) && !self.bench.machine.refuses(&s));
+                let possible = |s: &Scenario| self.bench.machine.refusals(s).is_empty();
+                let runs = scenario.is_ok_and(|s| !is_bound(&s) && possible(&s));
                 let took = match self.simulator.run(&request) {
                     Ok(outcome) if runs => outcome.ended_at.since(Time::ZERO) + AROUND,
                     _ => Duration::ZERO,
