@@ -10,7 +10,7 @@ FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   then echo bentpipe/kernel; else echo bentpipe/linux; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all test tools lint docs bench-peers bench fidelity reproduce
+.PHONY: all test tools lint bench-peers bench fidelity reproduce
 
 all:
 	$(CARGO) build --release $(WITH)
@@ -22,7 +22,8 @@ test: tools
 # Peers and tools that some tests use, by command and Debian package, and what
 # the kernel's part is built with. Without root the list is printed and those
 # tests skip themselves, each with one line that says so.
-TOOLS = tshark:tshark clang:clang pkg-config:pkg-config ip:iproute2 iperf3:iperf3 curl:curl
+TOOLS = tshark:tshark clang:clang llvm-strip:llvm pkg-config:pkg-config ip:iproute2 iperf3:iperf3 \
+  curl:curl
 LIBRARIES = libelf:libelf-dev zlib:zlib1g-dev
 tools:
 	@missing=; for tool in $(TOOLS); do command -v $${tool%%:*} >/dev/null || missing="$$missing $${tool##*:}"; done; \
