@@ -3,7 +3,7 @@
 
 use bentpipe_orbit::Place;
 use bentpipe_units::{Bytes, Duration, ParseError, Rate, Ratio};
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -167,8 +167,7 @@ impl Pep {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Threads {
-    /// Runs at the same time; does not change results [default: one per core;
-    /// one with --on linux]
+    /// Runs at the same time; does not change results [default: one per core]
     #[arg(long, visible_alias = "jobs", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 }
@@ -184,7 +183,7 @@ pub(crate) enum On {
     Both,
 }
 
-/// What runs a study.
+/// What runs a study, and how much of it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Where {
     /// What runs it: the simulator, or the TCP of this machine over emulated
@@ -194,6 +193,15 @@ pub(crate) struct Where {
     /// Run only these points of an axis, such as transport=iw2,mtsi; repeatable
     #[arg(long, value_name = "AXIS=POINTS")]
     pub(crate) only: Vec<String>,
+    /// Runs at the same time [default: one per core; one with --on linux].
+    /// Simulated results do not change with it; on linux too many make packets
+    /// late
+    #[arg(long, visible_alias = "jobs", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Replications of each cell: in the simulator at most N [default: as many
+    /// as the study says], with --on linux exactly N [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: Option<u32>,
 }
 
 /// A study runs in one place.
@@ -472,16 +480,10 @@ pub(crate) struct Study {
     pub(crate) study: PathBuf,
     #[command(flatten)]
     pub(crate) place: Where,
-    #[command(flatten)]
-    pub(crate) threads: Threads,
     /// Folder that gets a folder of results, tables and figures [default:
     /// results; results-linux with --on linux]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Replications of each cell, at most [default: the study's]; with --on linux
-    /// as many [default: 5]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(crate) runs: Option<u32>,
     /// Forget earlier results and run everything
     #[arg(long)]
     pub(crate) fresh: bool,
@@ -510,14 +512,8 @@ pub(crate) struct Reproduce {
     /// List papers, items and claims; run nothing
     #[arg(long)]
     pub(crate) list: bool,
-    /// Replications of each cell, at most [default: the study's]; with --on linux
-    /// as many [default: 5]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(crate) runs: Option<u32>,
     #[command(flatten)]
     pub(crate) place: Where,
-    #[command(flatten)]
-    pub(crate) threads: Threads,
     /// Keep results here, draw figures, and go on where an earlier run stopped
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -610,16 +606,17 @@ pub(crate) struct KernelLoad {
 ///
 /// Connections that have one keep it until they close.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("which").required(true).args(["names", "all"])))]
 #[command(after_long_help = "\
 Examples:
   sudo bentpipe kernel unload bp_hybla
   sudo bentpipe kernel unload --all")]
 pub(crate) struct KernelUnload {
     /// Names, as `bentpipe kernel status` shows them
-    #[arg(required_unless_present = "all", value_name = "NAME")]
+    #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
     /// Everything that `load` has loaded
-    #[arg(long, conflicts_with = "names")]
+    #[arg(long)]
     pub(crate) all: bool,
     /// Print JSON
     #[arg(long)]

@@ -19,7 +19,7 @@ pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, F
     }
     let mut rows: Vec<ReportRow> = Vec::new();
     let mut worse = false;
-    let mut how = How::new(&args.place, args.threads, args.runs, None, args.fresh)?;
+    let mut how = How::new(&args.place, None, args.fresh)?;
     for paper in &mut chosen {
         let selection = selection(paper, args.item.as_deref())?;
         let results = args.out.as_ref().map(|out| out.join(&paper.slug));

@@ -52,21 +52,19 @@ impl How {
     /// What the user said, with `results` for the results.
     pub(crate) fn new(
         place: &args::Where,
-        threads: args::Threads,
-        runs: Option<u32>,
         results: Option<PathBuf>,
         fresh: bool,
     ) -> Result<How, Failure> {
         let bench = match place.on {
             args::On::Linux => {
-                let jobs = threads.threads.map_or(1, usize::from);
+                let jobs = place.threads.map_or(1, usize::from);
                 Some(Bench::new(Machine::new()?, jobs))
             }
             args::On::Sim | args::On::Both => None,
         };
         Ok(How {
-            threads: threads.threads,
-            runs,
+            threads: place.threads,
+            runs: place.runs,
             results,
             fresh,
             bench,
@@ -155,14 +153,7 @@ pub(crate) fn main(args: &args::Study, out: &mut Output) -> Result<Status, Failu
             args::On::Sim | args::On::Both => "results",
         })
     });
-    let (threads, fresh) = (args.threads, args.fresh);
-    let how = How::new(
-        &args.place,
-        threads,
-        args.runs,
-        Some(results.clone()),
-        fresh,
-    )?;
+    let how = How::new(&args.place, Some(results.clone()), args.fresh)?;
     how.adapt(&mut studies, &args.place.only)?;
     let selection = Selection::Study(study.name.clone());
     let made = execute(

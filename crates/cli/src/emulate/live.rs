@@ -13,7 +13,8 @@ use bentpipe_linux::emulator::{
 };
 use bentpipe_linux::namespace::terminate;
 use bentpipe_report::table::{Column, Table};
-use bentpipe_scenario::{Link, Scenario};
+use bentpipe_scenario::{Flow, Link, NodeId, Scenario};
+use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
@@ -29,6 +30,11 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Runs until it is interrupted, or as long as it was told to.
 pub(crate) fn main(args: &args::Emulate, out: &mut Output) -> Result<Status, Failure> {
+    if args.duration.is_some_and(|time| time.is_zero()) {
+        return Err(Failure::new(
+            "--for 0 s runs nothing: say how long, such as --for '60 s'",
+        ));
+    }
     let scenario = match &args.scenario {
         Some(file) => load::scenario(file, &args.set)?,
         None => quick::scenario(args)?,
@@ -84,6 +90,9 @@ pub(crate) fn main(args: &args::Emulate, out: &mut Output) -> Result<Status, Fai
     let ran = ran.map_err(|e| failed(&e))?;
     if args.json {
         out.json(&report::json(&scenario.name, &ran))?;
+        if !ran.kept_up() {
+            talk(ran.verdict());
+        }
     } else if status.is_some() {
         // stdout is the command's.
         report::print(&ran, &pairs, &mut Output::stderr())?;
@@ -93,12 +102,7 @@ pub(crate) fn main(args: &args::Emulate, out: &mut Output) -> Result<Status, Fai
     Ok(match status {
         Some(status) => Status::Of(code(status)),
         None if ran.kept_up() => Status::Done,
-        None => {
-            if args.json {
-                talk(ran.verdict());
-            }
-            Status::Worse
-        }
+        None => Status::Worse,
     })
 }
 
@@ -254,6 +258,11 @@ fn introduce(scenario: &Scenario, seed: u64, emulator: &Emulator, how: bool) {
     if !emulator.hosts().is_empty() {
         talk(hosts(emulator).to_text(colour));
     }
+    if !emulator.hosts().is_empty()
+        && let Some(why) = apart(scenario, emulator)
+    {
+        talk(why);
+    }
     let pair = emulator.pairs().first();
     let host = pair.and_then(|pair| emulator.hosts().iter().find(|h| h.node == pair.ends[1]));
     if let Some(host) = host
@@ -269,6 +278,32 @@ fn introduce(scenario: &Scenario, seed: u64, emulator: &Emulator, how: bool) {
             host.namespace.path().display()
         ));
     }
+}
+
+/// Says that not all hosts are connected, where only the flows' are: with many
+/// hosts, or where routes change.
+fn apart(scenario: &Scenario, emulator: &Emulator) -> Option<String> {
+    let mut neighbours = vec![BTreeSet::new(); scenario.nodes.len()];
+    for link in &scenario.links {
+        neighbours[link.from.0 as usize].insert(link.to);
+        neighbours[link.to.0 as usize].insert(link.from);
+    }
+    let leaves = (0..).map(NodeId).zip(&neighbours);
+    let leaves = leaves.filter_map(|(node, n)| (n.len() == 1).then_some(node));
+    let ends = scenario.flows.iter().flat_map(|flow| [flow.from, flow.to]);
+    let hosts = leaves.chain(ends).collect::<BTreeSet<NodeId>>().len();
+    let of_flow = |f: &Flow| (f.from.min(f.to), f.from.max(f.to));
+    let flows: BTreeSet<_> = scenario.flows.iter().map(of_flow).collect();
+    let pairs = emulator.pairs().len();
+    let all = hosts * hosts.saturating_sub(1) / 2;
+    (pairs == flows.len() && pairs < all).then(|| {
+        let changes = scenario.flows.iter().any(|flow| !flow.changes.is_empty());
+        let why = match changes {
+            true => "routes change with time",
+            false => "there are many",
+        };
+        format!("Of {hosts} hosts only those between which flows run are connected: {why}.")
+    })
 }
 
 fn links(scenario: &Scenario) -> Table {

@@ -30,7 +30,7 @@ pub(super) fn scenario(args: &args::Emulate) -> Result<Scenario, Failure> {
     let cubic = find_transport("cubic").map(|t| t.transport());
     let cubic = cubic.ok_or_else(|| Failure::new("there is no transport `cubic`"))?;
     Ok(Scenario {
-        name: "emulate".to_owned(),
+        name: format!("a link of {}, {}", path.rate, path.rtt),
         description: String::new(),
         ..path.scenario(&[&cubic])
     })

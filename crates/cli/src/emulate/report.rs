@@ -96,10 +96,9 @@ pub(super) fn print(report: &Report, pairs: &[Pair], out: &mut Output) -> Result
     out.paragraph(
         0,
         &format!(
-            "{} packets in {:.1} s: {} read, {} written, {} under way at the end. The model dropped \
-             {}. The machine dropped {}: {} before they were read (ring full), {} when written, {} \
-             for want of memory.",
-            report.read,
+            "{:.1} s: {} packets read, {} written, {} under way at the end. The model dropped {}. \
+             The machine dropped {}: {} before they were read (ring full), {} when written, {} for \
+             want of memory.",
             report.elapsed.as_secs(),
             report.read,
             report.written,
@@ -114,7 +113,7 @@ pub(super) fn print(report: &Report, pairs: &[Pair], out: &mut Output) -> Result
     out.paragraph(
         0,
         &format!(
-            "{}Processor: {}{:.1}% of a core; priority: {}.",
+            "{}Processor: {}{}; priority: {}.",
             match late.packets {
                 0 => String::new(),
                 _ => format!(
@@ -131,7 +130,13 @@ pub(super) fn print(report: &Report, pairs: &[Pair], out: &mut Output) -> Result
                     "{} us a packet, ",
                     digits3(each.as_secs() * 1e6)
                 )),
-            100.0 * report.cpu.as_secs() / report.elapsed.as_secs(),
+            match report.elapsed.is_zero() {
+                true => format!("{} us", digits3(report.cpu.as_secs() * 1e6)),
+                false => format!(
+                    "{:.1}% of a core",
+                    100.0 * report.cpu.as_secs() / report.elapsed.as_secs()
+                ),
+            },
             priority(report.priority)
         ),
     )?;

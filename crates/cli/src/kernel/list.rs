@@ -4,7 +4,7 @@ use super::{control, manage};
 use crate::args;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
-use bentpipe_bpf::{CONTROLS, Control, Parameter};
+use bentpipe_bpf::{CONTROLS, Control, Kind, Parameter};
 use serde_json::{Value, json};
 
 /// Parameters that every control has; they come first.
@@ -59,7 +59,9 @@ pub(super) fn main(args: &args::KernelList, out: &mut Output) -> Result<Status, 
 fn explain(parameter: &Parameter, out: &mut Output) -> Result<(), Failure> {
     let default = parameter.default_text();
     let unit = parameter.unit;
-    let blank = if unit.is_empty() || default.ends_with(unit) {
+    // A time is written with its unit.
+    let has_unit = parameter.kind == Kind::Time || default.ends_with(unit);
+    let blank = if unit.is_empty() || has_unit {
         String::new()
     } else {
         format!(" {unit}")
@@ -71,7 +73,7 @@ fn explain(parameter: &Parameter, out: &mut Output) -> Result<(), Failure> {
     )
 }
 
-/// The names under which a control is in the kernel now.
+/// The names under which `load` has put a control into the kernel.
 fn names_of<'a>(control: &Control, loaded: &'a [(String, &'static str)]) -> Vec<&'a str> {
     loaded
         .iter()

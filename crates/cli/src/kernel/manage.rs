@@ -25,12 +25,13 @@ pub(super) fn main(command: &KernelCommand, out: &mut Output) -> Result<Status, 
     }
 }
 
-/// What is loaded, and which control each is; nothing where one may not look.
+/// What `load` has loaded, and which control each is; nothing where one may not
+/// look. Copies that running test beds hold are theirs: `status` shows them.
 pub(super) fn loaded() -> Vec<(String, &'static str)> {
     let entries = kernel::status().unwrap_or_default();
     entries
         .into_iter()
-        .filter(|e| e.holder != Holder::Nobody)
+        .filter(|e| matches!(e.holder, Holder::Pin { .. }))
         .filter_map(|e| Some((e.name, e.control?.name)))
         .collect()
 }
@@ -97,7 +98,7 @@ fn unload(args: &KernelUnload, out: &mut Output) -> Result<Status, Failure> {
         args.names.clone()
     };
     let mut gone = Vec::new();
-    let mut failed = None;
+    let mut failed: Vec<String> = Vec::new();
     for name in &names {
         match kernel::unload(name) {
             Ok(users) => {
@@ -111,7 +112,12 @@ fn unload(args: &KernelUnload, out: &mut Output) -> Result<Status, Failure> {
                 gone.push((name, users));
             }
             // The others can be unloaded all the same.
-            Err(why) => failed = Some(why),
+            Err(mut why) => {
+                if let KernelError::NotLoaded { names, .. } = &mut why {
+                    *names = loaded().into_iter().map(|(name, _)| name).collect();
+                }
+                failed.push(why.to_string());
+            }
         }
     }
     if args.json {
@@ -128,14 +134,12 @@ fn unload(args: &KernelUnload, out: &mut Output) -> Result<Status, Failure> {
             out.line("nothing is loaded")?;
         }
     }
-    match failed {
-        Some(why) => {
-            // What was done is said before what could not be.
-            out.flush()?;
-            Err(why.into())
-        }
-        None => Ok(Status::Done),
+    if failed.is_empty() {
+        return Ok(Status::Done);
     }
+    // What was done is said before what could not be.
+    out.flush()?;
+    Err(Failure::new(failed.join("\nerror: ")))
 }
 
 fn status(args: &KernelStatus, out: &mut Output) -> Result<Status, Failure> {

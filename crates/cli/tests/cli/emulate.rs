@@ -47,7 +47,13 @@ fn what_is_wrong_is_said_before_anything_is_made() {
     let error = emulate(&["--namespace", "middle=x"]).refused();
     assert!(error.contains("its hosts are sender, receiver"), "{error}");
     let error = emulate(&["--mtu", "500"]).refused();
+    assert!(
+        error.starts_with("error: a link of 10 Mbit/s, 20 ms: an MTU"),
+        "{error}"
+    );
     assert!(error.contains("IPv6 needs 1280"), "{error}");
+    let error = emulate(&["--for", "0s"]).refused();
+    assert!(error.contains("--for 0 s runs nothing"), "{error}");
 }
 
 #[test]

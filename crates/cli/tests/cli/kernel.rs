@@ -21,6 +21,7 @@ fn controls_are_listed_with_their_parameters() {
     }
     for line in text.lines() {
         assert!(line.chars().count() <= 100, "{line}");
+        assert!(!line.ends_with(" ms time"), "{line}");
     }
     let one = bentpipe(&["kernel", "list", "const"]).ok();
     assert!(
@@ -118,7 +119,9 @@ fn mistakes_are_found_before_the_kernel_is_touched() {
     let error = refused(&["kernel", "load", "const", "--set", "k=none"]);
     assert!(error.contains("a whole number"), "{error}");
     let error = refused(&["kernel", "unload"]);
-    assert!(error.contains("required"), "{error}");
+    assert!(error.contains("<NAME|--all>"), "{error}");
+    let error = refused(&["kernel", "unload", "--all", "bp_x"]);
+    assert!(error.contains("cannot be used with"), "{error}");
 }
 
 /// Loads, looks, unloads.
@@ -162,6 +165,12 @@ fn a_control_is_loaded_shown_and_unloaded() {
     );
     assert_eq!(unload.ok(), format!("{name} is unloaded\n"));
     assert!(gone.refused().contains("is loaded as"));
+    // Each that could not be is said, not only the last.
+    let both = bentpipe(&["kernel", "unload", &name, "bp_nobody"]).refused();
+    assert!(
+        both.contains(&name) && both.contains("\nerror: ") && both.contains("bp_nobody"),
+        "{both}"
+    );
 }
 
 fn skip(test: &str, why: &str) {
