@@ -140,6 +140,8 @@ pub struct Loss {
     /// Segments in flight when the loss was found (not counting what limited
     /// transmit sent).
     pub flight: Segments,
+    /// Segments sent and not acknowledged cumulatively.
+    pub outstanding: Segments,
     /// True when the receiver echoed an ECN mark and nothing was lost.
     pub ecn: bool,
     /// The first unacknowledged segment, before it is sent again.
@@ -159,6 +161,8 @@ pub struct Timeout {
     pub now: Time,
     /// Segments in flight at that time.
     pub flight: Segments,
+    /// Segments sent and not acknowledged cumulatively.
+    pub outstanding: Segments,
     /// True for the first timeout of a segment; a second one must not lower
     /// ssthresh again (RFC 5681, section 3.1).
     pub first: bool,

@@ -15,8 +15,8 @@
 //!   profile `linux` that is what Linux would say.
 //! - The recovery fix of a host is not the kernel's: a control has its own or none.
 //! - An echoed mark cuts at once and its round does not last (CWR).
-//! - A delivery rate sample counts as limited by the application where the ACK
-//!   found the window unused.
+//! - Where an ACK brings no delivery rate sample, it counts as limited by the
+//!   application if it found the window unused.
 //! - The first ten segments of a connection are not paced; here that is known
 //!   with the next ACK.
 //! - State Loss ends when all is acknowledged that was outstanding at the first
@@ -155,6 +155,10 @@ impl Kernel {
         }
         self.outstanding = ack.outstanding;
         self.delivered += ack.delivered;
+        // What was delivered twice counts twice, until nothing is missing.
+        if ack.flight >= ack.outstanding {
+            self.delivered = self.acked;
+        }
         self.flight = ack.flight;
         self.count_packets(ack.flight);
     }
@@ -170,17 +174,17 @@ impl Kernel {
         socket.retrans_out = field((-lost).max(0.0));
     }
 
-    /// Asks for the threshold of a cut, `flight` segments being out.
-    fn cut(&mut self, now: Time, flight: Segments, window: &Window) {
+    /// Asks for the threshold of a cut, so many segments being out.
+    fn cut(&mut self, now: Time, outstanding: Segments, window: &Window) {
         let socket = &mut self.native.socket;
         socket.tcp_mstamp = now.as_nanos() / 1_000;
         socket.prior_cwnd = socket.snd_cwnd;
         self.prior_ssthresh = socket.snd_ssthresh;
         socket.prr_out = 0;
-        socket.packets_out = field(flight.ceil());
+        socket.packets_out = field(outstanding.ceil());
         socket.snd_nxt = socket
             .snd_una
-            .wrapping_add(field(flight * f64::from(window.mss)));
+            .wrapping_add(field(outstanding * f64::from(window.mss)));
         let ssthresh = self.native.ssthresh();
         self.native.socket.snd_ssthresh = ssthresh;
     }
@@ -229,13 +233,7 @@ impl CongestionControl for Kernel {
 
     fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
         self.enter(window);
-        // What is out is known from the ACK that showed the loss.
-        let out = if self.outstanding > 0.0 {
-            self.outstanding
-        } else {
-            loss.flight
-        };
-        self.cut(loss.now, out, window);
+        self.cut(loss.now, loss.outstanding, window);
         if loss.ecn {
             self.set_state(CongestionState::Reduction);
         } else {
@@ -257,7 +255,7 @@ impl CongestionControl for Kernel {
         self.enter(window);
         // What fast recovery has cut is not cut again (tcp_enter_loss).
         if timeout.first && self.state != CongestionState::Recovery {
-            self.cut(timeout.now, timeout.flight, window);
+            self.cut(timeout.now, timeout.outstanding, window);
             self.native.cwnd_event(CongestionEvent::Loss);
         }
         self.native.socket.snd_cwnd = 1;
@@ -316,7 +314,9 @@ impl CongestionControl for Kernel {
             losses: ack.lost as i32,
             acked_sacked: field(ack.delivered),
             prior_in_flight: field(ack.flight_before),
-            is_app_limited: (!ack.cwnd_limited).into(),
+            is_app_limited: rate
+                .map_or(!ack.cwnd_limited, |rate| rate.app_limited)
+                .into(),
             ..RateSample::default()
         };
         self.native.cong_control(&sample);

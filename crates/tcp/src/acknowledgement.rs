@@ -274,6 +274,7 @@ impl Sender {
         let loss = Loss {
             now,
             flight: self.reduction_base(),
+            outstanding: self.board.outstanding() as f64,
             ecn: false,
             head: ack.head,
             smoothed_rtt: ack.smoothed_rtt,
@@ -441,6 +442,7 @@ impl Sender {
         let loss = Loss {
             now,
             flight: self.reduction_base(),
+            outstanding: self.board.outstanding() as f64,
             ecn: true,
             head: self.board.head(),
             smoothed_rtt: self.rtt.smoothed(),
@@ -473,6 +475,7 @@ impl Sender {
         let timeout = Timeout {
             now,
             flight: self.reduction_base(),
+            outstanding: self.board.outstanding() as f64,
             first,
             min_rtt: self.rtt.smallest(),
             mss: self.mss,

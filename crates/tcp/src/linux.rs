@@ -113,6 +113,8 @@ pub(crate) struct Linux {
     pub(super) doubts_timeout: bool,
     /// One past the highest byte selectively acknowledged.
     pub(super) forward: u64,
+    /// The end of the last segment that the receive window cut short.
+    pub(super) part_until: u64,
     /// Segments delivered, and found lost, over the connection.
     pub(super) delivered: u64,
     pub(super) lost: u64,
@@ -134,6 +136,7 @@ impl Linux {
             timer: Timer::Retransmission,
             timeouts: 0,
             doubts_timeout: false,
+            part_until: 0,
             forward: 0,
             delivered: 0,
             lost: 0,

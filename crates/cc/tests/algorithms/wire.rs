@@ -67,6 +67,7 @@ pub(crate) fn a_loss(flight: Segments) -> Loss {
     Loss {
         now: Time::ZERO,
         flight,
+        outstanding: flight,
         ecn: false,
         head: Some(a_head()),
         smoothed_rtt: min_rtt,
@@ -80,6 +81,7 @@ pub(crate) fn a_timeout(flight: Segments) -> Timeout {
     Timeout {
         now: Time::ZERO,
         flight,
+        outstanding: flight,
         first: true,
         min_rtt,
         mss: 1500,

@@ -430,6 +430,7 @@ impl<'a> Path<'a> {
                 self.pair.on_loss(&Loss {
                     now: ack.now,
                     flight,
+                    outstanding: self.board.len() as f64,
                     ecn: false,
                     head: None,
                     smoothed_rtt: ack.smoothed_rtt,
@@ -481,6 +482,7 @@ impl<'a> Path<'a> {
         self.pair.on_timeout(&Timeout {
             now: Time::from_nanos(self.now * 1_000),
             flight,
+            outstanding: self.board.len() as f64,
             first,
             min_rtt: Duration::from_micros(self.min_rtt),
             mss: MSS,

@@ -73,7 +73,9 @@ impl Linux {
         s.counters.acks += 1;
         s.counters.probe_answers += u64::from(answers);
         let window = u64::from(packet.window);
-        if s.timestamps {
+        // What was overtaken tells of an older window (tcp_may_update_window).
+        let is_old = packet.acknowledgement < s.una;
+        if s.timestamps && !is_old {
             s.echo = packet.timestamp;
         }
         let mut news = News {
@@ -90,7 +92,9 @@ impl Linux {
         if news.advances {
             self.timeouts = 0;
         }
-        s.receive_window = window;
+        if !is_old {
+            s.receive_window = window;
+        }
         self.take_blocks(s, now, packet, &mut news);
         self.take_acknowledged(s, now, packet, &mut news);
         news.duplicate = !news.advances

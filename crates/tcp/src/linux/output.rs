@@ -39,12 +39,20 @@ impl Linux {
             if !is_open || (paced && !forces && !s.pacing_permits(now)) {
                 break;
             }
-            let Some(len) = s.next_new() else {
+            let whole = s.next_new();
+            let behind = sent > 0 && !forces;
+            let Some(len) = whole.or_else(|| self.part(s).filter(|_| behind)) else {
                 // Data, a buffer or the receive window ran out.
                 s.note_limited();
                 s.mind_shut_window(now);
                 break;
             };
+            if s.una < self.part_until && u64::from(len) < u64::from(s.mss) {
+                break;
+            }
+            if whole.is_none() {
+                self.part_until = s.next + u64::from(len);
+            }
             let was_idle = s.board.outstanding() == 0;
             s.send_new(now, len, out);
             self.order.push();
@@ -71,6 +79,17 @@ impl Linux {
             self.note_use(s, now, by_window);
         }
         sent
+    }
+
+    /// What the receive window leaves of a segment behind whole ones that go with
+    /// it (`tcp_mss_split_point`). While that is under way nothing else goes that is
+    /// not whole: Nagle's algorithm in Minshall's form. Applications whose last
+    /// segments are short switch it off, so those set nothing.
+    fn part(&self, s: &Sender) -> Option<u16> {
+        let used = s.next - s.una;
+        let len = s.receive_window.checked_sub(used)?;
+        let is_part = len > 0 && len < u64::from(s.mss) && s.offered - s.next > len;
+        (is_part && s.room() == s.receive_window).then_some(len as u16)
     }
 
     /// Sends again what was found lost, as far as the window lets it.

@@ -68,6 +68,7 @@ impl Linux {
         let loss = Loss {
             now,
             flight: Linux::window(s) as f64,
+            outstanding: s.board.outstanding() as f64,
             ecn,
             head: s.board.head(),
             smoothed_rtt: s.rtt.smoothed(),

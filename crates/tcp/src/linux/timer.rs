@@ -126,14 +126,15 @@ impl Linux {
         let timeout = Timeout {
             now,
             flight: Linux::window(s) as f64,
+            outstanding: s.board.outstanding() as f64,
             first,
             min_rtt: s.rtt.smallest(),
             mss: s.mss,
         };
         s.cc.on_timeout(&timeout, &mut s.window);
-        if !s.owns_window {
-            s.window.cwnd = (s.board.flight() + 1) as f64;
-        }
+        // The kernel sets this before it tells the control, which may ask for more.
+        let least = (s.board.flight() + 1) as f64;
+        s.window.cwnd = s.window.cwnd.max(least);
         s.note_reduction(before);
         self.rack
             .forget_reordering_after(self.state, s.board.sacked());

@@ -430,6 +430,7 @@ impl Agent {
         Loss {
             now,
             flight: self.exact_window(s),
+            outstanding: s.window.cwnd,
             ecn,
             head: s.board.head(),
             smoothed_rtt: s.rtt.smoothed(),

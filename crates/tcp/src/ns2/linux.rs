@@ -304,6 +304,7 @@ impl Linux {
         let loss = Loss {
             now: ack.now,
             flight: s.window.cwnd,
+            outstanding: s.window.cwnd,
             ecn: false,
             head: ack.head,
             smoothed_rtt: ack.smoothed_rtt,
@@ -332,6 +333,7 @@ impl Linux {
         let timeout = Timeout {
             now,
             flight: s.window.cwnd,
+            outstanding: s.window.cwnd,
             first: true,
             min_rtt: s.rtt.smallest(),
             mss: s.mss,

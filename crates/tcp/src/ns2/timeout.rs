@@ -66,6 +66,7 @@ impl Agent {
                 let timeout = Timeout {
                     now,
                     flight: self.exact_window(s),
+                    outstanding: self.exact_window(s),
                     first: true,
                     min_rtt: self.smallest,
                     mss: s.mss,
