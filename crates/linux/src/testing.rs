@@ -1,21 +1,10 @@
 //! What the live tests share.
 
-use std::time::{Duration, Instant};
+mod skip;
 
-/// True if namespaces and TUN devices can be made here; says so in a line if
-/// not.
-pub(crate) fn may(test: &str) -> bool {
-    let root = rustix::process::geteuid().is_root();
-    let tun = std::path::Path::new("/dev/net/tun").exists();
-    if !root || !tun {
-        let wants = if root { "/dev/net/tun" } else { "root" };
-        #[allow(clippy::print_stderr, reason = "a skipped test says so")]
-        {
-            eprintln!("skipped: {test} needs {wants}");
-        }
-    }
-    root && tun
-}
+pub(crate) use skip::may;
+
+use std::time::{Duration, Instant};
 
 /// A name for a namespace that no other process takes.
 pub(crate) fn name(what: &str) -> String {

@@ -1,26 +1,16 @@
 //! Scenarios, and whether they can be run here.
 
+#[path = "../../src/testing/skip.rs"]
+pub(crate) mod skip;
+
+pub(crate) use skip::may;
+
 use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
 use bentpipe_linux::testbed::{self, Options, Run};
 use bentpipe_scenario::{NodeId, Scenario, ScenarioBuilder};
 use bentpipe_tcp::{Transport, TransportSettings, find_transport};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
-
-/// True if namespaces and TUN devices can be made here; says so in a line if
-/// not.
-pub(crate) fn may(test: &str) -> bool {
-    let root = rustix::process::geteuid().is_root();
-    let tun = std::path::Path::new("/dev/net/tun").exists();
-    if !root || !tun {
-        let wants = if root { "/dev/net/tun" } else { "root" };
-        #[allow(clippy::print_stderr, reason = "a skipped test says so")]
-        {
-            eprintln!("skipped: {test} needs {wants}");
-        }
-    }
-    root && tun
-}
 
 /// A link in both directions.
 pub(crate) fn link(mbps: u64, delay_ms: u64, packets: u32, loss: f64) -> LinkSettings {
