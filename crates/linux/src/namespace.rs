@@ -8,8 +8,11 @@
 //! Addresses and routes are set by iproute2, whose words are shown where it
 //! refuses.
 
+mod identity;
+mod inside;
 mod record;
 
+pub use identity::Identity;
 pub use record::{Leftover, sweep};
 
 pub(crate) use record::{forget, note};
@@ -86,11 +89,12 @@ fn hint(why: &io::Error) -> &'static str {
 }
 
 /// A network namespace. One that was made here is removed when this is
-/// dropped; what runs in it keeps it alive without its name.
+/// dropped, and the programs that still run in it are ended.
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
-    made: bool,
+    /// Which it is, if it was made here.
+    made: Option<Identity>,
 }
 
 impl Namespace {
@@ -112,45 +116,46 @@ impl Namespace {
             }
         };
         share_folder().map_err(failed("prepare /run/netns for"))?;
-        let leftover = Leftover::Namespace(name.to_owned());
-        note(&leftover).map_err(failed("write down"))?;
-        let named = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o444)
-            .open(&path);
-        if let Err(why) = named {
-            // Somebody else's, in between.
-            forget(&leftover);
-            return Err(match why.kind() {
-                io::ErrorKind::AlreadyExists => NamespaceError::Exists(name.to_owned()),
-                _ => failed("name")(why),
-            });
-        }
-        // From here on dropping it cleans up.
-        let namespace = Namespace {
-            name: name.to_owned(),
-            made: true,
-        };
         // A thread of its own, which ends, so that no other is moved.
-        let mounted = std::thread::scope(|scope| {
+        let made = std::thread::scope(|scope| {
             let work = || {
-                unshare(CloneFlags::CLONE_NEWNET)?;
+                unshare(CloneFlags::CLONE_NEWNET).map_err(|e| failed("create")(e.into()))?;
+                let identity = Identity::of_this_thread().map_err(failed("create"))?;
+                let leftover = Leftover::Namespace {
+                    name: name.to_owned(),
+                    identity,
+                };
+                note(&leftover).map_err(failed("write down"))?;
+                let named = OpenOptions::new()
+                    .write(true)
+                    .create_new(true)
+                    .mode(0o444)
+                    .open(&path);
+                if let Err(why) = named {
+                    // Somebody else's, in between.
+                    forget(&leftover);
+                    return Err(match why.kind() {
+                        io::ErrorKind::AlreadyExists => NamespaceError::Exists(name.to_owned()),
+                        _ => failed("name")(why),
+                    });
+                }
+                // From here on dropping it cleans up.
+                let namespace = Namespace {
+                    name: name.to_owned(),
+                    made: Some(identity),
+                };
                 let own = Path::new("/proc/thread-self/ns/net");
-                mount(
-                    Some(own),
-                    &path,
-                    None::<&str>,
-                    MsFlags::MS_BIND,
-                    None::<&str>,
-                )
+                let none = None::<&str>;
+                mount(Some(own), &path, none, MsFlags::MS_BIND, none)
+                    .map_err(|e| failed("create")(e.into()))?;
+                Ok(namespace)
             };
             scope.spawn(work).join()
         });
-        match mounted {
-            Ok(result) => result.map_err(|e| failed("create")(e.into()))?,
+        let namespace = match made {
+            Ok(result) => result?,
             Err(panic) => std::panic::resume_unwind(panic),
-        }
+        };
         namespace.ip("link set lo up\n")?;
         Ok(namespace)
     }
@@ -166,7 +171,7 @@ impl Namespace {
         }
         Ok(Namespace {
             name: name.to_owned(),
-            made: false,
+            made: None,
         })
     }
 
@@ -185,7 +190,7 @@ impl Namespace {
     /// True if it is removed when this is dropped.
     #[must_use]
     pub fn is_own(&self) -> bool {
-        self.made
+        self.made.is_some()
     }
 
     fn failed(&self, doing: &'static str, why: impl Into<io::Error>) -> NamespaceError {
@@ -285,9 +290,15 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        if self.made {
-            remove(&self.name);
-            forget(&Leftover::Namespace(self.name.clone()));
+        let Some(identity) = self.made else {
+            return;
+        };
+        // What could not be removed stays written down.
+        if remove(&self.name, identity).is_ok() {
+            forget(&Leftover::Namespace {
+                name: self.name.clone(),
+                identity,
+            });
         }
     }
 }
@@ -357,11 +368,24 @@ fn share_folder() -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a name. What is gone already is well.
-fn remove(name: &str) {
+/// Ends the programs in the namespace `identity` and removes it, and says if it
+/// was there. One of the same name that is another stays.
+fn remove(name: &str, identity: Identity) -> io::Result<bool> {
     let path = path(name);
-    let _ = umount2(&path, MntFlags::MNT_DETACH);
-    let _ = fs::remove_file(&path);
+    let found = match Identity::of(&path) {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(false),
+        found => found?,
+    };
+    if found == identity {
+        inside::end_all(identity);
+        umount2(&path, MntFlags::MNT_DETACH)?;
+    } else if !found.is_beside(Identity::of(FOLDER)?) {
+        return Ok(false);
+    }
+    // A name without a namespace is what is left of one that was killed while
+    // it made or removed it.
+    fs::remove_file(&path)?;
+    Ok(true)
 }
 
 #[cfg(test)]

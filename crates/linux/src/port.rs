@@ -5,7 +5,7 @@
 //! no link ever carried. That is switched off while the port exists and
 //! switched on again afterwards, by the next start if the process is killed.
 
-use crate::namespace::{Leftover, forget, note};
+use crate::namespace::{Identity, Leftover, forget, note};
 use crate::sys::packet::{ethtool, interface, packet_drops, packet_socket};
 use std::io;
 use std::net::UdpSocket;
@@ -55,6 +55,8 @@ fn hint(why: &io::Error) -> &'static str {
 #[derive(Debug)]
 pub(crate) struct Port {
     name: String,
+    /// Of the interface.
+    namespace: Identity,
     socket: OwnedFd,
     /// Of the interface's namespace, for its features.
     control: UdpSocket,
@@ -83,6 +85,7 @@ impl Port {
         let socket = packet_socket(index).map_err(failed("listen to"))?;
         let mut port = Port {
             name: name.to_owned(),
+            namespace: Identity::of_this_thread().map_err(failed("ask about"))?,
             socket,
             control,
             off: Vec::new(),
@@ -99,11 +102,19 @@ impl Port {
             if now & bit == 0 {
                 continue;
             }
-            note(&Leftover::Feature(self.name.clone(), feature.to_owned()))?;
+            note(&self.leftover(feature))?;
             self.off.push(feature);
             ethtool(&self.control, &self.name, set, now & !bit)?;
         }
         Ok(())
+    }
+
+    fn leftover(&self, feature: &str) -> Leftover {
+        Leftover::Feature {
+            interface: self.name.clone(),
+            feature: feature.to_owned(),
+            namespace: self.namespace,
+        }
     }
 
     /// Largest packet that it sends.
@@ -126,26 +137,32 @@ impl AsFd for Port {
 impl Drop for Port {
     fn drop(&mut self) {
         for feature in &self.off {
-            let _ = set(&self.control, &self.name, feature);
-            forget(&Leftover::Feature(self.name.clone(), (*feature).to_owned()));
+            // What could not be switched on stays written down.
+            if set(&self.control, &self.name, feature).is_ok() {
+                forget(&self.leftover(feature));
+            }
         }
     }
 }
 
-/// Switches a feature on that a killed process had switched off.
-pub(crate) fn switch_on(device: &str, feature: &str) {
-    if let Ok(control) = UdpSocket::bind("0.0.0.0:0") {
-        // The device may be gone.
-        let _ = set(&control, device, feature);
-    }
+/// Switches a feature on that a killed process had switched off. False if the
+/// device is gone.
+pub(crate) fn switch_on(device: &str, feature: &str) -> io::Result<bool> {
+    let control = UdpSocket::bind("0.0.0.0:0")?;
+    set(&control, device, feature)
 }
 
-fn set(control: &UdpSocket, device: &str, feature: &str) -> io::Result<()> {
+/// Switches a feature on. False if the device is gone.
+fn set(control: &UdpSocket, device: &str, feature: &str) -> io::Result<bool> {
     for (name, get, set, bit) in JOINING {
         if name == feature {
-            let now = ethtool(control, device, get, 0)?;
-            ethtool(control, device, set, now | bit)?;
+            let on = ethtool(control, device, get, 0)
+                .and_then(|now| ethtool(control, device, set, now | bit));
+            return match on {
+                Err(why) if why.raw_os_error() == Some(libc::ENODEV) => Ok(false),
+                other => other.map(|_| true),
+            };
         }
     }
-    Ok(())
+    Ok(false)
 }

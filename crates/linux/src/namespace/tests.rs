@@ -91,14 +91,70 @@ fn a_process_number_that_was_used_again_is_not_taken_for_its_owner() {
     if !testing::may("a_process_number_that_was_used_again_is_not_taken_for_its_owner") {
         return;
     }
-    // Process 1 runs, and did not start at this time.
-    let name = testing::name("reused");
-    let made = Command::new("ip").args(["netns", "add", &name]).status();
-    assert!(made.unwrap().success() && path(&name).exists());
-    let record = Path::new("/run/bentpipe/1");
+    let [ours, other] = ["reused", "taken"].map(testing::name);
+    for name in [&ours, &other] {
+        let made = Command::new("ip").args(["netns", "add", name]).status();
+        assert!(made.unwrap().success() && path(name).exists());
+    }
+    let is = Identity::of(path(&ours)).unwrap();
+    let elsewhere = format!("feature lo gro {is}\n");
+    // Process 1 runs, and did not start at this time. Somebody has made a
+    // namespace of the second name since.
+    let start = std::process::id();
+    let record = PathBuf::from(format!("/run/bentpipe/1.{start}"));
     fs::create_dir_all("/run/bentpipe").unwrap();
-    fs::write(record, format!("3\nnamespace {name}\nnonsense\n")).unwrap();
+    let text = format!("{start}\nnamespace {ours} {is}\nnamespace {other} {is}\n");
+    fs::write(&record, format!("{text}nonsense\n{elsewhere}")).unwrap();
     sweep();
     // Another test may be sweeping, too, and not be done.
-    assert!(testing::wait(|| !path(&name).exists() && !record.exists()));
+    let gone = testing::wait(|| !path(&ours).exists());
+    let kept = format!("{start}\n{elsewhere}");
+    let is_kept = testing::wait(|| fs::read_to_string(&record).is_ok_and(|text| text == kept));
+    let stayed = Identity::of(path(&other)).is_ok();
+    let made = Identity::of(path(&other)).map(|is| remove(&other, is));
+    assert!(testing::wait(|| fs::remove_file(&record).is_ok()));
+    assert!(gone && is_kept && stayed && matches!(made, Ok(Ok(true))));
+}
+
+#[test]
+fn two_sweepers_do_not_work_on_one_record() {
+    if !testing::may("two_sweepers_do_not_work_on_one_record") {
+        return;
+    }
+    let name = testing::name("shared");
+    let made = Command::new("ip").args(["netns", "add", &name]).status();
+    assert!(made.unwrap().success());
+    let is = Identity::of(path(&name)).unwrap();
+    fs::create_dir_all("/run/bentpipe").unwrap();
+    // No process has so high a number.
+    let record = format!("/run/bentpipe/{}", u32::MAX - std::process::id());
+    fs::write(&record, format!("3\nnamespace {name} {is}\n")).unwrap();
+    let removed = std::thread::scope(|scope| {
+        let sweepers = [0; 4].map(|_| scope.spawn(sweep));
+        sweepers.map(|sweeper| sweeper.join().unwrap()).concat()
+    });
+    let ours = Leftover::Namespace {
+        name: name.clone(),
+        identity: is,
+    };
+    // Another test may have been the one.
+    assert!(removed.iter().filter(|what| **what == ours).count() <= 1);
+    assert!(testing::wait(|| !path(&name).exists()));
+}
+
+#[test]
+fn what_runs_in_a_namespace_ends_with_it() {
+    if !testing::may("what_runs_in_a_namespace_ends_with_it") {
+        return;
+    }
+    let namespace = Namespace::create(&testing::name("inside")).unwrap();
+    let identity = namespace.made.unwrap();
+    // The second does not listen to those who ask.
+    let script = "sleep 60 & (trap '' TERM; exec sleep 60) &";
+    let mut shell = namespace.command("sh").unwrap();
+    let status = shell.args(["-c", script]).stdout(Stdio::null()).status();
+    assert!(status.unwrap().success());
+    assert_eq!(inside::programs(identity).len(), 2);
+    drop(namespace);
+    assert!(inside::programs(identity).is_empty());
 }
