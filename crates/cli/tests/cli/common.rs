@@ -1,5 +1,6 @@
 //! Runs the built binary.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -25,6 +26,32 @@ pub(crate) fn bentpipe_in(folder: &Path, arguments: &[&str]) -> Ended {
         stdout: text(output.stdout),
         stderr: text(output.stderr),
     }
+}
+
+/// True if namespaces and devices can be made here by the built binary; says so in
+/// a line if not.
+pub(crate) fn may(test: &str) -> bool {
+    let root = Path::new("/proc/self/status");
+    let root = std::fs::read_to_string(root).is_ok_and(|text| text.contains("Uid:\t0\t0"));
+    let wants = if !cfg!(feature = "linux") {
+        "the feature linux"
+    } else if !root {
+        "root"
+    } else if !Path::new("/dev/net/tun").exists() {
+        "/dev/net/tun"
+    } else if Command::new("ip").arg("-V").output().is_err() {
+        "`ip` of iproute2"
+    } else {
+        return true;
+    };
+    skip(test, wants);
+    false
+}
+
+/// Says on stderr (and not to the test harness, which hides it) what `test`
+/// needs.
+pub(crate) fn skip(test: &str, wants: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {test} needs {wants}");
 }
 
 /// Runs `bentpipe ARGUMENTS` where it does not matter.

@@ -1,7 +1,8 @@
 //! `--on linux` and `--on both`.
 
+#[cfg(feature = "linux")]
+use crate::common::may;
 use crate::common::{bentpipe, bentpipe_in};
-use std::path::Path;
 
 const SCENARIO: &str = r#"
 name = "small"
@@ -105,24 +106,6 @@ fn a_build_without_it_says_how_to_build() {
 fn a_study_runs_in_one_place() {
     let error = bentpipe(&["study", "sizes.toml", "--on", "both"]).refused();
     assert!(error.contains("expected `sim` or `linux`"), "{error}");
-}
-
-/// True if namespaces can be made here; says so in a line if not.
-#[cfg(feature = "linux")]
-fn may(test: &str) -> bool {
-    let made = std::process::Command::new("ip")
-        .args(["netns", "list"])
-        .output()
-        .is_ok_and(|o| o.status.success());
-    let root = std::fs::metadata("/proc/self").is_ok_and(|m| {
-        use std::os::unix::fs::MetadataExt;
-        m.uid() == 0
-    });
-    let may = made && root && Path::new("/dev/net/tun").exists();
-    if !may {
-        eprintln!("skipped: {test} needs root, iproute2 and /dev/net/tun");
-    }
-    may
 }
 
 #[cfg(feature = "linux")]
