@@ -7,10 +7,13 @@ mod verdict;
 use crate::args;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
-use bentpipe_report::table::{Cell, Column, Table, Tone};
+use bentpipe_report::table::wrap;
 use probe::{Finding, look};
 use serde_json::{Value, json};
 use verdict::{Verdict, judge};
+
+/// Columns of a line.
+const WIDTH: usize = 98;
 
 /// Looks and says.
 pub(crate) fn main(args: &args::Doctor, out: &mut Output) -> Result<Status, Failure> {
@@ -38,26 +41,21 @@ pub(crate) fn main(args: &args::Doctor, out: &mut Output) -> Result<Status, Fail
     out.line("")?;
     out.strong("What was looked for")?;
     out.line("")?;
-    let mut table = Table::new([
-        Column::text("what"),
-        Column::text(""),
-        Column::text("found"),
-        Column::text("enables"),
-    ]);
     for f in &findings {
-        let (word, tone) = if f.there {
-            ("yes", Tone::Good)
-        } else {
-            ("no", Tone::Warn)
+        let word = match f.there {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "?",
         };
-        table.row([
-            Cell::new(f.name),
-            Cell::new(word).tone(tone),
-            Cell::new(f.found.clone()),
-            Cell::new(f.enables).tone(Tone::Faint),
-        ]);
+        // The first line begins with its name, the others under its text.
+        let text = format!("{} ({})", f.found, f.enables);
+        for (i, line) in wrap(&text, WIDTH - 19).into_iter().enumerate() {
+            match i {
+                0 => out.line(format_args!("  {:12} {word:3} {line}", f.name))?,
+                _ => out.line(format_args!("{:19}{line}", ""))?,
+            }
+        }
     }
-    out.table(&table)?;
     Ok(Status::Done)
 }
 

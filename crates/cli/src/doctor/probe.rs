@@ -2,11 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const BUILDING: &str = "building kernel congestion controls";
 
 /// One thing that was looked for.
 pub(super) struct Finding {
     pub(super) name: &'static str,
-    pub(super) there: bool,
+    /// `None` where that cannot be told.
+    pub(super) there: Option<bool>,
     /// What was found.
     pub(super) found: String,
     /// What it enables.
@@ -19,7 +23,7 @@ pub(super) fn look() -> Vec<Finding> {
     let mut findings = vec![
         Finding {
             name: "cores",
-            there: true,
+            there: Some(true),
             found: cores.to_string(),
             enables: "that many runs at the same time",
         },
@@ -27,13 +31,13 @@ pub(super) fn look() -> Vec<Finding> {
         root(),
         Finding {
             name: "BTF",
-            there: Path::new("/sys/kernel/btf/vmlinux").exists(),
+            there: Some(Path::new("/sys/kernel/btf/vmlinux").exists()),
             found: "/sys/kernel/btf/vmlinux".to_owned(),
             enables: "kernel congestion controls through eBPF",
         },
         Finding {
             name: "TUN",
-            there: Path::new("/dev/net/tun").exists(),
+            there: Some(Path::new("/dev/net/tun").exists()),
             found: "/dev/net/tun".to_owned(),
             enables: "emulating a link for real TCP",
         },
@@ -63,16 +67,19 @@ pub(super) fn look() -> Vec<Finding> {
         ("curl", "downloads through the emulator"),
         ("ss", "looking at the windows of sockets"),
         ("ns", "holding ns-2 results against ours"),
-        ("clang", "building kernel congestion controls"),
+        ("clang", BUILDING),
+        ("llvm-strip", BUILDING),
     ] {
         let found = in_path(name);
         findings.push(Finding {
             name,
-            there: found.is_some(),
+            there: Some(found.is_some()),
             found: found.map_or_else(|| "not in PATH".to_owned(), |p| p.display().to_string()),
             enables,
         });
     }
+    findings.push(library("libelf", "libelf-dev", BUILDING));
+    findings.push(library("zlib", "zlib1g-dev", BUILDING));
     findings
 }
 
@@ -87,7 +94,7 @@ fn kernel() -> Finding {
     let release = read("/proc/sys/kernel/osrelease");
     Finding {
         name: "Linux",
-        there: release.is_some(),
+        there: Some(release.is_some()),
         found: release.unwrap_or_else(|| std::env::consts::OS.to_owned()),
         enables: "everything but the simulator; kernel controls from 6.4 on",
     }
@@ -105,8 +112,8 @@ fn root() -> Finding {
     });
     Finding {
         name: "root",
-        there: uid == Some(0),
-        found: uid.map_or_else(|| "unknown".to_owned(), |uid| format!("user {uid}")),
+        there: uid.map(|uid| uid == 0),
+        found: uid.map_or_else(|| "cannot tell".to_owned(), |uid| format!("user {uid}")),
         enables: "namespaces, TUN devices and eBPF",
     }
 }
@@ -116,13 +123,47 @@ fn controls() -> Finding {
     let current = read("/proc/sys/net/ipv4/tcp_congestion_control");
     Finding {
         name: "TCP controls",
-        there: available.is_some(),
+        there: available.as_ref().map(|_| true),
         found: match (available, current) {
-            (Some(all), Some(now)) => format!("{all} (in use: {now})"),
-            (Some(all), None) => all,
-            _ => "unknown".to_owned(),
+            (Some(all), Some(now)) => format!("{}; in use: {now}", in_short(&all)),
+            (Some(all), None) => in_short(&all),
+            _ => "cannot tell".to_owned(),
         },
         enables: "what `sysctl net.ipv4.tcp_congestion_control` takes now",
+    }
+}
+
+/// Names of controls; running test beds have many copies of ours.
+fn in_short(all: &str) -> String {
+    let (ours, others): (Vec<&str>, Vec<&str>) = all
+        .split_whitespace()
+        .partition(|name| name.starts_with("bp_"));
+    match ours.len() {
+        0..=3 => [others, ours].concat().join(" "),
+        n => format!("{} and {n} of bentpipe", others.join(" ")),
+    }
+}
+
+/// A library, as a build would find it.
+fn library(name: &'static str, package: &str, enables: &'static str) -> Finding {
+    let version = in_path("pkg-config").map(|tool| {
+        let asked = Command::new(tool).args(["--modversion", name]).output();
+        let asked = asked.ok().filter(|answer| answer.status.success());
+        asked.map(|answer| String::from_utf8_lossy(&answer.stdout).trim().to_owned())
+    });
+    let (there, found) = match version {
+        Some(Some(version)) => (Some(true), version),
+        Some(None) => (
+            Some(false),
+            format!("pkg-config finds none; Debian: {package}"),
+        ),
+        None => (None, "cannot tell: no pkg-config in PATH".to_owned()),
+    };
+    Finding {
+        name,
+        there,
+        found,
+        enables,
     }
 }
 
@@ -136,21 +177,21 @@ fn module(name: &'static str, module: &str, enables: &'static str) -> Finding {
                 .is_ok_and(|text| text.contains(&format!("/{module}.ko")))
         };
         Some(if has("modules.builtin") {
-            (true, "built in")
+            (Some(true), "built in")
         } else if has("modules.dep") {
-            (true, "can be loaded")
+            (Some(true), "can be loaded")
         } else if folder.join("modules.dep").exists() {
-            (false, "no such module here")
+            (Some(false), "no such module here")
         } else {
-            (false, "cannot tell: no list of modules here")
+            (None, "cannot tell: no list of modules here")
         })
     };
     let state = if loaded {
-        Some((true, "loaded"))
+        Some((Some(true), "loaded"))
     } else {
         listed()
     };
-    let (there, found) = state.unwrap_or((false, "cannot tell"));
+    let (there, found) = state.unwrap_or((None, "cannot tell"));
     Finding {
         name,
         there,
@@ -176,4 +217,18 @@ fn is_executable(file: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_executable(file: &Path) -> bool {
     file.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_short;
+
+    #[test]
+    fn copies_of_test_beds_are_counted_and_not_listed() {
+        assert_eq!(in_short("reno bp_hybla cubic"), "reno cubic bp_hybla");
+        assert_eq!(
+            in_short("reno cubic bp_1_1 bp_1_2 bp_1_3 bp_1_4"),
+            "reno cubic and 4 of bentpipe"
+        );
+    }
 }
