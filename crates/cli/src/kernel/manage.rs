@@ -1,7 +1,7 @@
 //! `bentpipe kernel load`, `unload` and `status`: what is in the kernel.
 
 use super::control;
-use crate::args::{KernelCommand, KernelLoad, KernelStatus, KernelUnload};
+use crate::args::kernel::{KernelCommand, KernelLoad, KernelStatus, KernelUnload};
 use crate::exit::{Failure, Status, talk};
 use crate::output::Output;
 use bentpipe_bpf::Values;

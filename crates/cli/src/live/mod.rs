@@ -48,11 +48,12 @@ mod machine {
 
 mod adapt;
 mod both;
+mod run;
 mod runner;
 
 pub(crate) use adapt::{adapt, keep};
-pub(crate) use both::print as print_both;
 pub(crate) use machine::Machine;
+pub(crate) use run::run;
 pub(crate) use runner::Bench;
 
 use crate::args::PcapAt;
