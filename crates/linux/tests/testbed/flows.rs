@@ -249,6 +249,59 @@ fn windows_and_ecn_are_as_the_scenario_says() {
     assert_eq!(live.outcome.series[0].sender[0].cwnd, 4.0);
 }
 
+#[test]
+fn a_socket_that_fails_is_an_error() {
+    if !may("a_socket_that_fails_is_an_error") {
+        return;
+    }
+    let mut builder = Scenario::builder("broken");
+    // The number of the sender's node, by which its namespace is found.
+    let nodes: Vec<_> = (0..9).map(|n| builder.node(format!("n{n}"))).collect();
+    let [.., server, client] = nodes[..] else {
+        panic!("nine nodes");
+    };
+    builder.link("satellite", server, client, link(10, 5, 100, 0.0));
+    builder.flow(
+        "voice",
+        server,
+        client,
+        Application::ConstantRate {
+            rate: Rate::from_bps(64_000),
+            packet_size: Bytes::new(200),
+        },
+    );
+    builder.duration(Duration::from_secs(30));
+    let scenario = builder.build().unwrap();
+    let over = std::sync::atomic::AtomicBool::new(false);
+    let result = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let ours = format!("bp-{}-", std::process::id());
+            while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                let names = std::fs::read_dir("/run/netns").into_iter().flatten();
+                let names = names.filter_map(|name| name.ok()?.file_name().into_string().ok());
+                for name in names.filter(|n| n.starts_with(&ours) && n.ends_with("-7")) {
+                    // Packets have nowhere to go any more.
+                    let flush = ["-netns", &name, "route", "flush", "table", "main"];
+                    let _ = std::process::Command::new("ip").args(flush).output();
+                }
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+        });
+        let options = bentpipe_linux::testbed::Options::new(1).unwrap();
+        let result = bentpipe_linux::testbed::run(&scenario, options);
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+        result
+    });
+    match result {
+        Err(bentpipe_linux::testbed::Error::Failed(why)) => {
+            assert!(why[0].starts_with("flow `voice` failed: from: "), "{why:?}");
+        }
+        // Between the host's address and the socket.
+        Err(bentpipe_linux::testbed::Error::Socket { .. }) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
 #[cfg(feature = "kernel")]
 #[test]
 fn a_control_of_ours_keeps_the_window_and_takes_what_its_twin_does() {
