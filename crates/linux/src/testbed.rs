@@ -46,7 +46,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{SyncSender, channel};
 use std::thread::Builder;
 use std::time::Instant;
 use watch::Watcher;
@@ -70,8 +70,9 @@ pub struct Options {
     /// Shift each flow's start by a seeded amount in [0, jitter), as the
     /// simulator does.
     pub start_jitter: Duration,
-    /// Where packets at the hosts' devices go; nowhere, where `None`.
-    pub capture: Option<Sender<Captured>>,
+    /// Where packets at the hosts' devices go; nowhere, where `None`. It is not
+    /// waited for: what it has no room for is lost to it, and a note says so.
+    pub capture: Option<SyncSender<Captured>>,
     /// What ends the run early.
     pub stop: Stop,
 }
@@ -199,11 +200,18 @@ pub fn run(scenario: &Scenario, options: Options) -> Result<Run, Error> {
     if !done.failed.is_empty() {
         return Err(Error::Failed(done.failed));
     }
+    let mut notes = notes(scenario, &setups);
+    if done.capture_lost > 0 {
+        let lost = done.capture_lost;
+        notes.push(format!(
+            "the capture lacks {lost} packets, which came faster than they were written"
+        ));
+    }
     Ok(Run {
         outcome: done.outcome,
         report: done.report,
         controls: setups.iter().map(control).collect(),
-        notes: notes(scenario, &setups),
+        notes,
     })
 }
 
@@ -276,6 +284,8 @@ struct Done {
     outcome: Outcome,
     report: Report,
     failed: Vec<String>,
+    /// Packets that the capture had no room for.
+    capture_lost: u64,
     stopped: bool,
 }
 
@@ -409,6 +419,7 @@ impl<'a> Bench<'a> {
             Ok::<_, Error>((report, watched?))
         })?;
         Ok(Done {
+            capture_lost: ledger.capture_lost,
             outcome: collect::outcome(scenario, options, &starts, ledger, watched.noted, &report),
             report,
             failed: watched.failed,

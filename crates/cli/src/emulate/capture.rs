@@ -8,11 +8,14 @@ use bentpipe_outcome::{Capture, CaptureError, Interface, MAX_HEADERS, Provenance
 use bentpipe_scenario::{LinkId, Scenario};
 use bentpipe_units::{Duration, Time};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
 /// Packets that are handed to the writer together.
 const BATCH: usize = 256;
+
+/// Batches that wait to be written, at most: those of half a second and more.
+const WAITING: usize = 400;
 
 /// The first bytes of a packet.
 struct Kept {
@@ -28,7 +31,9 @@ struct Kept {
 pub(super) struct Recorder {
     at: PcapAt,
     batch: Vec<Kept>,
-    writer: Option<Sender<Vec<Kept>>>,
+    writer: Option<SyncSender<Vec<Kept>>>,
+    /// Packets that came faster than they were written.
+    lost: u64,
     written: Option<JoinHandle<Result<(), CaptureError>>>,
     path: PathBuf,
 }
@@ -49,7 +54,7 @@ impl Recorder {
         let provenance = Provenance::new(&scenario.name, &scenario.hash().to_string(), &[seed]);
         let failed = |e: CaptureError| Failure::file("write", path, e);
         let mut capture = Capture::create(path, &provenance, &interfaces).map_err(failed)?;
-        let (writer, batches) = channel::<Vec<Kept>>();
+        let (writer, batches) = sync_channel::<Vec<Kept>>(WAITING);
         let written = std::thread::spawn(move || {
             for batch in batches {
                 write(&mut capture, &batch)?;
@@ -60,28 +65,36 @@ impl Recorder {
             at,
             batch: Vec::with_capacity(BATCH),
             writer: Some(writer),
+            lost: 0,
             written: Some(written),
             path: path.to_owned(),
         })
     }
 
-    /// Completes the file.
-    pub(super) fn finish(mut self) -> Result<(), Failure> {
-        self.hand_over();
-        self.writer = None;
+    /// Completes the file, and returns how many packets it lacks because they
+    /// came faster than they were written.
+    pub(super) fn finish(mut self) -> Result<u64, Failure> {
+        if let Some(writer) = self.writer.take() {
+            // Now there is time to wait.
+            let _ = writer.send(std::mem::take(&mut self.batch));
+        }
         let ended = self.written.take().map(JoinHandle::join);
         match ended {
-            Some(Ok(result)) => result.map_err(|e| Failure::file("write", &self.path, e)),
+            Some(Ok(result)) => result.map_err(|e| Failure::file("write", &self.path, e))?,
             Some(Err(panic)) => std::panic::resume_unwind(panic),
-            None => Ok(()),
+            None => {}
         }
+        Ok(self.lost)
     }
 
     fn hand_over(&mut self) {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         if let Some(writer) = &self.writer {
-            // A writer that has failed says why at the end.
-            let _ = writer.send(batch);
+            match writer.try_send(batch) {
+                Err(TrySendError::Full(batch)) => self.lost += batch.len() as u64,
+                // A writer that has failed says why at the end.
+                Ok(()) | Err(TrySendError::Disconnected(_)) => {}
+            }
         }
     }
 

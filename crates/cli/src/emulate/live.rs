@@ -82,8 +82,13 @@ pub(crate) fn main(args: &args::Emulate, out: &mut Output) -> Result<Status, Fai
         Some(file) => {
             let mut recorder = Recorder::create(file, &scenario, (seed, &pairs), args.pcap_at)?;
             let ran = run.run(emulator, command, &mut recorder)?;
-            recorder.finish()?;
+            let lost = recorder.finish()?;
             talk(format_args!("captured {}", file.display()));
+            if lost > 0 {
+                talk(format_args!(
+                    "it lacks {lost} packets, which came faster than they were written"
+                ));
+            }
             ran
         }
     };

@@ -8,7 +8,7 @@ use bentpipe_linux::testbed::{self, Captured, Options, kernel_version};
 use bentpipe_outcome::{Capture, CaptureError, Interface, Provenance, WholeFile};
 use bentpipe_scenario::Scenario;
 use std::path::Path;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 /// This machine, until it is interrupted.
@@ -96,6 +96,9 @@ impl Machine {
 /// Writes a capture, which is there once it is committed.
 type Writer = JoinHandle<Result<Capture<WholeFile>, CaptureError>>;
 
+/// Packets that wait to be written, at most: those of half a second and more.
+const WAITING: usize = 100_000;
+
 /// A thread that writes the packets at the ends of flows as a capture, and where
 /// they go: a slow disk must make no packet late.
 fn recorded(
@@ -103,7 +106,7 @@ fn recorded(
     at: PcapAt,
     scenario: &Scenario,
     seed: u64,
-) -> Result<(Sender<Captured>, Writer), String> {
+) -> Result<(SyncSender<Captured>, Writer), String> {
     let flows = scenario.flows.iter();
     let interfaces: Vec<Interface> = flows
         .flat_map(|flow| ["from", "to"].map(|end| format!("{}/{end}", flow.name)))
@@ -111,7 +114,7 @@ fn recorded(
         .collect();
     let provenance = Provenance::new(&scenario.name, &scenario.hash().to_string(), &[seed]);
     let mut capture = Capture::create(file, &provenance, &interfaces).map_err(|e| e.to_string())?;
-    let (sender, packets) = channel::<Captured>();
+    let (sender, packets) = sync_channel::<Captured>(WAITING);
     let written = std::thread::spawn(move || {
         for packet in packets {
             let wanted = match at {
@@ -120,7 +123,7 @@ fn recorded(
                 PcapAt::Both => true,
             };
             if wanted {
-                capture.raw(packet.at, packet.endpoint, &packet.headers, packet.length)?;
+                capture.raw(packet.at, packet.endpoint, packet.headers(), packet.length)?;
             }
         }
         Ok(capture)

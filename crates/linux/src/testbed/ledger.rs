@@ -2,7 +2,8 @@
 //! and when one is complete.
 //!
 //! It lives on the emulator's thread, which must not wait: it shares nothing
-//! but atomic counters and sends what others wait for into a channel.
+//! but atomic counters and sends what others wait for into channels, that of
+//! packets for a capture with room for so many and no more.
 
 use super::Options;
 use super::gauges::Gauges;
@@ -10,12 +11,12 @@ use super::message::Message;
 use super::segment::Segment;
 use super::tracker::{Change, Tracker};
 use crate::emulator::{Cause, Seen, Tap};
-use bentpipe_outcome::FlowCounts;
+use bentpipe_outcome::{FlowCounts, MAX_HEADERS};
 use bentpipe_scenario::{LinkId, Scenario};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Time};
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, SyncSender, TrySendError};
 
 /// A packet at the device of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,14 +26,33 @@ pub struct Captured {
     /// At which end of which flow: twice the flow's index, and one more at its
     /// `to`.
     pub endpoint: u32,
-    /// The packet from its IP header on, without most of its payload.
-    pub headers: Vec<u8>,
     /// Its length.
     pub length: u32,
+    kept: u8,
+    bytes: [u8; MAX_HEADERS],
 }
 
-/// Bytes of a packet that a capture keeps: the longest headers of IPv6 and TCP.
-const CAPTURED: usize = 100;
+impl Captured {
+    /// The packet from its IP header on, without most of its payload.
+    #[must_use]
+    pub fn headers(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.kept)]
+    }
+
+    /// At `at` at an end of a flow.
+    fn new(at: Time, endpoint: u32, packet: &[u8]) -> Captured {
+        let kept = packet.len().min(MAX_HEADERS);
+        let mut bytes = [0; MAX_HEADERS];
+        bytes[..kept].copy_from_slice(&packet[..kept]);
+        Captured {
+            at,
+            endpoint,
+            length: packet.len() as u32,
+            kept: kept as u8,
+            bytes,
+        }
+    }
+}
 
 /// What one flow did, seen at its hosts.
 #[derive(Debug, Default)]
@@ -94,7 +114,9 @@ pub(crate) struct Ledger {
     series: Option<Duration>,
     gauges: Arc<Vec<Gauges>>,
     messages: Sender<Message>,
-    capture: Option<Sender<Captured>>,
+    capture: Option<SyncSender<Captured>>,
+    /// Packets that the capture had no room for.
+    pub(crate) capture_lost: u64,
 }
 
 impl Ledger {
@@ -122,6 +144,7 @@ impl Ledger {
             gauges,
             messages,
             capture: options.capture.clone(),
+            capture_lost: 0,
         }
     }
 
@@ -129,16 +152,14 @@ impl Ledger {
         self.mark_until(at, false);
         let (index, forth) = (seen.pair as usize, seen.forward);
         if let Some(capture) = &self.capture {
-            let bytes = seen.packet;
             // At the `from` end: what leaves it forth and arrives back.
             let at_from = leaves == forth;
-            // Nobody may want it any more.
-            let _ = capture.send(Captured {
-                at,
-                endpoint: 2 * seen.pair + u32::from(!at_from),
-                headers: bytes[..bytes.len().min(CAPTURED)].to_vec(),
-                length: bytes.len() as u32,
-            });
+            let endpoint = 2 * seen.pair + u32::from(!at_from);
+            match capture.try_send(Captured::new(at, endpoint, seen.packet)) {
+                Err(TrySendError::Full(_)) => self.capture_lost += 1,
+                // Nobody may want it any more.
+                Ok(()) | Err(TrySendError::Disconnected(_)) => {}
+            }
         }
         let Some(segment) = Segment::parse(seen.packet) else {
             return;
@@ -230,5 +251,57 @@ impl FlowLedger {
             outage_losses: self.outage_losses,
             no_route_losses: self.no_route_losses,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bentpipe_units::Rate;
+    use std::sync::mpsc::{channel, sync_channel};
+
+    #[test]
+    fn a_capture_that_is_slow_loses_packets_and_makes_nobody_wait() {
+        let mut builder = Scenario::builder("slow");
+        let (a, b) = (builder.node("a"), builder.node("b"));
+        let link = bentpipe_link::LinkSettings {
+            rate: Rate::from_mbps(1),
+            one_way_delay: Duration::ZERO,
+            queue: bentpipe_link::QueueSettings::DropTail {
+                limit: bentpipe_link::Limit::Packets(10),
+            },
+            channel: bentpipe_link::ChannelSettings::Perfect,
+            framing: Bytes::ZERO,
+        };
+        builder.link("hop", a, b, link);
+        builder.flow(
+            "data",
+            a,
+            b,
+            Application::ConstantRate {
+                rate: Rate::from_mbps(1),
+                packet_size: Bytes::new(500),
+            },
+        );
+        let scenario = builder.build().unwrap();
+        let (capture, packets) = sync_channel(2);
+        let mut options = Options::new(1).unwrap();
+        options.capture = Some(capture);
+        let gauges = Arc::new(vec![Gauges::default()]);
+        let mut ledger = Ledger::new(&scenario, &options, gauges, channel().0);
+        for length in [40, 90, 500, 500] {
+            let packet = vec![0x45; length];
+            let seen = Seen {
+                pair: 0,
+                forward: true,
+                bytes: length as u32,
+                packet: &packet,
+            };
+            ledger.entered(Time::ZERO, &seen);
+        }
+        assert_eq!(ledger.capture_lost, 2);
+        drop((ledger, options));
+        let lengths = packets.iter().map(|p| (p.headers().len(), p.length));
+        assert_eq!(lengths.collect::<Vec<_>>(), [(40, 40), (90, 90)]);
     }
 }
