@@ -38,7 +38,7 @@ static HYBLA: [Parameter; 10] = [
     HOE,
     RECOVERY_FIX,
     decimal(
-        "pacing",
+        "pacing_gain",
         "",
         &[1_000_000],
         (0, 4_000_000),

@@ -102,7 +102,7 @@ pub(super) const WINDOW_CLAMP: Parameter = count(
 );
 
 pub(super) const RECOVERY_FIX: Parameter = flag(
-    "recovery_fix",
+    "exit_fix",
     &[1],
     "recovery ends with no more than what is in flight and one segment",
 );

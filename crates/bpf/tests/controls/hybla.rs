@@ -5,7 +5,7 @@ use bentpipe_bpf::{AckSample, CongestionState, Native};
 
 /// A connection of the given RTT in slow start, without an estimate.
 fn started(rtt: u32, settings: &[&str]) -> Native {
-    let mut all = vec!["hoe=off", "gate=off", "pacing=0"];
+    let mut all = vec!["hoe=off", "gate=off", "pacing_gain=0"];
     all.extend(settings);
     let mut native = connection("bp_hybla", &all, 10);
     native.socket.srtt_us = rtt * 8;
@@ -85,7 +85,7 @@ fn the_pace_is_a_window_a_round_trip() {
 
 #[test]
 fn recovery_reduces_in_proportion_and_ends_with_what_is_in_flight() {
-    let mut native = connection("bp_hybla", &["hoe=off", "pacing=0"], 20);
+    let mut native = connection("bp_hybla", &["hoe=off", "pacing_gain=0"], 20);
     native.socket.snd_ssthresh = 2;
     // 20 out, one of them reported, the first three below taken for lost.
     native.socket.packets_out = 20;
@@ -126,7 +126,7 @@ fn recovery_reduces_in_proportion_and_ends_with_what_is_in_flight() {
 
 #[test]
 fn undo_brings_the_window_back_and_it_stays() {
-    let mut native = connection("bp_hybla", &["hoe=off", "pacing=0"], 40);
+    let mut native = connection("bp_hybla", &["hoe=off", "pacing_gain=0"], 40);
     native.socket.snd_ssthresh = 20;
     lose(&mut native, 40);
     native.socket.snd_cwnd = 25;

@@ -41,7 +41,7 @@ fn what_no_catalogue_allows_is_refused() {
     for (name, parameter, value) in [
         ("bp_const", "k", 2.5),
         ("bp_const", "k", 0.0),
-        ("bp_hybla", "pacing", 5.0),
+        ("bp_hybla", "pacing_gain", 5.0),
     ] {
         let error = build(name, &Parameters::new().with(parameter, value)).unwrap_err();
         assert!(error.to_string().contains(parameter), "{error}");

@@ -131,8 +131,8 @@ fn given_by_transport(
             transport.initial_window.floor().to_string(),
         ),
         ("window_clamp", window.unwrap_or(0).to_string()),
-        ("recovery_fix", transport.recovery_fix.to_string()),
-        ("pacing", pacing.to_string()),
+        ("exit_fix", transport.recovery_fix.to_string()),
+        ("pacing_gain", pacing.to_string()),
     ];
     let own = matches!(
         &transport.congestion_control,
@@ -290,8 +290,8 @@ mod tests {
             };
             let mut texts = values.texts();
             assert!(texts.any(|(p, text)| p.name == "window_clamp" && text == "100"));
-            assert!(texts.any(|(p, text)| p.name == "recovery_fix" && text == "true"));
-            assert!(texts.any(|(p, text)| p.name == "pacing" && text == pacing));
+            assert!(texts.any(|(p, text)| p.name == "exit_fix" && text == "true"));
+            assert!(texts.any(|(p, text)| p.name == "pacing_gain" && text == pacing));
         }
     }
 }
