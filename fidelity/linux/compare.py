@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The simulator beside the TCP of this machine, for every kernel congestion control.
+
+As root, with the command built (`make`):
+
+    fidelity/linux/compare.py lossless [--jobs 6]     # no losses on the channel: times, cell by cell
+    fidelity/linux/compare.py lossy [--jobs 6]        # 1% lost: means of 20 runs with the same losses
+
+Both sides run the study of that name: the simulator on the host profile `linux` with the C of the
+control, Linux with the same C in its kernel. Bars: without losses the mean of |ours / Linux's - 1|
+is at most 3% and the worst 8%; at 1% loss every cell is within 10%. Results go to
+target/fidelity/linux; a study that was stopped goes on. Exit status: 0 met, 1 not, 2 could not run.
+"""
+
+import argparse
+import csv
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+BENTPIPE = ROOT / "target/release/bentpipe"
+RESULTS = ROOT / "target/fidelity/linux"
+# Runs of a cell on each side, and the bars: mean and worst.
+STUDIES = {"lossless": (1, 3, 0.03, 0.08), "lossy": (20, 20, None, 0.10)}
+
+
+def run(name, side, runs, jobs):
+    command = [BENTPIPE, "study", HERE / f"{name}.toml", "--out", RESULTS / side, "--runs", runs]
+    if side == "linux":
+        command += ["--on", "linux", "--jobs", jobs]
+    done = subprocess.run([str(c) for c in command], stdout=subprocess.DEVNULL, check=False)
+    if done.returncode == 2:
+        sys.exit(2)
+    times = {}
+    with open(RESULTS / side / f"linux-{name}" / "runs.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            time = row["transfer_time_s"]
+            times.setdefault((row["rate"], row["file"], row["axis_transport"]), []).append(
+                float(time) if time else float("inf"))
+    return times
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("study", choices=STUDIES)
+    parser.add_argument("--jobs", type=int, default=6)
+    arguments = parser.parse_args()
+    if os.geteuid() != 0:
+        print("this needs root: namespaces, TUN devices and eBPF", file=sys.stderr)
+        sys.exit(2)
+    ours_runs, theirs_runs, mean_bar, worst_bar = STUDIES[arguments.study]
+    ours = run(arguments.study, "sim", ours_runs, arguments.jobs)
+    theirs = run(arguments.study, "linux", theirs_runs, arguments.jobs)
+    middle = statistics.median if arguments.study == "lossless" else statistics.mean
+    errors = {}
+    print(f"{'rate':9}  {'file':6}  {'control':13}  {'ours [s]':>8}  {'Linux [s]':>9}  {'spread':>6}  ratio")
+    for cell, times in ours.items():
+        mine, its = statistics.mean(times), middle(theirs[cell])
+        # Without losses how far its runs lie apart; else the 95% interval of their mean.
+        if arguments.study == "lossless":
+            spread = (max(theirs[cell]) - min(theirs[cell])) / its
+        else:
+            spread = 1.96 * statistics.stdev(theirs[cell]) / len(theirs[cell]) ** 0.5 / its
+        errors[cell] = abs(mine / its - 1)
+        mark = "  beyond" if errors[cell] > worst_bar else ""
+        print(f"{cell[0]:9}  {cell[1]:6}  {cell[2]:13}  {mine:8.3f}  {its:9.3f}  {spread:6.1%}  "
+              f"{mine / its:.3f}{mark}")
+    mean, worst = statistics.mean(errors.values()), max(errors.values())
+    missed = worst > worst_bar or (mean_bar is not None and mean > mean_bar)
+    print(f"{len(errors)} cells: mean error {mean:.1%}, worst {worst:.1%}; "
+          f"bars: mean {f'{mean_bar:.0%}' if mean_bar else 'none'}, worst {worst_bar:.0%}"
+          f"{': missed' if missed else ''}")
+    sys.exit(int(missed))
+
+
+if __name__ == "__main__":
+    main()
