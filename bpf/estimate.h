@@ -106,6 +106,21 @@ static INLINE __u32 cut_to(const struct sock *sk, struct window *window,
 	return max_u32(cut->exact >> 32, 2);
 }
 
+/* For cong_avoid: Reno's growth below and above the threshold with its fraction. */
+static INLINE void cut_grow(struct sock *sk, struct window *window, const struct cut *cut)
+{
+	__u64 exact = window_get(sk, window);
+
+	grow_as_reno(sk, window, exact < threshold_get(sk, &cut->threshold));
+}
+
+/* For undo_cwnd: the kernel still tells the end of recovery. */
+static INLINE __u32 cut_undone(const struct sock *sk, struct cut *cut)
+{
+	cut->exact = 0;
+	return window_before_cut(sk);
+}
+
 /* For cwnd_event. */
 static INLINE void cut_event(struct sock *sk, struct window *window, struct cut *cut,
 			     int event, int fix)

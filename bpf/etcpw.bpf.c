@@ -74,10 +74,7 @@ HOOK_CONG_AVOID()
 {
 	struct state *state = inet_csk_ca(sk);
 
-	__u64 exact = window_get(sk, &state->window);
-
-	grow_as_reno(sk, &state->window,
-		     exact < threshold_get(sk, &state->cut.threshold));
+	cut_grow(sk, &state->window, &state->cut);
 }
 
 HOOK_WITH(void, set_state, __u8, new_state)
@@ -109,9 +106,7 @@ HOOK(__u32, undo_cwnd)
 {
 	struct state *state = inet_csk_ca(sk);
 
-	/* The kernel still tells the end of recovery. */
-	state->cut.exact = 0;
-	return window_before_cut(sk);
+	return cut_undone(sk, &state->cut);
 }
 
 CONTROL = {
