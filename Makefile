@@ -7,7 +7,7 @@ CARGO ?= cargo
 # controls, libelf and zlib for their loader.
 FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   if command -v clang >/dev/null && pkg-config --exists libelf zlib 2>/dev/null; \
-  then echo bentpipe/kernel; else echo bentpipe/linux; fi; fi)
+  then echo bentpipe-cli/kernel; else echo bentpipe-cli/linux; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
 .PHONY: all test tools lint bench-peers bench fidelity reproduce

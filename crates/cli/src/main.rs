@@ -1,7 +1,7 @@
-//! The bentpipe command: see [`bentpipe::main`].
+//! The bentpipe command: see [`bentpipe_cli::main`].
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    bentpipe::main(std::env::args_os())
+    bentpipe_cli::main(std::env::args_os())
 }

@@ -1,0 +1,2 @@
+//! TCP over satellite links: describe a network, simulate it, compare
+//! transports.
