@@ -40,7 +40,7 @@ pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure
         options: Options {
             seed: args.seed.unwrap_or(scenario.seed),
             series: series.then(|| interval(scenario)),
-            marks: [from, to]
+            checkpoints: [from, to]
                 .into_iter()
                 .filter(|at| *at != Time::MAX)
                 .collect(),
@@ -120,12 +120,12 @@ impl Job<'_> {
     /// An outcome with the links that its flows share.
     pub(crate) fn whole<'o>(&self, outcome: &'o Outcome) -> Result<WithShares<'o>, Failure> {
         let (from, to) = self.of_shares;
-        let span = outcome
-            .span(from, to)
+        let interval = outcome
+            .interval(from, to)
             .map_err(|e| Failure::new(e.to_string()))?;
         Ok(WithShares {
             outcome,
-            bottlenecks: shares::bottlenecks(outcome, self.scenario, &span),
+            bottlenecks: shares::bottlenecks(outcome, self.scenario, &interval),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use crate::output::{Output, seconds};
-use bentpipe_outcome::{FlowOutcome, Outcome, Span};
+use bentpipe_outcome::{FlowOutcome, Interval, Outcome};
 use bentpipe_report::table::{Column, Table};
 use bentpipe_scenario::{LinkId, Scenario};
 use bentpipe_units::Rate;
@@ -52,7 +52,7 @@ pub(crate) struct WithShares<'a> {
 pub(crate) fn bottlenecks<'a>(
     outcome: &'a Outcome,
     scenario: &Scenario,
-    span: &Span<'_>,
+    interval: &Interval<'_>,
 ) -> Vec<Bottleneck<'a>> {
     let slowest = |way: &[LinkId]| {
         let rate = |l: &&LinkId| scenario.links[l.0 as usize].settings.rate;
@@ -82,14 +82,16 @@ pub(crate) fn bottlenecks<'a>(
         found.push(Bottleneck {
             link: &l.name,
             rate_bps: l.rate.bps(),
-            from_ns: span.from().as_nanos(),
-            to_ns: span.to().as_nanos(),
-            unused: span.unused(link),
-            jain_index_wire: span.jain_of_wire(flows.iter().map(|f| f.1)),
-            jain_index_goodput: span.jain_of_payload(flows.iter().map(|f| f.0)),
+            from_ns: interval.from().as_nanos(),
+            to_ns: interval.to().as_nanos(),
+            unused: interval.unused(link),
+            jain_index_wire: interval.jain_of_wire(flows.iter().map(|f| f.1)),
+            jain_index_goodput: interval.jain_of_payload(flows.iter().map(|f| f.0)),
             flows: flows
                 .into_iter()
-                .map(|(flow, crossing)| part(&outcome.flows[flow], (flow, crossing, link), span))
+                .map(|(flow, crossing)| {
+                    part(&outcome.flows[flow], (flow, crossing, link), interval)
+                })
                 .collect(),
         });
     }
@@ -99,17 +101,17 @@ pub(crate) fn bottlenecks<'a>(
 fn part<'a>(
     f: &'a FlowOutcome,
     (flow, crossing, link): (usize, usize, usize),
-    span: &Span<'_>,
+    interval: &Interval<'_>,
 ) -> Part<'a> {
-    let counts = span.crossing(crossing);
+    let counts = interval.crossing(crossing);
     Part {
         flow: &f.name,
         transport: &f.transport,
         min_rtt_ns: f.min_rtt.map(|d| d.as_nanos()),
         mean_rtt_ns: f.mean_rtt.map(|d| d.as_nanos()),
-        goodput_bps: span.goodput(flow).bps(),
-        payload_share: span.payload_share(flow, link),
-        wire_share: span.wire_share(&counts, link),
+        goodput_bps: interval.goodput(flow).bps(),
+        payload_share: interval.payload_share(flow, link),
+        wire_share: interval.wire_share(&counts, link),
         queue_drops: counts.queue_drops,
         channel_losses: counts.channel_losses,
     }

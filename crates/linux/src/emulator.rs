@@ -98,7 +98,7 @@ pub struct Options {
     /// Memory for packets under way, at most.
     pub memory: Bytes,
     /// Times at which crossings are noted.
-    pub marks: Vec<Time>,
+    pub checkpoints: Vec<Time>,
 }
 
 impl Default for Options {
@@ -113,7 +113,7 @@ impl Default for Options {
             real_time: true,
             ring: 4096,
             memory: Bytes::new(1 << 30),
-            marks: Vec::new(),
+            checkpoints: Vec::new(),
         }
     }
 }
@@ -305,12 +305,12 @@ impl Emulator {
         let mut io = Io::new(&self.devices, arena, origin, tap);
         let in_time = InTime::new(self.options.real_time);
         let cpu = run::thread_time();
-        let mut marks = Vec::new();
+        let mut checkpoints = Vec::new();
         let ended = self.stages(end).try_fold(Time::ZERO, |before, stage| {
             let ended = run::run(&mut network, &mut io, &self.stop, stage, &self.published)?;
             if ended == stage && ended < end {
                 let crossings = report::crossings(&self.scenario, &network, ended);
-                marks.push((ended, crossings));
+                checkpoints.push((ended, crossings));
             }
             Ok::<_, Errno>(ended.max(before))
         });
@@ -339,14 +339,14 @@ impl Emulator {
             cpu,
             priority,
             gso: self.options.gso,
-            marks,
+            checkpoints,
         })
     }
 
-    /// The marks before `end`, each once and in their order, and `end`.
+    /// The checkpoints before `end`, each once and in their order, and `end`.
     fn stages(&self, end: Time) -> std::vec::IntoIter<Time> {
-        let marks = self.options.marks.iter().copied();
-        let mut stages: Vec<Time> = marks.filter(|at| *at < end).chain([end]).collect();
+        let checkpoints = self.options.checkpoints.iter().copied();
+        let mut stages: Vec<Time> = checkpoints.filter(|at| *at < end).chain([end]).collect();
         stages.sort_unstable();
         stages.dedup();
         stages.into_iter()

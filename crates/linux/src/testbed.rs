@@ -10,6 +10,7 @@
 //! it does in its own way is said in [`Run::notes`].
 
 mod application;
+mod as_run_on_linux;
 mod clock;
 mod collect;
 mod control;
@@ -21,11 +22,10 @@ mod segment;
 mod setup;
 mod socket;
 mod tracker;
-mod twin;
 mod watch;
 
+pub use as_run_on_linux::as_run_on_linux;
 pub use ledger::Captured;
-pub use twin::twin;
 
 use crate::emulator::{self, Emulator, EmulatorError, Pairs, Report, Stop};
 use crate::kernel::KernelError;
@@ -66,7 +66,7 @@ pub struct Options {
     /// Interval of the time series; `None` records none.
     pub series: Option<Duration>,
     /// Times at which everything that is counted is noted.
-    pub marks: Vec<Time>,
+    pub checkpoints: Vec<Time>,
     /// Shift each flow's start by a seeded amount in [0, jitter), as the
     /// simulator does.
     pub start_jitter: Duration,
@@ -86,7 +86,7 @@ impl Options {
         Ok(Options {
             seed,
             series: None,
-            marks: Vec::new(),
+            checkpoints: Vec::new(),
             start_jitter: Duration::ZERO,
             capture: None,
             stop: Stop::new()?,
@@ -227,7 +227,7 @@ fn emulator_options(scenario: &Scenario, options: &Options) -> emulator::Options
     };
     emulator::Options {
         seed: Some(options.seed),
-        marks: options.marks.clone(),
+        checkpoints: options.checkpoints.clone(),
         pairs: Pairs::Flows,
         namespaces: nodes
             .filter(|(index, _)| ends(*index))

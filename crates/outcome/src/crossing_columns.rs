@@ -3,9 +3,9 @@
 use crate::columns::Field;
 use crate::value::Kind::{Integer, Number, Text};
 use crate::value::Value;
-use crate::{Crossing, CrossingCounts, FlowCounts};
+use crate::{FlowCounts, FlowLinkCounts, FlowLinkStats};
 
-pub(crate) static CROSSING: [Field<Crossing>; 10] = [
+pub(crate) static CROSSING: [Field<FlowLinkStats>; 10] = [
     Field::new("flow", Text, "name of the flow", |o, c| {
         o.flows
             .get(c.flow)
@@ -87,7 +87,7 @@ pub(crate) static FLOW_MARK: [Field<FlowCounts>; 10] = [
 ];
 
 /// A crossing at a mark.
-pub(crate) static CROSSING_MARK: [Field<CrossingCounts>; 7] = [
+pub(crate) static CROSSING_MARK: [Field<FlowLinkCounts>; 7] = [
     Field::new("offered_packets", Integer, "", |_, c| {
         c.offered_packets.into()
     }),

@@ -6,7 +6,7 @@ use crate::crossing_columns::{CROSSING, CROSSING_MARK, FLOW_MARK};
 use crate::leg_columns::LEG;
 use crate::middlebox_columns::MIDDLEBOX;
 use crate::rows::Fields;
-use crate::{Crossing, FlowOutcome, FlowSeries, LinkOutcome, Mark, Outcome, Value};
+use crate::{Checkpoint, FlowLinkStats, FlowOutcome, FlowSeries, LinkOutcome, Outcome, Value};
 use bentpipe_units::Bytes;
 use serde::de::Error as _;
 use serde::ser::{SerializeMap, SerializeSeq};
@@ -76,13 +76,13 @@ impl Serialize for Outcome {
                 },
             )?;
         }
-        if !self.marks.is_empty() {
-            let marks: Vec<_> = self
-                .marks
+        if !self.checkpoints.is_empty() {
+            let checkpoints: Vec<_> = self
+                .checkpoints
                 .iter()
                 .map(|mark| MarkParts { run, mark })
                 .collect();
-            map.serialize_entry("marks", &marks)?;
+            map.serialize_entry("marks", &checkpoints)?;
         }
         if !self.series.is_empty() {
             let series: Vec<_> = self
@@ -141,7 +141,7 @@ impl<T> Serialize for Part<'_, T> {
 /// A mark: its time, then its flows and crossings in the outcome's order.
 struct MarkParts<'a> {
     run: &'a Run<'a>,
-    mark: &'a Mark,
+    mark: &'a Checkpoint,
 }
 
 impl Serialize for MarkParts<'_> {
@@ -235,7 +235,7 @@ impl<'de> Deserialize<'de> for Outcome {
                 middleboxes: some_parts(&map, "middleboxes", |f| f.middlebox())?,
                 crossings: some_parts(&map, "crossings", |f| names.crossing(f))?,
                 legs: some_parts(&map, "legs", |f| f.leg(names.flow(f)?))?,
-                marks: marks(&map)?,
+                checkpoints: checkpoints(&map)?,
                 flows,
                 links,
                 series: Vec::new(),
@@ -273,7 +273,7 @@ fn some_parts<T>(
     }
 }
 
-fn marks(map: &Map<String, Json>) -> Result<Vec<Mark>, String> {
+fn checkpoints(map: &Map<String, Json>) -> Result<Vec<Checkpoint>, String> {
     let Some(list) = map.get("marks") else {
         return Ok(Vec::new());
     };
@@ -282,8 +282,8 @@ fn marks(map: &Map<String, Json>) -> Result<Vec<Mark>, String> {
         .enumerate()
         .map(|(i, mark)| {
             let mark = mark.as_object().ok_or(format!("marks[{i}] is no object"))?;
-            let read = || -> Result<Mark, String> {
-                Ok(Mark {
+            let read = || -> Result<Checkpoint, String> {
+                Ok(Checkpoint {
                     at: Fields(&|name| value(mark.get(name))).time("at_ns")?,
                     flows: parts(mark, "flows", |f| f.flow_counts())?,
                     crossings: parts(mark, "crossings", |f| f.crossing())?,
@@ -312,8 +312,8 @@ impl Names {
         }
     }
 
-    fn crossing(&self, fields: &Fields<'_>) -> Result<Crossing, String> {
-        Ok(Crossing {
+    fn crossing(&self, fields: &Fields<'_>) -> Result<FlowLinkStats, String> {
+        Ok(FlowLinkStats {
             flow: self.flow(fields)?,
             link: place(fields, "link", &self.links)?,
             counts: fields.crossing()?,

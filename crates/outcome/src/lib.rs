@@ -5,7 +5,7 @@
 //!
 //! - metrics derived from it are methods on the model, with their definitions
 //!   ([`Outcome::goodput`], [`jain_index`], ...);
-//! - [`Span`] is an interval of a run: what flows got in it and how they
+//! - [`Interval`] is an interval of a run: what flows got in it and how they
 //!   shared links;
 //! - [`TableWriter`] writes the tables `runs`, `links`, `crossings`,
 //!   `middleboxes` and `series` as CSV or Parquet, [`Table`] reads them back, [`columns()`] lists their columns;
@@ -21,6 +21,7 @@ mod columns;
 mod crossing_columns;
 mod csv_file;
 mod error;
+mod interval;
 mod journal;
 mod json;
 mod leg_columns;
@@ -33,13 +34,13 @@ mod pcapng;
 mod provenance;
 mod qlog;
 mod rows;
-mod span;
 mod table;
 mod value;
 mod whole_file;
 
 pub use columns::{Column, TableKind, columns};
 pub use error::Error;
+pub use interval::{Interval, NoCheckpoint};
 pub use journal::{Journal, JournalError, Record};
 pub use metrics::jain_index;
 pub use model::*;
@@ -51,7 +52,6 @@ pub use pcapng::{Capture, CaptureError, Interface};
 pub use provenance::Provenance;
 pub use qlog::{QlogSettings, write_qlog};
 pub use rows::{CrossingRow, LinkRow, MiddleboxRow, RunRow};
-pub use span::{NoMark, Span};
 pub use table::{Format, Table, TableWriter, write_table};
 pub use value::{Kind, Value};
 pub use whole_file::{WholeFile, remove_leftovers, write_whole};

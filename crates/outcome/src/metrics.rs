@@ -206,7 +206,7 @@ impl Outcome {
             middleboxes: self.middleboxes.clone(),
             crossings: self.crossings.clone(),
             legs: self.legs.clone(),
-            marks: self.marks.clone(),
+            checkpoints: self.checkpoints.clone(),
             series: Vec::new(),
         }
     }

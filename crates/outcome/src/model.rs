@@ -24,13 +24,13 @@ pub struct Outcome {
     pub middleboxes: Vec<MiddleboxOutcome>,
     /// What each flow did to each link on its way: by flow, then along its way
     /// forth and back. Flows that are computed, not simulated, have none.
-    pub crossings: Vec<Crossing>,
+    pub crossings: Vec<FlowLinkStats>,
     /// The legs of the flows that split-connection PEPs split: by flow, then
     /// from its sender on.
     pub legs: Vec<LegOutcome>,
     /// What had been counted at the times that were asked for, in their order;
     /// of those after the end there is none.
-    pub marks: Vec<Mark>,
+    pub checkpoints: Vec<Checkpoint>,
     /// Time series, where they were asked for.
     pub series: Vec<FlowSeries>,
 }
@@ -184,13 +184,13 @@ pub struct MiddleboxOutcome {
 
 /// What one flow did to one link on its way, data and acknowledgements alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crossing {
+pub struct FlowLinkStats {
     /// Index of the flow in [`Outcome::flows`].
     pub flow: usize,
     /// Index of the link in [`Outcome::links`].
     pub link: usize,
     /// What was counted.
-    pub counts: CrossingCounts,
+    pub counts: FlowLinkCounts,
 }
 
 /// What one leg of a split flow did. Data go from the flow's sender to its
@@ -246,7 +246,7 @@ pub struct LegOutcome {
 /// Packets of one flow at one link, by a time of the run. What was offered and
 /// is neither delivered nor lost waits, is in transmission or propagates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CrossingCounts {
+pub struct FlowLinkCounts {
     /// Packets handed to the link.
     pub offered_packets: u64,
     /// Bytes of those whose transmission has ended, lost by the channel or
@@ -295,13 +295,13 @@ pub struct FlowCounts {
 /// What had been counted by a time of the run, everything at that instant
 /// included.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct Checkpoint {
     /// When.
     pub at: Time,
     /// One entry per flow.
     pub flows: Vec<FlowCounts>,
     /// One entry per crossing.
-    pub crossings: Vec<CrossingCounts>,
+    pub crossings: Vec<FlowLinkCounts>,
 }
 
 /// Time series of one flow. Each kind is a list of samples; times do not

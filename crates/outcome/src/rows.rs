@@ -1,7 +1,7 @@
 //! Rows read back as the model.
 
 use crate::value::Value;
-use crate::{CrossingCounts, FlowCounts, FlowOutcome, LinkOutcome, MiddleboxOutcome, PageOutcome};
+use crate::{FlowCounts, FlowLinkCounts, FlowOutcome, LinkOutcome, MiddleboxOutcome, PageOutcome};
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 
 /// A row of the table `runs`: one flow of one run.
@@ -54,7 +54,7 @@ pub struct CrossingRow {
     /// Name of the link.
     pub link: String,
     /// What was counted.
-    pub counts: CrossingCounts,
+    pub counts: FlowLinkCounts,
 }
 
 /// A row of the table `middleboxes`: one box of one run.
@@ -222,8 +222,8 @@ impl Fields<'_> {
         })
     }
 
-    pub(crate) fn crossing(&self) -> Result<CrossingCounts, String> {
-        Ok(CrossingCounts {
+    pub(crate) fn crossing(&self) -> Result<FlowLinkCounts, String> {
+        Ok(FlowLinkCounts {
             offered_packets: self.count("offered_packets")?,
             transmitted: self.bytes("transmitted_bytes")?,
             delivered_packets: self.count("delivered_packets")?,

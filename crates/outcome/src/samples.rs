@@ -96,10 +96,10 @@ pub(crate) fn outcome() -> Outcome {
             suppressed_acks: 21,
             ..Default::default()
         }],
-        crossings: vec![Crossing {
+        crossings: vec![FlowLinkStats {
             flow: 0,
             link: 1,
-            counts: CrossingCounts {
+            counts: FlowLinkCounts {
                 offered_packets: 1000,
                 transmitted: Bytes::new(52_000),
                 delivered_packets: 1000,
@@ -110,7 +110,7 @@ pub(crate) fn outcome() -> Outcome {
             },
         }],
         legs: Vec::new(),
-        marks: Vec::new(),
+        checkpoints: Vec::new(),
         series: vec![FlowSeries {
             flow: "a".to_owned(),
             sender: vec![
@@ -132,11 +132,11 @@ pub(crate) fn outcome() -> Outcome {
 
 /// Ten seconds of two flows over one link of 1 Mbit/s, marked at 4 s.
 pub(crate) fn shared() -> Outcome {
-    let counts = |kilobytes: u64| CrossingCounts {
+    let counts = |kilobytes: u64| FlowLinkCounts {
         transmitted: Bytes::new(kilobytes * 1000),
-        ..CrossingCounts::default()
+        ..FlowLinkCounts::default()
     };
-    let crossing = |flow, kilobytes| Crossing {
+    let crossing = |flow, kilobytes| FlowLinkStats {
         flow,
         link: 0,
         counts: counts(kilobytes),
@@ -162,7 +162,7 @@ pub(crate) fn shared() -> Outcome {
         middleboxes: Vec::new(),
         crossings: vec![crossing(0, 600), crossing(1, 150)],
         legs: Vec::new(),
-        marks: vec![Mark {
+        checkpoints: vec![Checkpoint {
             at: Time::from_nanos(4_000_000_000),
             flows: vec![marked; 2],
             crossings: vec![counts(100); 2],
@@ -245,8 +245,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn any_crossing_counts()(n in any::<[u64; 7]>()) -> CrossingCounts {
-        CrossingCounts {
+    fn any_crossing_counts()(n in any::<[u64; 7]>()) -> FlowLinkCounts {
+        FlowLinkCounts {
             offered_packets: n[0],
             transmitted: Bytes::new(n[1]),
             delivered_packets: n[2],
@@ -263,8 +263,8 @@ prop_compose! {
         at in instant(),
         flows in proptest::collection::vec(any_flow_counts(), 0..3),
         crossings in proptest::collection::vec(any_crossing_counts(), 0..3),
-    ) -> Mark {
-        Mark { at, flows, crossings }
+    ) -> Checkpoint {
+        Checkpoint { at, flows, crossings }
     }
 }
 
@@ -276,14 +276,14 @@ prop_compose! {
         flows in proptest::collection::vec(any_flow(), 1..4),
         (counts, utilisation, mean) in (any::<[u64; 11]>(), 0.0..=1.0, 0.0..1e9),
         crossing in proptest::option::of(any_crossing_counts()),
-        marks in proptest::collection::vec(any_mark(), 0..2),
+        checkpoints in proptest::collection::vec(any_mark(), 0..2),
     ) -> Outcome {
         // Flows of the same name cannot be told apart by it.
         let mut flows = flows;
         for (i, flow) in flows.iter_mut().enumerate() {
             flow.name.push_str(&i.to_string());
         }
-        let crossings = crossing.map(|counts| Crossing { flow: 0, link: 0, counts });
+        let crossings = crossing.map(|counts| FlowLinkStats { flow: 0, link: 0, counts });
         let link = LinkOutcome {
             offered_packets: counts[0],
             delivered_packets: counts[1],
@@ -301,6 +301,6 @@ prop_compose! {
             ..link("forward")
         };
         Outcome { scenario, seed, events, packet_hops, ended_at, flows, links: vec![link], middleboxes: Vec::new(),
-            crossings: crossings.into_iter().collect(), legs: Vec::new(), marks, series: Vec::new() }
+            crossings: crossings.into_iter().collect(), legs: Vec::new(), checkpoints, series: Vec::new() }
     }
 }

@@ -5,7 +5,7 @@ use crate::network::Network;
 use crate::observer::Observer;
 use crate::{Options, ideal};
 use bentpipe_outcome::{
-    FlowCounts, FlowOutcome, FlowSeries, LinkOutcome, Mark, MiddleboxOutcome, Outcome,
+    Checkpoint, FlowCounts, FlowOutcome, FlowSeries, LinkOutcome, MiddleboxOutcome, Outcome,
 };
 use bentpipe_scenario::{Flow, Scenario};
 use bentpipe_tcp::Endpoint;
@@ -18,12 +18,12 @@ pub(crate) fn outcome<O: Observer>(
     flows: Vec<Running>,
     mut net: Network<'_, O>,
     events: u64,
-    marks: Vec<Mark>,
+    checkpoints: Vec<Checkpoint>,
 ) -> Outcome {
     let ended_at = net.now;
     let sharing = sharing(&flows);
-    let tally = net.tally(scenario);
-    let crossings = net.crossings(scenario, &tally);
+    let snapshot = net.snapshot(scenario);
+    let crossings = net.crossings(scenario, &snapshot);
     let mut outcomes = Vec::with_capacity(flows.len());
     let mut series = Vec::new();
     let mut legs = Vec::new();
@@ -58,7 +58,7 @@ pub(crate) fn outcome<O: Observer>(
         .links
         .iter()
         .zip(&mut net.links)
-        .zip(&tally.links)
+        .zip(&snapshot.links)
         .zip(access)
         .map(|(((settings, link), early), access)| {
             let c = *link.counters();
@@ -117,7 +117,7 @@ pub(crate) fn outcome<O: Observer>(
         middleboxes,
         crossings,
         legs,
-        marks,
+        checkpoints,
         series,
     }
 }
@@ -127,11 +127,11 @@ pub(crate) fn mark<O: Observer>(
     scenario: &Scenario,
     flows: &[Running],
     net: &mut Network<'_, O>,
-) -> Mark {
-    let tally = net.tally(scenario);
+) -> Checkpoint {
+    let snapshot = net.snapshot(scenario);
     let sharing = sharing(flows);
     let each = flows.iter().zip(&scenario.flows).enumerate();
-    Mark {
+    Checkpoint {
         at: net.now,
         flows: each
             .map(|(i, (running, flow))| {
@@ -149,7 +149,7 @@ pub(crate) fn mark<O: Observer>(
             })
             .collect(),
         crossings: net
-            .crossings(scenario, &tally)
+            .crossings(scenario, &snapshot)
             .into_iter()
             .map(|c| c.counts)
             .collect(),

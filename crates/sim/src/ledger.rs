@@ -2,7 +2,7 @@
 //!
 //! Nothing is counted per hop: what a flow sends is counted once, at the start
 //! of its way, and losses are rare. What crossed a link is what was sent less what
-//! was lost before or is still under way, which [`tally`](crate::tally) works
+//! was lost before or is still under way, which [`snapshot`](crate::snapshot) works
 //! out when somebody asks.
 
 use bentpipe_link::Verdict;

@@ -19,8 +19,8 @@ mod options;
 pub mod queue;
 mod reports;
 mod simulation;
+mod snapshot;
 mod split;
-mod tally;
 mod web;
 
 pub use observer::{Observer, Unobserved};

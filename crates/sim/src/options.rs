@@ -12,7 +12,7 @@ pub struct Options {
     pub series: Option<Duration>,
     /// Times at which everything that is counted is noted, for rates and
     /// shares over a part of the run.
-    pub marks: Vec<Time>,
+    pub checkpoints: Vec<Time>,
     /// Keep the distribution of every link's queueing delay.
     pub queueing_delays: bool,
     /// Shift each flow's start by a seeded amount in [0, jitter), so that
@@ -25,7 +25,7 @@ impl Default for Options {
         Options {
             seed: 1,
             series: None,
-            marks: Vec::new(),
+            checkpoints: Vec::new(),
             queueing_delays: true,
             start_jitter: Duration::ZERO,
         }

@@ -12,7 +12,7 @@ use crate::reports::Reports;
 use crate::split::Chain;
 use crate::{Options, RunError};
 use bentpipe_cc::Controller;
-use bentpipe_outcome::{Mark, Outcome};
+use bentpipe_outcome::{Checkpoint, Outcome};
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Limits, Pep, Scenario};
 use bentpipe_tcp::{CongestionControlChoice, Endpoint, Transport};
@@ -36,8 +36,8 @@ pub struct Simulation<'a> {
     /// What some senders are told about their paths.
     knowledge: Option<Box<Knowledge>>,
     /// When counts are to be noted, the next last.
-    to_mark: Vec<Time>,
-    marks: Vec<Mark>,
+    to_note: Vec<Time>,
+    checkpoints: Vec<Checkpoint>,
 }
 
 impl<'a> Simulation<'a> {
@@ -98,16 +98,16 @@ impl<'a> Simulation<'a> {
             running.series = options.series.map(|i| Recorder::new(&flow.name, i));
             flows.push(running);
         }
-        let mut to_mark = options.marks.clone();
-        to_mark.sort_unstable_by(|a, b| b.cmp(a));
-        to_mark.dedup();
+        let mut to_note = options.checkpoints.clone();
+        to_note.sort_unstable_by(|a, b| b.cmp(a));
+        to_note.dedup();
         Ok(Simulation {
             scenario,
             options,
             flows,
             knowledge: None,
-            to_mark,
-            marks: Vec::new(),
+            to_note,
+            checkpoints: Vec::new(),
         })
     }
 
@@ -144,7 +144,7 @@ impl<'a> Simulation<'a> {
             self.flows,
             net,
             events,
-            self.marks,
+            self.checkpoints,
         ))
     }
 
@@ -157,13 +157,13 @@ impl<'a> Simulation<'a> {
         let limits = self.scenario.limits;
         let mut events = 0u64;
         let mut going = self.flows.iter().filter(|f| !f.has_ended()).count();
-        let mut next_mark = self.to_mark.last().copied().unwrap_or(Time::MAX);
+        let mut next_checkpoint = self.to_note.last().copied().unwrap_or(Time::MAX);
         while let Some(event) = net.events.pop() {
             if event.at > end {
                 break;
             }
-            if event.at > next_mark {
-                next_mark = self.note(event.at, net);
+            if event.at > next_checkpoint {
+                next_checkpoint = self.note(event.at, net);
             }
             net.now = event.at;
             events += 1;
@@ -240,15 +240,15 @@ impl<'a> Simulation<'a> {
         check(&limits, events, net).map(|()| events)
     }
 
-    /// Notes all counts at the marks before `until`; returns the next mark.
+    /// Notes all counts at the checkpoints before `until`; returns the next mark.
     #[cold]
     fn note<O: Observer>(&mut self, until: Time, net: &mut Network<'_, O>) -> Time {
-        while let Some(at) = self.to_mark.pop_if(|at| *at < until) {
+        while let Some(at) = self.to_note.pop_if(|at| *at < until) {
             net.now = at;
             let mark = collect::mark(self.scenario, &self.flows, net);
-            self.marks.push(mark);
+            self.checkpoints.push(mark);
         }
-        self.to_mark.last().copied().unwrap_or(Time::MAX)
+        self.to_note.last().copied().unwrap_or(Time::MAX)
     }
 
     /// Puts the next deadlines of the flow's `sides` into the event queue. A timer that moved

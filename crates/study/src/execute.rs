@@ -314,7 +314,7 @@ impl Executor<'_> {
             seed: job.seed,
             start_jitter: self.study.start_jitter,
             series: self.study.series,
-            marks: &self.study.marks,
+            checkpoints: &self.study.marks,
         };
         match catch_unwind(AssertUnwindSafe(|| self.runner.run(&request))) {
             Ok(Ok(outcome)) => RunResult::Done(Box::new(RunData::new(outcome))),

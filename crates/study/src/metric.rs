@@ -12,7 +12,7 @@ mod series;
 
 use crate::record::RunData;
 use crate::unit::Unit;
-use bentpipe_outcome::{LinkOutcome, Outcome, Span};
+use bentpipe_outcome::{Interval, LinkOutcome, Outcome};
 use case::Case;
 
 pub use registry::{METRICS, metric};
@@ -40,7 +40,7 @@ pub(crate) enum Source {
     /// One link, or all links taken together where that makes sense.
     Link(fn(&Outcome, &LinkOutcome) -> f64, Option<Of>),
     /// One link, by its index, in an interval.
-    LinkIn(fn(&Span<'_>, usize) -> Option<f64>),
+    LinkIn(fn(&Interval<'_>, usize) -> Option<f64>),
     /// Jain's index over flows: of their payload, or of what they took of a
     /// link.
     Fairness,
@@ -211,9 +211,9 @@ impl Metric {
                 of.together(&links).ok_or_else(none)
             }
             Source::LinkIn(get) => {
-                let span = selection.span(outcome)?;
+                let interval = selection.interval(outcome)?;
                 let link = selection.link_of(outcome)?.ok_or_else(none)?;
-                get(&span, link).ok_or_else(none)
+                get(&interval, link).ok_or_else(none)
             }
             Source::Series(measure, _, of) => {
                 let series = run.series.iter().filter(|s| selection.takes(&s.flow));

@@ -16,7 +16,7 @@ pub struct Request<'a> {
     /// Interval of the time series; `None` records none.
     pub series: Option<Duration>,
     /// Times at which what is counted is noted.
-    pub marks: &'a [Time],
+    pub checkpoints: &'a [Time],
 }
 
 /// Runs a scenario with some values set.

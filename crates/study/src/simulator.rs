@@ -97,7 +97,7 @@ impl Runner for Simulator {
         let options = Options {
             seed: request.seed,
             series: request.series,
-            marks: request.marks.to_vec(),
+            checkpoints: request.checkpoints.to_vec(),
             queueing_delays: true,
             start_jitter: request.start_jitter,
         };

@@ -5,7 +5,8 @@ use crate::record::{RunData, RunResult};
 use crate::results::StudyResults;
 use crate::study::Study;
 use bentpipe_outcome::{
-    Crossing, CrossingCounts, FlowCounts, FlowOutcome, LinkOutcome, Mark, Outcome, PageOutcome,
+    Checkpoint, FlowCounts, FlowLinkCounts, FlowLinkStats, FlowOutcome, LinkOutcome, Outcome,
+    PageOutcome,
 };
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
@@ -75,12 +76,12 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
         }],
         middleboxes: Vec::new(),
         legs: Vec::new(),
-        crossings: vec![Crossing {
+        crossings: vec![FlowLinkStats {
             flow: 0,
             link: 0,
             counts: crossed(1_050_000, 3),
         }],
-        marks: vec![Mark {
+        checkpoints: vec![Checkpoint {
             at: Time::from_nanos(4_000_000_000),
             flows: vec![FlowCounts {
                 delivered: Bytes::new(250_000),
@@ -100,11 +101,11 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
     }
 }
 
-fn crossed(transmitted: u64, queue_drops: u64) -> CrossingCounts {
-    CrossingCounts {
+fn crossed(transmitted: u64, queue_drops: u64) -> FlowLinkCounts {
+    FlowLinkCounts {
         transmitted: Bytes::new(transmitted),
         queue_drops,
-        ..CrossingCounts::default()
+        ..FlowLinkCounts::default()
     }
 }
 

@@ -57,7 +57,7 @@ impl Machine {
         let options = Options {
             seed: wanted.seed,
             series: wanted.series,
-            marks: wanted.marks,
+            checkpoints: wanted.checkpoints,
             start_jitter: wanted.start_jitter,
             capture,
             stop: self.stop.clone(),
@@ -88,8 +88,8 @@ impl Machine {
     }
 
     /// The scenario to hold such a run against in the simulator.
-    pub(crate) fn twin(&self, scenario: &Scenario) -> Scenario {
-        testbed::twin(scenario)
+    pub(crate) fn as_run_on_linux(&self, scenario: &Scenario) -> Scenario {
+        testbed::as_run_on_linux(scenario)
     }
 }
 

@@ -40,7 +40,7 @@ mod machine {
             match *self {}
         }
 
-        pub(crate) fn twin(&self, _: &Scenario) -> Scenario {
+        pub(crate) fn as_run_on_linux(&self, _: &Scenario) -> Scenario {
             match *self {}
         }
     }
@@ -70,7 +70,7 @@ use std::path::PathBuf;
 pub(crate) struct Wanted {
     pub(crate) seed: u64,
     pub(crate) series: Option<Duration>,
-    pub(crate) marks: Vec<Time>,
+    pub(crate) checkpoints: Vec<Time>,
     pub(crate) start_jitter: Duration,
     /// Where the packets at the flows' ends go, and of which ends.
     pub(crate) pcap: Option<(PathBuf, PcapAt)>,

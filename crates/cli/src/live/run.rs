@@ -14,7 +14,7 @@ use serde_json::json;
 pub(crate) fn run(machine: &Machine, job: &Job<'_>, out: &mut Output) -> Result<Status, Failure> {
     let (args, scenario) = (job.args, job.scenario);
     possible(args, machine, scenario)?;
-    let twin = (args.on == On::Both).then(|| machine.twin(scenario));
+    let twin = (args.on == On::Both).then(|| machine.as_run_on_linux(scenario));
     let simulated = match &twin {
         Some(twin) => Some(job.simulate(twin, &mut Unobserved)?),
         None => None,
@@ -91,7 +91,7 @@ fn measure(machine: &Machine, job: &Job<'_>) -> Result<Ran, Failure> {
     let wanted = Wanted {
         seed: options.seed,
         series: options.series,
-        marks: options.marks.clone(),
+        checkpoints: options.checkpoints.clone(),
         start_jitter: Duration::ZERO,
         pcap: args.pcap.clone().map(|file| (file, args.pcap_at)),
     };

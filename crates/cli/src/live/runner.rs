@@ -134,7 +134,7 @@ impl Live {
                     seed: job.seed,
                     start_jitter: Duration::ZERO,
                     series: None,
-                    marks: &[],
+                    checkpoints: &[],
                 };
                 let scenario = self.simulator.scenario(&job.settings);
                 let possible = |s: &Scenario| self.bench.machine.refusals(s).is_empty();
@@ -215,7 +215,7 @@ impl Runner for Live {
         let wanted = Wanted {
             seed: request.seed,
             series: request.series,
-            marks: request.marks.to_vec(),
+            checkpoints: request.checkpoints.to_vec(),
             start_jitter: request.start_jitter,
             pcap: None,
         };

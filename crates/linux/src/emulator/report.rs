@@ -5,7 +5,7 @@ use super::network::{Carried, Network};
 use super::plan::Pair;
 use super::ways::Count;
 use bentpipe_link::{Counters, Link};
-use bentpipe_outcome::{Crossing, CrossingCounts, LinkOutcome};
+use bentpipe_outcome::{FlowLinkCounts, FlowLinkStats, LinkOutcome};
 use bentpipe_scenario::Scenario;
 use bentpipe_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ pub struct Report {
     pub links: Vec<LinkOutcome>,
     /// What each pair did to each link on its way; `flow` is the number of the
     /// pair.
-    pub crossings: Vec<Crossing>,
+    pub crossings: Vec<FlowLinkStats>,
     /// What went between each two hosts.
     pub pairs: Vec<PairReport>,
     /// Packets read from hosts.
@@ -91,8 +91,8 @@ pub struct Report {
     pub priority: Priority,
     /// GSO segments passed whole: losses come in bursts.
     pub gso: bool,
-    /// The crossings as they were at the marks that were asked for and reached.
-    pub marks: Vec<(Time, Vec<Crossing>)>,
+    /// The crossings as they were at the checkpoints that were asked for and reached.
+    pub checkpoints: Vec<(Time, Vec<FlowLinkStats>)>,
 }
 
 impl Report {
@@ -199,8 +199,8 @@ fn under_way(link: &Link<Carried>) -> u64 {
 }
 
 /// What each pair did to each link on its ways.
-pub(super) fn crossings(scenario: &Scenario, network: &Network, end: Time) -> Vec<Crossing> {
-    let mut of: BTreeMap<(usize, usize), CrossingCounts> = BTreeMap::new();
+pub(super) fn crossings(scenario: &Scenario, network: &Network, end: Time) -> Vec<FlowLinkStats> {
+    let mut of: BTreeMap<(usize, usize), FlowLinkCounts> = BTreeMap::new();
     for (pair, hop) in network.ways.by_pair() {
         let framing = scenario.links[hop.link as usize].settings.framing;
         let c = of.entry((pair, hop.link as usize)).or_default();
@@ -226,7 +226,7 @@ pub(super) fn crossings(scenario: &Scenario, network: &Network, end: Time) -> Ve
     }
     let crossings = of.into_iter();
     crossings
-        .map(|((flow, link), counts)| Crossing { flow, link, counts })
+        .map(|((flow, link), counts)| FlowLinkStats { flow, link, counts })
         .collect()
 }
 

@@ -14,7 +14,7 @@ use super::gauges::Watched;
 use super::ledger::{FlowLedger, Ledger};
 use crate::emulator::Report;
 use bentpipe_outcome::{
-    Crossing, CrossingCounts, FlowOutcome, FlowSeries, Mark, Outcome, PageOutcome,
+    Checkpoint, FlowLinkCounts, FlowLinkStats, FlowOutcome, FlowSeries, Outcome, PageOutcome,
 };
 use bentpipe_scenario::{Flow, Handshake, LinkId, Scenario};
 use bentpipe_traffic::Application;
@@ -39,9 +39,9 @@ pub(crate) fn outcome(
     report: &Report,
 ) -> Outcome {
     let ended_at = Time::ZERO + report.elapsed;
-    ledger.mark_until(ended_at, true);
-    let marks = ledger.marks.into_iter().zip(&report.marks);
-    let marks = marks.map(|((at, flows), (_, counted))| Mark {
+    ledger.note_until(ended_at, true);
+    let checkpoints = ledger.checkpoints.into_iter().zip(&report.checkpoints);
+    let checkpoints = checkpoints.map(|((at, flows), (_, counted))| Checkpoint {
         at,
         flows,
         crossings: crossings(scenario, counted)
@@ -49,7 +49,7 @@ pub(crate) fn outcome(
             .map(|c| c.counts)
             .collect(),
     });
-    let marks = marks.collect();
+    let checkpoints = checkpoints.collect();
     let crossings = crossings(scenario, &report.crossings);
     let mut flows = Vec::with_capacity(scenario.flows.len());
     let mut all_series = Vec::new();
@@ -82,7 +82,7 @@ pub(crate) fn outcome(
         middleboxes: Vec::new(),
         crossings,
         legs: Vec::new(),
-        marks,
+        checkpoints,
         series: all_series,
     }
 }
@@ -145,8 +145,8 @@ fn offered(application: &Application) -> Option<Bytes> {
 
 /// Every crossing by flow and then along its way forth and back, as a
 /// simulation has them.
-fn crossings(scenario: &Scenario, counted: &[Crossing]) -> Vec<Crossing> {
-    let mut all: Vec<Crossing> = Vec::new();
+fn crossings(scenario: &Scenario, counted: &[FlowLinkStats]) -> Vec<FlowLinkStats> {
+    let mut all: Vec<FlowLinkStats> = Vec::new();
     for (flow, f) in scenario.flows.iter().enumerate() {
         let first = all.len();
         let forth = f.changes.iter().flat_map(|c| &c.forward);
@@ -158,10 +158,10 @@ fn crossings(scenario: &Scenario, counted: &[Crossing]) -> Vec<Crossing> {
                 continue;
             }
             let found = counted.iter().find(|c| c.flow == flow && c.link == link);
-            all.push(Crossing {
+            all.push(FlowLinkStats {
                 flow,
                 link,
-                counts: found.map_or_else(CrossingCounts::default, |c| c.counts),
+                counts: found.map_or_else(FlowLinkCounts::default, |c| c.counts),
             });
         }
     }

@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts of one flow that the tap notes at marks.
+/// Counts of one flow that the tap notes at checkpoints.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges {
     timeouts: AtomicU64,

@@ -108,9 +108,9 @@ impl Goal {
 pub(crate) struct Ledger {
     pub(crate) flows: Vec<FlowLedger>,
     /// What the flows had done at the times that were asked for.
-    pub(crate) marks: Vec<(Time, Vec<FlowCounts>)>,
+    pub(crate) checkpoints: Vec<(Time, Vec<FlowCounts>)>,
     /// Times that counts are to be noted at, the next last.
-    to_mark: Vec<Time>,
+    to_note: Vec<Time>,
     series: Option<Duration>,
     gauges: Arc<Vec<Gauges>>,
     messages: Sender<Message>,
@@ -126,9 +126,9 @@ impl Ledger {
         gauges: Arc<Vec<Gauges>>,
         messages: Sender<Message>,
     ) -> Ledger {
-        let mut to_mark = options.marks.clone();
-        to_mark.sort_unstable_by(|a, b| b.cmp(a));
-        to_mark.dedup();
+        let mut to_note = options.checkpoints.clone();
+        to_note.sort_unstable_by(|a, b| b.cmp(a));
+        to_note.dedup();
         Ledger {
             flows: scenario
                 .flows
@@ -138,8 +138,8 @@ impl Ledger {
                     ..FlowLedger::default()
                 })
                 .collect(),
-            marks: Vec::with_capacity(to_mark.len()),
-            to_mark,
+            checkpoints: Vec::with_capacity(to_note.len()),
+            to_note,
             series: options.series,
             gauges,
             messages,
@@ -149,7 +149,7 @@ impl Ledger {
     }
 
     fn at_host(&mut self, at: Time, seen: &Seen<'_>, leaves: bool) {
-        self.mark_until(at, false);
+        self.note_until(at, false);
         let (index, forth) = (seen.pair as usize, seen.forward);
         if let Some(capture) = &self.capture {
             // At the `from` end: what leaves it forth and arrives back.
@@ -202,15 +202,15 @@ impl Ledger {
         }
     }
 
-    /// Notes the counts for all marks before `now`, or at it if `inclusive`.
-    pub(crate) fn mark_until(&mut self, now: Time, inclusive: bool) {
-        while let Some(&at) = self.to_mark.last()
+    /// Notes the counts for all checkpoints before `now`, or at it if `inclusive`.
+    pub(crate) fn note_until(&mut self, now: Time, inclusive: bool) {
+        while let Some(&at) = self.to_note.last()
             && (at < now || inclusive && at == now)
         {
-            self.to_mark.pop();
+            self.to_note.pop();
             let flows = self.flows.iter().zip(self.gauges.iter());
             let counts = flows.map(|(flow, gauges)| flow.counts(gauges)).collect();
-            self.marks.push((at, counts));
+            self.checkpoints.push((at, counts));
         }
     }
 }
@@ -225,7 +225,7 @@ impl Tap for Ledger {
     }
 
     fn dropped(&mut self, at: Time, _: Option<LinkId>, why: Cause, seen: &Seen<'_>) {
-        self.mark_until(at, false);
+        self.note_until(at, false);
         if let Some(flow) = self.flows.get_mut(seen.pair as usize) {
             *match why {
                 Cause::Queue => &mut flow.queue_drops,

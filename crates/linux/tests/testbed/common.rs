@@ -52,6 +52,6 @@ pub(crate) fn transfer(bytes: u64) -> Application {
 pub(crate) fn run(scenario: &Scenario) -> Run {
     let mut options = Options::new(7).expect("an event descriptor");
     options.series = Some(Duration::from_millis(20));
-    options.marks = vec![Time::ZERO, Time::ZERO + Duration::from_millis(400)];
+    options.checkpoints = vec![Time::ZERO, Time::ZERO + Duration::from_millis(400)];
     testbed::run(scenario, options).expect("a run")
 }

@@ -63,8 +63,8 @@ fn a_transfer_takes_what_the_simulator_says() {
     assert_eq!(crossed(outcome), crossed(&simulated));
     assert!(outcome.links[0].utilisation > 0.1);
     assert!(outcome.crossings[0].counts.delivered_packets >= 400);
-    let [first, second] = &outcome.marks[..] else {
-        panic!("two marks");
+    let [first, second] = &outcome.checkpoints[..] else {
+        panic!("two checkpoints");
     };
     assert_eq!(first.flows[0].sent, Bytes::ZERO);
     assert_eq!(first.crossings.len(), outcome.crossings.len());
@@ -338,8 +338,8 @@ fn a_control_of_ours_keeps_the_window_and_takes_what_its_twin_does() {
         live.controls[0],
         "bp_const initial_window=2 window_clamp=22 k=1"
     );
-    let twin = bentpipe_linux::testbed::twin(&scenario);
-    let simulated = bentpipe_sim::run(&twin, &bentpipe_sim::Options::default()).unwrap();
+    let on_linux = bentpipe_linux::testbed::as_run_on_linux(&scenario);
+    let simulated = bentpipe_sim::run(&on_linux, &bentpipe_sim::Options::default()).unwrap();
     for (ours, theirs) in live.outcome.flows.iter().zip(&simulated.flows) {
         let took = |f: &bentpipe_outcome::FlowOutcome| f.transfer_time.unwrap().as_secs();
         let (ours_took, expected) = (took(ours), took(theirs));

@@ -2,7 +2,7 @@
 
 use crate::line::sack;
 use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
-use bentpipe_outcome::{CrossingCounts, Outcome};
+use bentpipe_outcome::{FlowLinkCounts, Outcome};
 use bentpipe_scenario::{Scenario, ScenarioBuilder};
 use bentpipe_sim::{Observer, Options, Simulation, run};
 use bentpipe_tcp::Packet;
@@ -52,8 +52,8 @@ fn chain(links: &[(u64, f64)], us: u64) -> Outcome {
     run(&builder.build().unwrap(), &Options::default()).unwrap()
 }
 
-fn counts(offered: u64, sent: u64, delivered: u64, lost: u64) -> CrossingCounts {
-    CrossingCounts {
+fn counts(offered: u64, sent: u64, delivered: u64, lost: u64) -> FlowLinkCounts {
+    FlowLinkCounts {
         offered_packets: offered,
         transmitted: Bytes::new(sent * 1000),
         delivered_packets: delivered,
@@ -71,7 +71,7 @@ fn a_packet_is_offered_transmitted_and_delivered_in_turn() {
     let outcome = chain(&[(100_000, 0.0)], 204_500);
     assert_eq!(outcome.crossings[0].counts, counts(26, 25, 13, 0));
     assert_eq!(outcome.crossings.len(), 2, "nothing comes back");
-    assert_eq!(outcome.crossings[1].counts, CrossingCounts::default());
+    assert_eq!(outcome.crossings[1].counts, FlowLinkCounts::default());
 }
 
 #[test]
@@ -205,7 +205,7 @@ prop_compose! {
 fn options(seed: u64, marks: Vec<Time>) -> Options {
     Options {
         seed,
-        marks,
+        checkpoints: marks,
         ..Options::default()
     }
 }
@@ -224,7 +224,7 @@ proptest! {
         let outcome = Simulation::new(&scenario, &options).unwrap().run(&mut ends).unwrap();
         for (f, flow) in scenario.flows.iter().enumerate() {
             for (way, from, to) in [(&flow.forward, 2 * f, 2 * f + 1), (&flow.reverse, 2 * f + 1, 2 * f)] {
-                let hops: Vec<CrossingCounts> = way
+                let hops: Vec<FlowLinkCounts> = way
                     .iter()
                     .map(|l| outcome.crossings[outcome.crossing(f, l.0 as usize).unwrap()].counts)
                     .collect();
@@ -247,7 +247,7 @@ proptest! {
             }
         }
         for (l, link) in outcome.links.iter().enumerate() {
-            let of = |get: fn(&CrossingCounts) -> u64| -> u64 {
+            let of = |get: fn(&FlowLinkCounts) -> u64| -> u64 {
                 let crossings = outcome.crossings.iter().filter(|c| c.link == l);
                 crossings.map(|c| get(&c.counts)).sum()
             };
@@ -290,14 +290,14 @@ proptest! {
         let short = Shape { end_us: mark.as_nanos() / 1000, ..shape.clone() };
         let ended = run(&dumbbell(&short), &options(shape.seed, Vec::new())).unwrap();
         if ended.ended_at < mark {
-            prop_assert!(marked.marks.is_empty());
+            prop_assert!(marked.checkpoints.is_empty());
         } else if mark < marked.ended_at {
-            let counts: Vec<CrossingCounts> = ended.crossings.iter().map(|c| c.counts).collect();
-            prop_assert_eq!(&marked.marks[0].crossings, &counts);
+            let counts: Vec<FlowLinkCounts> = ended.crossings.iter().map(|c| c.counts).collect();
+            prop_assert_eq!(&marked.checkpoints[0].crossings, &counts);
             let flows: Vec<_> = ended.flows.iter().map(|f| f.counts()).collect();
-            prop_assert_eq!(&marked.marks[0].flows, &flows);
+            prop_assert_eq!(&marked.checkpoints[0].flows, &flows);
         }
-        let same = Outcome { marks: Vec::new(), ..marked };
+        let same = Outcome { checkpoints: Vec::new(), ..marked };
         prop_assert_eq!(same, unmarked);
     }
 }

@@ -57,7 +57,7 @@ fn packets_are_conserved_at_every_mark() {
         let second = |s: u64| Time::from_nanos(s * 1_000_000_000);
         let marks: Vec<Time> = [3, 7, 11, 23].into_iter().map(second).collect();
         let marked = Options {
-            marks,
+            checkpoints: marks,
             ..Options::default()
         };
         let outcome = run(&scenario, &marked).unwrap();

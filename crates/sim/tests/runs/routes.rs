@@ -6,7 +6,7 @@ use bentpipe_link::{
     ArqScheme, ArqSettings, ChannelSettings, InFlight, Limit, LinkSettings, Loss, Piece,
     QueueSettings, Timeline, WhenDown,
 };
-use bentpipe_outcome::{CrossingCounts, Outcome};
+use bentpipe_outcome::{FlowLinkCounts, Outcome};
 use bentpipe_scenario::{BuildError, LinkId, Scenario, ScenarioBuilder, Stranded};
 use bentpipe_sim::{Options, Simulation, run};
 use bentpipe_traffic::Application;
@@ -305,7 +305,7 @@ fn scenario(shape: &Shape) -> Scenario {
 fn options(seed: u64, marks: Vec<Time>) -> Options {
     Options {
         seed,
-        marks,
+        checkpoints: marks,
         ..Options::default()
     }
 }
@@ -321,13 +321,13 @@ proptest! {
         let mut ends = Ends::default();
         let options = options(shape.seed, Vec::new());
         let outcome = Simulation::new(&scenario, &options).unwrap().run(&mut ends).unwrap();
-        let lost = |c: &CrossingCounts| c.queue_drops + c.channel_losses + c.outage_losses;
+        let lost = |c: &FlowLinkCounts| c.queue_drops + c.channel_losses + c.outage_losses;
         for (f, flow) in outcome.flows.iter().enumerate() {
             let both = |list: &[(u64, u64)]| -> u64 {
                 list.iter().skip(2 * f).take(2).map(|c| c.0).sum()
             };
             let crossings = &outcome.crossings[outcome.crossings_of(f)];
-            let of = |get: &dyn Fn(&CrossingCounts) -> u64| -> u64 {
+            let of = |get: &dyn Fn(&FlowLinkCounts) -> u64| -> u64 {
                 crossings.iter().map(|c| get(&c.counts)).sum()
             };
             let on_links = of(&|c| c.offered_packets - c.delivered_packets - lost(c));
@@ -342,7 +342,7 @@ proptest! {
             prop_assert_eq!(entered - left + both(&ends.received), both(&ends.sent));
         }
         for (l, link) in outcome.links.iter().enumerate() {
-            let of = |get: fn(&CrossingCounts) -> u64| -> u64 {
+            let of = |get: fn(&FlowLinkCounts) -> u64| -> u64 {
                 let crossings = outcome.crossings.iter().filter(|c| c.link == l);
                 crossings.map(|c| get(&c.counts)).sum()
             };
@@ -365,12 +365,12 @@ proptest! {
         let short = Shape { end_ms: ms, ..shape.clone() };
         let ended = run(&scenario(&short), &options(shape.seed, Vec::new())).unwrap();
         if at(ms) < marked.ended_at {
-            let counts: Vec<CrossingCounts> = ended.crossings.iter().map(|c| c.counts).collect();
-            prop_assert_eq!(&marked.marks[0].crossings, &counts);
+            let counts: Vec<FlowLinkCounts> = ended.crossings.iter().map(|c| c.counts).collect();
+            prop_assert_eq!(&marked.checkpoints[0].crossings, &counts);
             let flows: Vec<_> = ended.flows.iter().map(|f| f.counts()).collect();
-            prop_assert_eq!(&marked.marks[0].flows, &flows);
+            prop_assert_eq!(&marked.checkpoints[0].flows, &flows);
         }
-        let same = Outcome { marks: Vec::new(), ..marked };
+        let same = Outcome { checkpoints: Vec::new(), ..marked };
         prop_assert_eq!(same, unmarked);
     }
 }

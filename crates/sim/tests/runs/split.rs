@@ -126,11 +126,11 @@ fn outcome(example: &Example, application: Application) -> Outcome {
 fn steady(example: &Example) -> f64 {
     let half = Time::ZERO + Duration::from_secs(example.duration / 2);
     let options = Options {
-        marks: vec![half],
+        checkpoints: vec![half],
         ..Options::default()
     };
     let outcome = run(&example.scenario(Application::Persistent), &options).unwrap();
-    let before = outcome.marks[0].flows[0].delivered;
+    let before = outcome.checkpoints[0].flows[0].delivered;
     let bytes = outcome.flows[0].delivered.get() - before.get();
     bytes as f64 * 8.0 / outcome.ended_at.since(half).as_secs()
 }

@@ -117,7 +117,7 @@ impl Cell {
         let end = self.duration;
         let options = Options {
             seed,
-            marks: vec![at(end / 2), at(end - end / 3)],
+            checkpoints: vec![at(end / 2), at(end - end / 3)],
             series: Some(Duration::from_millis(500)),
             ..Options::default()
         };
@@ -132,7 +132,7 @@ impl Cell {
             .map(|f| f.acknowledged.as_f64())
             .collect();
         let mark = |i: usize| -> Vec<f64> {
-            let flows = outcome.marks[i].flows.iter();
+            let flows = outcome.checkpoints[i].flows.iter();
             flows.map(|f| f.delivered.as_f64()).collect()
         };
         let (half, third) = (mark(0), mark(1));

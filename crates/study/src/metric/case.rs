@@ -1,6 +1,6 @@
 //! One flow in one run, as a metric looks at it.
 
-use bentpipe_outcome::{CrossingCounts, FlowCounts, FlowOutcome, Outcome, Span};
+use bentpipe_outcome::{FlowCounts, FlowLinkCounts, FlowOutcome, Interval, Outcome};
 use bentpipe_units::{Duration, Ratio};
 
 /// A flow, perhaps at one link, perhaps in a part of the run.
@@ -13,7 +13,7 @@ pub(crate) struct Case<'a> {
     pub(super) link: Option<usize>,
     /// What the flow did to that link.
     pub(super) crossing: Option<usize>,
-    pub(super) span: Span<'a>,
+    pub(super) interval: Interval<'a>,
     /// An interval was named.
     pub(super) is_part: bool,
 }
@@ -25,19 +25,19 @@ impl<'a> Case<'a> {
 
     /// What the flow did in the interval.
     pub(super) fn counts(&self) -> FlowCounts {
-        self.span.flow(self.flow)
+        self.interval.flow(self.flow)
     }
 
     /// What it did to the link that was named.
-    fn at_link(&self) -> Option<CrossingCounts> {
-        Some(self.span.crossing(self.crossing?))
+    fn at_link(&self) -> Option<FlowLinkCounts> {
+        Some(self.interval.crossing(self.crossing?))
     }
 
     /// The time that rates are taken over: that of the interval, or the
     /// flow's own.
     fn time(&self) -> Duration {
         if self.is_part {
-            self.span.length()
+            self.interval.length()
         } else {
             self.flow().active_time(self.outcome.ended_at)
         }
@@ -62,7 +62,7 @@ impl<'a> Case<'a> {
             return self.outcome.goodput_share(self.flow()).map(Ratio::get);
         }
         let flows = 0..self.outcome.flows.len();
-        let total: u64 = flows.map(|f| self.span.flow(f).delivered.get()).sum();
+        let total: u64 = flows.map(|f| self.interval.flow(f).delivered.get()).sum();
         (total > 0).then(|| self.counts().delivered.as_f64() / total as f64)
     }
 
@@ -78,11 +78,11 @@ impl<'a> Case<'a> {
     }
 
     pub(super) fn wire_share(&self) -> Option<f64> {
-        self.span.wire_share(&self.at_link()?, self.link?)
+        self.interval.wire_share(&self.at_link()?, self.link?)
     }
 
     pub(super) fn payload_share(&self) -> Option<f64> {
-        self.span.payload_share(self.flow, self.link?)
+        self.interval.payload_share(self.flow, self.link?)
     }
 
     pub(super) fn queue_drops(&self) -> f64 {

@@ -216,7 +216,7 @@ pub static METRICS: &[Metric] = metrics! {
         = |o| Some(o.packet_hops as f64);
     link_in unused: Ratio []
         "share of the link that nobody took: one less all wire shares"
-        = |span, link| span.unused(link);
+        = |interval, link| interval.unused(link);
     link link_rate: BitRate []
         "rate of the link"
         = |_, l| l.rate.bps_f64();

@@ -1,7 +1,7 @@
 //! Which flows, which link and which part of a run a use of a metric means.
 
 use super::{Case, Of};
-use bentpipe_outcome::{LinkOutcome, Outcome, Span};
+use bentpipe_outcome::{Interval, LinkOutcome, Outcome};
 use bentpipe_units::Time;
 
 /// What a use of a metric fixes.
@@ -70,19 +70,19 @@ impl Selection {
     }
 
     /// The interval; all of the run if none is named.
-    pub(super) fn span<'a>(&self, outcome: &'a Outcome) -> Result<Span<'a>, String> {
+    pub(super) fn interval<'a>(&self, outcome: &'a Outcome) -> Result<Interval<'a>, String> {
         let (from, to) = (
             self.from.unwrap_or(Time::ZERO),
             self.to.unwrap_or(Time::MAX),
         );
-        outcome.span(from, to).map_err(|e| e.to_string())
+        outcome.interval(from, to).map_err(|e| e.to_string())
     }
 
     /// The flows that are meant, where they are to be looked at. Of all flows,
     /// those whose way does not lead over the link are left out.
     pub(super) fn cases<'a>(&self, outcome: &'a Outcome) -> Result<Vec<Case<'a>>, String> {
         let link = self.link_of(outcome)?;
-        let span = self.span(outcome)?;
+        let interval = self.interval(outcome)?;
         let mut cases = Vec::new();
         let mut elsewhere = None;
         for (flow, f) in outcome.flows.iter().enumerate() {
@@ -104,7 +104,7 @@ impl Selection {
                 flow,
                 link,
                 crossing,
-                span,
+                interval,
                 is_part: self.from.is_some() || self.to.is_some(),
             });
         }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::{outcome, run_data};
-use bentpipe_outcome::Crossing;
+use bentpipe_outcome::FlowLinkStats;
 use bentpipe_units::{Bytes, Duration, Time};
 
 fn select(flow: &str) -> Selection {
@@ -169,7 +169,7 @@ fn three_flows() -> Outcome {
         flow.name = (*name).into();
         flow.delivered = Bytes::new(megabytes * 1_000_000);
         o.flows.push(flow);
-        crossings.push(Crossing {
+        crossings.push(FlowLinkStats {
             flow: i,
             ..crossings[0]
         });

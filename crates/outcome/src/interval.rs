@@ -1,12 +1,12 @@
 //! An interval of a run: what flows got in it and how they shared links.
 
-use crate::{CrossingCounts, FlowCounts, FlowOutcome, Mark, Outcome, jain_index};
+use crate::{Checkpoint, FlowCounts, FlowLinkCounts, FlowOutcome, Outcome, jain_index};
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 
 /// An interval of a run, such as all of it but the warm-up. What is counted
 /// lies after its start (exclusive) and up to its end (inclusive).
 #[derive(Clone, Copy, Debug)]
-pub struct Span<'a> {
+pub struct Interval<'a> {
     outcome: &'a Outcome,
     from: Time,
     to: Time,
@@ -18,20 +18,20 @@ pub struct Span<'a> {
 #[derive(Clone, Copy, Debug)]
 enum State<'a> {
     Nothing,
-    Marked(&'a Mark),
+    Noted(&'a Checkpoint),
     Everything,
 }
 
-/// The run has no [mark](Mark) at that time.
+/// The run has no [checkpoint](Checkpoint) at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the run noted nothing at {0}; ask for a mark there")]
-pub struct NoMark(pub Time);
+#[error("the run noted nothing at {0}; ask for a checkpoint there")]
+pub struct NoCheckpoint(pub Time);
 
 impl Outcome {
     /// All of the run.
     #[must_use]
-    pub fn whole(&self) -> Span<'_> {
-        Span {
+    pub fn whole(&self) -> Interval<'_> {
+        Interval {
             outcome: self,
             from: Time::ZERO,
             to: self.ended_at,
@@ -44,8 +44,8 @@ impl Outcome {
     /// Nothing more happens in a run that has ended before.
     ///
     /// # Errors
-    /// If the run has no mark at one of them.
-    pub fn span(&self, from: Time, to: Time) -> Result<Span<'_>, NoMark> {
+    /// If the run has no checkpoint at one of them.
+    pub fn interval(&self, from: Time, to: Time) -> Result<Interval<'_>, NoCheckpoint> {
         let state = |at: Time| {
             if at == Time::ZERO {
                 return Ok(State::Nothing);
@@ -53,11 +53,11 @@ impl Outcome {
             if at >= self.ended_at {
                 return Ok(State::Everything);
             }
-            let mark = self.marks.iter().find(|mark| mark.at == at);
-            mark.map(State::Marked).ok_or(NoMark(at))
+            let checkpoint = self.checkpoints.iter().find(|c| c.at == at);
+            checkpoint.map(State::Noted).ok_or(NoCheckpoint(at))
         };
         let to = if to == Time::MAX { self.ended_at } else { to };
-        Ok(Span {
+        Ok(Interval {
             outcome: self,
             from,
             to,
@@ -121,12 +121,12 @@ impl FlowCounts {
     }
 }
 
-impl CrossingCounts {
+impl FlowLinkCounts {
     /// What was added to `earlier`.
     #[must_use]
-    pub fn since(&self, earlier: &CrossingCounts) -> CrossingCounts {
+    pub fn since(&self, earlier: &FlowLinkCounts) -> FlowLinkCounts {
         let less = |now: u64, before: u64| now.saturating_sub(before);
-        CrossingCounts {
+        FlowLinkCounts {
             offered_packets: less(self.offered_packets, earlier.offered_packets),
             transmitted: self.transmitted - earlier.transmitted,
             delivered_packets: less(self.delivered_packets, earlier.delivered_packets),
@@ -138,7 +138,7 @@ impl CrossingCounts {
     }
 }
 
-impl Span<'_> {
+impl Interval<'_> {
     /// Where it begins.
     #[must_use]
     pub fn from(&self) -> Time {
@@ -162,7 +162,7 @@ impl Span<'_> {
     pub fn flow(&self, flow: usize) -> FlowCounts {
         let at = |state: State<'_>| match state {
             State::Nothing => FlowCounts::default(),
-            State::Marked(mark) => mark.flows.get(flow).copied().unwrap_or_default(),
+            State::Noted(checkpoint) => checkpoint.flows.get(flow).copied().unwrap_or_default(),
             State::Everything => {
                 let flow = self.outcome.flows.get(flow);
                 flow.map(FlowOutcome::counts).unwrap_or_default()
@@ -173,10 +173,14 @@ impl Span<'_> {
 
     /// What a flow did to a link in it, by the index of the crossing.
     #[must_use]
-    pub fn crossing(&self, crossing: usize) -> CrossingCounts {
+    pub fn crossing(&self, crossing: usize) -> FlowLinkCounts {
         let at = |state: State<'_>| match state {
-            State::Nothing => CrossingCounts::default(),
-            State::Marked(mark) => mark.crossings.get(crossing).copied().unwrap_or_default(),
+            State::Nothing => FlowLinkCounts::default(),
+            State::Noted(checkpoint) => checkpoint
+                .crossings
+                .get(crossing)
+                .copied()
+                .unwrap_or_default(),
             State::Everything => {
                 let crossing = self.outcome.crossings.get(crossing);
                 crossing.map(|c| c.counts).unwrap_or_default()
@@ -205,7 +209,7 @@ impl Span<'_> {
     /// what the link could carry. Packets count when their transmission ends.
     /// `None` for an interval of no length.
     #[must_use]
-    pub fn wire_share(&self, counts: &CrossingCounts, link: usize) -> Option<f64> {
+    pub fn wire_share(&self, counts: &FlowLinkCounts, link: usize) -> Option<f64> {
         self.share(counts.transmitted, link)
     }
 
@@ -262,19 +266,19 @@ mod tests {
     #[test]
     fn shares_of_a_link_by_hand() {
         let o = shared();
-        let share = |span: Span<'_>, c: usize| span.wire_share(&span.crossing(c), 0).unwrap();
+        let share = |span: Interval<'_>, c: usize| span.wire_share(&span.crossing(c), 0).unwrap();
         assert_eq!(share(o.whole(), 0), 0.48);
         assert_eq!(share(o.whole(), 1), 0.12);
         assert!((o.whole().unused(0).unwrap() - 0.4).abs() < 1e-12);
         // 500 kB and 50 kB in the last 6 s, that is 750 kB.
-        let late = o.span(at(4), Time::MAX).unwrap();
+        let late = o.interval(at(4), Time::MAX).unwrap();
         assert_eq!(late.length(), Duration::from_secs(6));
         assert!((share(late, 0) - 500.0 / 750.0).abs() < 1e-12);
         assert!((late.unused(0).unwrap() - 200.0 / 750.0).abs() < 1e-12);
         // Payload: 540 kB and 135 kB; 90 kB each by 4 s.
         assert_eq!(o.whole().payload_share(0, 0), Some(0.432));
         assert_eq!(late.goodput(0), Rate::from_bps(600_000));
-        let early = o.span(Time::ZERO, at(4)).unwrap();
+        let early = o.interval(Time::ZERO, at(4)).unwrap();
         assert_eq!(early.goodput(1), Rate::from_bps(180_000));
         assert_eq!(early.flow(1).retransmissions, 1);
         assert_eq!(late.flow(1).retransmissions, 2);
@@ -286,23 +290,26 @@ mod tests {
         // (4 + 1)^2 / (2 (16 + 1))
         assert_eq!(o.whole().jain_of_wire([0, 1]), Some(25.0 / 34.0));
         assert_eq!(o.whole().jain_of_payload([0, 1]), Some(25.0 / 34.0));
-        let early = o.span(Time::ZERO, at(4)).unwrap();
+        let early = o.interval(Time::ZERO, at(4)).unwrap();
         assert_eq!(early.jain_of_wire([0, 1]), Some(1.0));
         assert_eq!(o.whole().jain_of_payload([1]), Some(1.0));
     }
 
     #[test]
-    fn an_interval_needs_its_marks() {
+    fn an_interval_needs_its_checkpoints() {
         let o = shared();
-        assert_eq!(o.span(at(5), Time::MAX).unwrap_err(), NoMark(at(5)));
+        assert_eq!(
+            o.interval(at(5), Time::MAX).unwrap_err(),
+            NoCheckpoint(at(5))
+        );
         // A run that has ended adds nothing, but time passes.
-        let beyond = o.span(at(4), at(20)).unwrap();
+        let beyond = o.interval(at(4), at(20)).unwrap();
         assert_eq!(beyond.length(), Duration::from_secs(16));
         assert_eq!(beyond.flow(0).delivered, Bytes::new(450_000));
-        let after = o.span(at(20), at(30)).unwrap();
+        let after = o.interval(at(20), at(30)).unwrap();
         assert_eq!(after.flow(0).delivered, Bytes::ZERO);
         assert_eq!(after.unused(0), Some(1.0));
-        assert_eq!(o.span(at(4), at(4)).unwrap().unused(0), None);
+        assert_eq!(o.interval(at(4), at(4)).unwrap().unused(0), None);
     }
 
     #[test]

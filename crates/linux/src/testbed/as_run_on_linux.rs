@@ -9,26 +9,26 @@ use bentpipe_scenario::Scenario;
 use bentpipe_tcp::{CongestionControlChoice, DEFAULT_BUFFER, HostProfile, Recovery, Transport};
 use bentpipe_units::Bytes;
 
-/// `scenario` with every transport replaced by its twin: the congestion control
+/// `scenario` with every transport replaced by what Linux runs for it: the congestion control
 /// that the kernel runs (the C of `bp_*`, or the imitation of a module), on the
 /// host profile `linux`. What Linux refuses stays as it is.
 #[must_use]
-pub fn twin(scenario: &Scenario) -> Scenario {
-    let mut twin = scenario.clone();
-    for flow in &mut twin.flows {
+pub fn as_run_on_linux(scenario: &Scenario) -> Scenario {
+    let mut changed = scenario.clone();
+    for flow in &mut changed.flows {
         if let Some(transport) = &mut flow.transport
             && let Ok(setup) = Setup::new(transport)
         {
             *transport = of(transport, &setup);
         }
     }
-    twin
+    changed
 }
 
 fn of(transport: &Transport, setup: &Setup) -> Transport {
     let profile = HostProfile::Linux;
     let rules = profile.rules();
-    let mut twin = Transport {
+    let mut simulated = Transport {
         profile,
         recovery: if setup.sack {
             Recovery::Rack
@@ -46,25 +46,26 @@ fn of(transport: &Transport, setup: &Setup) -> Transport {
             let window = setup.window.map(|w| u64::from(w) * u64::from(setup.mss));
             let bytes = window.map_or(DEFAULT_BUFFER, Bytes::new);
             let divisor = rules.receive_buffer_divisor.max(1);
-            twin.receive_buffer = Bytes::new(bytes.get().saturating_mul(divisor));
+            simulated.receive_buffer = Bytes::new(bytes.get().saturating_mul(divisor));
         }
         Control::Ours(values) => {
             let name = values.control().name.to_owned();
-            twin.congestion_control = CongestionControlChoice::Named(name);
-            twin.parameters = Parameters::new();
+            simulated.congestion_control = CongestionControlChoice::Named(name);
+            simulated.parameters = Parameters::new();
             for (parameter, value) in values.texts() {
                 // In the simulator the initial window is the transport's.
                 if parameter.name != "initial_window" && value != parameter.default_text() {
-                    twin.parameters
+                    simulated
+                        .parameters
                         .set(parameter.name, typed(parameter.kind, &value));
                 }
             }
             // The control keeps the window.
-            twin.receive_buffer = DEFAULT_BUFFER;
-            twin.send_buffer = DEFAULT_BUFFER;
+            simulated.receive_buffer = DEFAULT_BUFFER;
+            simulated.send_buffer = DEFAULT_BUFFER;
         }
     }
-    twin
+    simulated
 }
 
 /// A value of the kernel's catalogue as a scenario would have it.
@@ -89,7 +90,7 @@ mod tests {
     use bentpipe_tcp::{TransportSettings, find_transport};
 
     #[test]
-    fn twins_can_be_simulated() {
+    fn its_transports_can_be_simulated() {
         for name in ["newreno", "mtsi", "hybla", "const", "linear", "reno-linux"] {
             let named = find_transport(name).expect(name);
             let settings = TransportSettings {
@@ -98,10 +99,14 @@ mod tests {
             };
             let transport = settings.resolve(name);
             let setup = Setup::new(&transport).expect(name);
-            let twin = of(&transport, &setup);
-            assert!(twin.controller().is_ok(), "{name}: {:?}", twin.controller());
-            assert_eq!(twin.profile, HostProfile::Linux);
-            assert_eq!(twin.initial_window, transport.initial_window);
+            let simulated = of(&transport, &setup);
+            assert!(
+                simulated.controller().is_ok(),
+                "{name}: {:?}",
+                simulated.controller()
+            );
+            assert_eq!(simulated.profile, HostProfile::Linux);
+            assert_eq!(simulated.initial_window, transport.initial_window);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::ledger::{Count, Losses};
 use crate::network::{Network, Way};
 use crate::observer::Observer;
 use bentpipe_link::Verdict;
-use bentpipe_outcome::{Crossing, CrossingCounts};
+use bentpipe_outcome::{FlowLinkCounts, FlowLinkStats};
 use bentpipe_scenario::{Flow, Scenario};
 use bentpipe_tcp::CongestionControlChoice;
 use bentpipe_units::{Bytes, Time};
@@ -21,9 +21,9 @@ use bentpipe_units::{Bytes, Time};
 /// What is on the links, by hop, and what their own counters have ahead of
 /// time.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct LinkSnapshot {
     hops: Vec<OnLink>,
-    pub(crate) links: Vec<TooEarly>,
+    pub(crate) links: Vec<PendingCounts>,
 }
 
 /// Packets of one flow on one link.
@@ -36,7 +36,7 @@ struct OnLink {
 
 /// What a link's counters say and has not happened yet.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct TooEarly {
+pub(crate) struct PendingCounts {
     /// Packets that have not entered yet.
     pub(crate) offered: u64,
     /// Losses that have not happened yet.
@@ -48,13 +48,13 @@ pub(crate) struct TooEarly {
 
 impl<O: Observer> Network<'_, O> {
     /// Counts what is on the links.
-    pub(crate) fn tally(&mut self, scenario: &Scenario) -> Tally {
+    pub(crate) fn snapshot(&mut self, scenario: &Scenario) -> LinkSnapshot {
         let now = self.now;
         self.catch_up();
         self.ledger.settle(now);
-        let mut tally = Tally {
+        let mut snapshot = LinkSnapshot {
             hops: vec![OnLink::default(); self.ways.hops.len()],
-            links: vec![TooEarly::default(); self.links.len()],
+            links: vec![PendingCounts::default(); self.links.len()],
         };
         let propagation = |link: usize| scenario.links[link].settings.one_way_delay;
         // When a packet that leaves `link` at `at` is all on the wire.
@@ -68,24 +68,24 @@ impl<O: Observer> Network<'_, O> {
                 let enters = packet.enters(arrival);
                 match self.ahead.leader(index) {
                     Some(leader) if enters > now => {
-                        tally.links[index].offered += 1;
-                        tally.on_leader(hop, leader, packet.bytes, sent(leader, enters));
+                        snapshot.links[index].offered += 1;
+                        snapshot.on_leader(hop, leader, packet.bytes, sent(leader, enters));
                     }
-                    _ => tally.put(hop, packet.bytes, all_sent <= now),
+                    _ => snapshot.put(hop, packet.bytes, all_sent <= now),
                 }
             }
             for (all_sent, packet) in link.doomed() {
                 let hop = self.hop_of(packet) as usize;
-                tally.put(hop, packet.bytes, all_sent <= now);
+                snapshot.put(hop, packet.bytes, all_sent <= now);
             }
             for packet in link.waiting_packets() {
-                tally.put(self.hop_of(packet) as usize, packet.bytes, false);
+                snapshot.put(self.hop_of(packet) as usize, packet.bytes, false);
             }
         }
         for loss in &self.ledger.pending {
             let hop = loss.hop as usize;
             let index = self.ways.link_of(hop);
-            let early = &mut tally.links[index];
+            let early = &mut snapshot.links[index];
             match loss.verdict {
                 Verdict::ChannelLoss => early.channel_losses += 1,
                 _ => early.queue_drops += 1,
@@ -93,16 +93,20 @@ impl<O: Observer> Network<'_, O> {
             match self.ahead.leader(index) {
                 Some(leader) if loss.enters > now => {
                     early.offered += 1;
-                    tally.on_leader(hop, leader, loss.bytes, sent(leader, loss.enters));
+                    snapshot.on_leader(hop, leader, loss.bytes, sent(leader, loss.enters));
                 }
-                _ => tally.put(hop, loss.bytes, false),
+                _ => snapshot.put(hop, loss.bytes, false),
             }
         }
-        tally
+        snapshot
     }
 
     /// What each flow has done to each link on its way.
-    pub(crate) fn crossings(&self, scenario: &Scenario, tally: &Tally) -> Vec<Crossing> {
+    pub(crate) fn crossings(
+        &self,
+        scenario: &Scenario,
+        snapshot: &LinkSnapshot,
+    ) -> Vec<FlowLinkStats> {
         let mut crossings = Vec::with_capacity(self.ways.hops.len());
         // Where the crossing of each link is, for the flow at hand.
         let mut places = vec![usize::MAX; self.links.len()];
@@ -123,11 +127,11 @@ impl<O: Observer> Network<'_, O> {
                         diverted,
                     } = self.ledger.losses[hop];
                     entered = entered.plus(joined).less(diverted);
-                    let on = tally.hops[hop];
+                    let on = snapshot.hops[hop];
                     let left = entered.less(queue).less(channel).less(outage).less(on.all);
                     let sent = left.plus(channel).plus(outage).plus(on.propagate);
                     let framing = scenario.links[link].settings.framing.get();
-                    let counts = CrossingCounts {
+                    let counts = FlowLinkCounts {
                         offered_packets: entered.packets,
                         transmitted: Bytes::new(sent.bytes + sent.packets * framing),
                         delivered_packets: left.packets,
@@ -139,7 +143,7 @@ impl<O: Observer> Network<'_, O> {
                     let place = &mut places[link];
                     if *place == usize::MAX {
                         *place = crossings.len();
-                        crossings.push(Crossing { flow, link, counts });
+                        crossings.push(FlowLinkStats { flow, link, counts });
                     } else {
                         add(&mut crossings[*place].counts, &counts);
                     }
@@ -174,7 +178,7 @@ impl<O: Observer> Network<'_, O> {
     }
 }
 
-impl Tally {
+impl LinkSnapshot {
     fn put(&mut self, hop: usize, bytes: u16, sent: bool) {
         self.hops[hop].all.add(bytes);
         if sent {
@@ -204,7 +208,7 @@ fn simulated(scenario: &Scenario) -> impl Iterator<Item = (usize, &Flow)> {
 }
 
 /// Adds what was counted on another way, or in the other direction.
-fn add(counts: &mut CrossingCounts, new: &CrossingCounts) {
+fn add(counts: &mut FlowLinkCounts, new: &FlowLinkCounts) {
     counts.offered_packets += new.offered_packets;
     counts.transmitted += new.transmitted;
     counts.delivered_packets += new.delivered_packets;
