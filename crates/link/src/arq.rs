@@ -21,8 +21,8 @@
 //!   and the news of it. A transmission that the receiver discards for order is
 //!   not one of those that are counted.
 
-use crate::Offered;
-use crate::room::Waiter;
+use crate::PacketMeta;
+use crate::managed::Waiter;
 use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -82,7 +82,7 @@ pub(crate) struct Arq<P> {
 #[derive(Clone, Copy, Debug)]
 struct Slot<P> {
     packet: P,
-    offered: Offered,
+    offered: PacketMeta,
     /// Transmissions lost so far.
     lost: u32,
     /// When it arrived, or the receiver learns that it never will.
@@ -104,8 +104,8 @@ pub(crate) enum Next {
 /// What comes of a transmission: packets that are passed on, in order, and
 /// whether the one that was sent has been given up.
 pub(crate) struct Sent<P> {
-    pub(crate) passed: Option<(P, Offered, Time)>,
-    pub(crate) given_up: Option<(P, Offered)>,
+    pub(crate) passed: Option<(P, PacketMeta, Time)>,
+    pub(crate) given_up: Option<(P, PacketMeta)>,
 }
 
 impl<P: Copy> Arq<P> {
@@ -275,7 +275,7 @@ impl<P: Copy> Arq<P> {
     }
 
     /// The next packet that an ordering receiver passes on, and when.
-    pub(crate) fn pass(&mut self) -> Option<(P, Offered, Time)> {
+    pub(crate) fn pass(&mut self) -> Option<(P, PacketMeta, Time)> {
         if !self.settings.in_order || self.settings.scheme == ArqScheme::GoBackN {
             return None;
         }

@@ -1,7 +1,7 @@
 //! CoDel against RFC 8289.
 
 use crate::Verdict;
-use crate::{ChannelSettings, CoDelSettings, Limit, Link, LinkSettings, Offered, QueueSettings};
+use crate::{ChannelSettings, CoDelSettings, Limit, Link, LinkSettings, PacketMeta, QueueSettings};
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
@@ -160,8 +160,8 @@ fn link(ecn: bool) -> Link<usize> {
 
 /// Gives a link the arrivals, as `offered`, and runs it dry. Returns what
 /// arrived when, and what was told in between.
-fn drive(link: &mut Link<usize>, offered: Offered) -> (At<u64>, At<Verdict>) {
-    let (mut arrived, mut fates) = (Vec::new(), Vec::new());
+fn drive(link: &mut Link<usize>, offered: PacketMeta) -> (At<u64>, At<Verdict>) {
+    let (mut arrived, mut verdicts) = (Vec::new(), Vec::new());
     let arrivals = arrivals();
     let mut next = 0;
     loop {
@@ -178,19 +178,19 @@ fn drive(link: &mut Link<usize>, offered: Offered) -> (At<u64>, At<Verdict>) {
             }
             (Some(_), None) => {}
         }
-        fates.extend(std::iter::from_fn(|| link.fate()));
+        verdicts.extend(std::iter::from_fn(|| link.poll_verdict()));
     }
-    (arrived, fates)
+    (arrived, verdicts)
 }
 
 #[test]
 fn packets_and_drops_are_those_of_the_pseudocode() {
     let (sent, drops) = expected();
     let mut link = link(false);
-    let (arrived, fates) = drive(&mut link, Offered::plain(SIZE));
+    let (arrived, verdicts) = drive(&mut link, PacketMeta::plain(SIZE));
     assert_eq!(arrived, sent);
     let dropped: Vec<_> = drops.iter().map(|d| (d.0, Verdict::QueueDrop)).collect();
-    assert_eq!(fates, dropped);
+    assert_eq!(verdicts, dropped);
     assert!(drops.len() > 100, "{}", drops.len());
     assert_eq!(link.counters().early_drops, drops.len() as u64);
     // The first drop comes one interval after the first packet that waited
@@ -206,16 +206,16 @@ fn packets_and_drops_are_those_of_the_pseudocode() {
 #[test]
 fn capable_packets_are_marked_instead() {
     let mut link = link(true);
-    let capable = Offered {
+    let capable = PacketMeta {
         ecn_capable: true,
-        ..Offered::plain(SIZE)
+        ..PacketMeta::plain(SIZE)
     };
-    let (arrived, fates) = drive(&mut link, capable);
+    let (arrived, verdicts) = drive(&mut link, capable);
     assert_eq!(arrived.len(), arrivals().len());
-    assert!(fates.iter().all(|f| f.1 == Verdict::Marked));
-    assert_eq!(link.counters().marks, fates.len() as u64);
-    assert!(fates.len() > 100);
+    assert!(verdicts.iter().all(|f| f.1 == Verdict::Marked));
+    assert_eq!(link.counters().marks, verdicts.len() as u64);
+    assert!(verdicts.len() > 100);
     // Those that are not are dropped as ever.
-    let (_, fates) = drive(&mut self::link(true), Offered::plain(SIZE));
-    assert!(fates.iter().all(|f| f.1 == Verdict::QueueDrop));
+    let (_, verdicts) = drive(&mut self::link(true), PacketMeta::plain(SIZE));
+    assert!(verdicts.iter().all(|f| f.1 == Verdict::QueueDrop));
 }

@@ -6,12 +6,12 @@
 //! simulator, the wall clock in an emulator, with the same drops for the same
 //! seed and arrivals.
 //!
-//! Most links are *folded*: queue, transmitter and channel decide over a packet
+//! Most links are *precomputed*: queue, transmitter and channel decide over a packet
 //! when it is offered, and its arrival is known at once. Where a packet that
 //! waits may still be dropped or marked, or where the link changes with time
-//! ([`Timeline`]), a link is *stepped* ([`Link::is_stepped`]): packets wait in
+//! ([`Timeline`]), a link is *event-driven* ([`Link::is_event_driven`]): packets wait in
 //! it, the transmitter takes them one by one, and what became of them is told
-//! by [`Link::fate`].
+//! by [`Link::poll_verdict`].
 //!
 //! A [`medium`] is shared by several terminals: each of them is a link, whose
 //! packets go when the rule of access lets them.
@@ -24,11 +24,11 @@ mod counters;
 mod delays;
 mod fade;
 mod link;
+mod managed;
 pub mod medium;
-mod offered;
+mod packet;
 mod queue;
 mod red;
-mod room;
 mod settings;
 mod timed;
 mod timeline;
@@ -44,10 +44,10 @@ pub use counters::Counters;
 pub use delays::DelayHistogram;
 pub use fade::{Fade, Mode};
 pub use link::Link;
-pub use offered::{Admission, Offered, Verdict};
+pub use packet::{Admission, PacketMeta, Verdict};
 pub use red::{AdaptiveSettings, RedMode, RedPreset, RedSettings};
 pub use settings::{ChannelSettings, Limit, LinkSettings, QueueSettings};
 pub use timeline::{
-    InFlight, Loss, Opportunities, Piece, State, Timeline, TimelineError, WhenDown,
+    InFlightPolicy, Loss, Opportunities, Piece, State, Timeline, TimelineError, WhenDown,
 };
 pub use xcp::{Feedback, XcpHeader, XcpSettings};

@@ -1,19 +1,19 @@
 //! One direction between two nodes.
 
+mod event_driven;
 mod port;
-mod stepped;
 
 use crate::arq::Arq;
 use crate::channel::Channel;
 use crate::delays::DelayHistogram;
-use crate::offered::Decision;
+use crate::managed::ManagedQueue;
+use crate::packet::Decision;
 use crate::queue::Queue;
-use crate::red::{Found, Red};
-use crate::room::Room;
+use crate::red::{QueueState, Red};
 use crate::timed::Timed;
 use crate::transmitter::Transmitter;
 use crate::{
-    Admission, ArqSettings, Counters, Limit, LinkSettings, Offered, QueueSettings, Timeline,
+    Admission, ArqSettings, Counters, Limit, LinkSettings, PacketMeta, QueueSettings, Timeline,
     Verdict,
 };
 use bentpipe_units::{Bytes, Duration, Time};
@@ -35,7 +35,7 @@ enum Discipline<P> {
     DropTail,
     Red(Box<Red>),
     /// The transmitter takes packets from here.
-    Stepped(Box<Room<P>>),
+    EventDriven(Box<ManagedQueue<P>>),
     /// A medium takes packets from here.
     Port(Box<Port<P>>),
 }
@@ -59,8 +59,8 @@ impl<P: Copy> Link<P> {
     #[must_use]
     pub fn new(settings: &LinkSettings, seed: u64, name: &str) -> Link<P> {
         let discipline = match &settings.queue {
-            queue if queue.is_stepped() => {
-                Discipline::Stepped(Box::new(Room::new(settings, seed, name)))
+            queue if queue.is_event_driven() => {
+                Discipline::EventDriven(Box::new(ManagedQueue::new(settings, seed, name)))
             }
             QueueSettings::Red(red) => {
                 let (rate, delay) = (settings.rate, settings.one_way_delay);
@@ -80,11 +80,11 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// The same link, stepped whatever its queue: it does the same.
+    /// The same link, event-driven whatever its queue, with the same results.
     #[must_use]
-    pub fn stepped(settings: &LinkSettings, seed: u64, name: &str) -> Link<P> {
+    pub fn event_driven(settings: &LinkSettings, seed: u64, name: &str) -> Link<P> {
         Link {
-            discipline: Discipline::Stepped(Box::new(Room::new(settings, seed, name))),
+            discipline: Discipline::EventDriven(Box::new(ManagedQueue::new(settings, seed, name))),
             ..Link::new(settings, seed, name)
         }
     }
@@ -99,10 +99,10 @@ impl<P: Copy> Link<P> {
         seed: u64,
         name: &str,
     ) -> Link<P> {
-        let mut room = Room::new(settings, seed, name);
+        let mut room = ManagedQueue::new(settings, seed, name);
         room.timed = Some(Box::new(Timed::new(settings, timeline, seed, name)));
         Link {
-            discipline: Discipline::Stepped(Box::new(room)),
+            discipline: Discipline::EventDriven(Box::new(room)),
             ..Link::new(settings, seed, name)
         }
     }
@@ -110,10 +110,10 @@ impl<P: Copy> Link<P> {
     /// The same link, which sends again what its channel loses.
     #[must_use]
     pub fn with_arq(settings: &LinkSettings, arq: &ArqSettings, seed: u64, name: &str) -> Link<P> {
-        let mut room = Room::new(settings, seed, name);
+        let mut room = ManagedQueue::new(settings, seed, name);
         room.arq = Some(Box::new(Arq::new(arq, settings.one_way_delay)));
         Link {
-            discipline: Discipline::Stepped(Box::new(room)),
+            discipline: Discipline::EventDriven(Box::new(room)),
             ..Link::new(settings, seed, name)
         }
     }
@@ -139,7 +139,7 @@ impl<P: Copy> Link<P> {
     }
 
     /// Offers a packet at `now`. Calls must not go back in time.
-    pub fn offer(&mut self, now: Time, packet: P, offered: Offered) -> Verdict {
+    pub fn offer(&mut self, now: Time, packet: P, offered: PacketMeta) -> Verdict {
         match self.admit(now, offered) {
             Admission::Arrives { at, marked } => {
                 self.carry(at, packet);
@@ -150,17 +150,17 @@ impl<P: Copy> Link<P> {
                 }
             }
             Admission::Refused(verdict) => verdict,
-            Admission::Stepped => self.let_in(now, packet, offered),
+            Admission::EventDriven => self.enqueue(now, packet, offered),
         }
     }
 
     /// The first half of [`Link::offer`]: queue, transmitter and channel
     /// decide over a packet without taking it. Whoever calls this sees to it
-    /// that the packet is at the far end when it arrives. A stepped link wants
+    /// that the packet is at the far end when it arrives. A event-driven link wants
     /// the packet itself.
     // Once a hop: a call costs more than the decision.
     #[inline(always)]
-    pub fn admit(&mut self, now: Time, offered: Offered) -> Admission {
+    pub fn admit(&mut self, now: Time, offered: PacketMeta) -> Admission {
         if !matches!(self.discipline, Discipline::DropTail) {
             return self.admit_managed(now, offered);
         }
@@ -178,13 +178,13 @@ impl<P: Copy> Link<P> {
 
     /// The same where more than the room decides.
     #[inline(never)]
-    fn admit_managed(&mut self, now: Time, offered: Offered) -> Admission {
+    fn admit_managed(&mut self, now: Time, offered: PacketMeta) -> Admission {
         let Discipline::Red(red) = &mut self.discipline else {
-            return Admission::Stepped;
+            return Admission::EventDriven;
         };
         self.queue.advance(now);
         let next_free = self.transmitter.next_free;
-        let found = Found {
+        let found = QueueState {
             now,
             idle_since: (next_free <= now).then_some(next_free),
             packets: self.queue.packets(),
@@ -246,8 +246,8 @@ impl<P: Copy> Link<P> {
         self.carried.front().map(|c| c.arrival)
     }
 
-    /// Takes the packet at the head off a folded link; its arrival is due. A
-    /// stepped link is asked with [`Link::deliver_due`].
+    /// Takes the packet at the head off a precomputed link; its arrival is due. A
+    /// event-driven link is asked with [`Link::deliver_due`].
     #[inline]
     pub fn deliver(&mut self) -> Option<P> {
         self.carried.pop_front().map(|c| c.packet)
@@ -284,7 +284,7 @@ impl<P: Copy> Link<P> {
     #[inline]
     pub fn in_flight(&self) -> usize {
         let held = usize::from(self.held().is_some());
-        self.carried.len() + held + self.room().map_or(0, Room::inside)
+        self.carried.len() + held + self.room().map_or(0, ManagedQueue::inside)
     }
 
     /// When all that has been accepted will be transmitted.

@@ -21,7 +21,7 @@ fn settings(packets: u32) -> LinkSettings {
 fn a_packet_arrives_after_transmission_and_propagation() {
     let mut link = Link::new(&settings(10), 1, "l");
     assert_eq!(
-        link.offer(Time::ZERO, 7, Offered::plain(1500)),
+        link.offer(Time::ZERO, 7, PacketMeta::plain(1500)),
         Verdict::Accepted
     );
     assert_eq!(link.next_arrival(), Some(Time::from_nanos(261_500_000)));
@@ -33,7 +33,7 @@ fn a_packet_arrives_after_transmission_and_propagation() {
 fn the_packet_in_transmission_does_not_wait() {
     let mut link = Link::new(&settings(2), 1, "l");
     let verdicts: Vec<Verdict> = (0..4)
-        .map(|i| link.offer(Time::ZERO, i, Offered::plain(1500)))
+        .map(|i| link.offer(Time::ZERO, i, PacketMeta::plain(1500)))
         .collect();
     assert_eq!(verdicts[..3], [Verdict::Accepted; 3]);
     assert_eq!(verdicts[3], Verdict::QueueDrop);
@@ -41,7 +41,7 @@ fn the_packet_in_transmission_does_not_wait() {
     let later = Time::from_nanos(6_000_000);
     assert_eq!(link.waiting(later), 1);
     assert_eq!(
-        link.offer(later, 4, Offered::plain(1500)),
+        link.offer(later, 4, PacketMeta::plain(1500)),
         Verdict::Accepted
     );
 }
@@ -51,7 +51,7 @@ fn framing_takes_time_but_is_no_payload() {
     let mut s = settings(2);
     s.framing = Bytes::new(500);
     let mut link = Link::new(&s, 1, "l");
-    link.offer(Time::ZERO, 0, Offered::plain(1500));
+    link.offer(Time::ZERO, 0, PacketMeta::plain(1500));
     assert_eq!(
         link.next_arrival(),
         Some(Time::from_nanos(8_000_000 + 255_500_000))
@@ -70,12 +70,12 @@ fn lost_packets_take_the_transmitter_but_do_not_arrive() {
     };
     let mut link = Link::new(&s, 1, "l");
     assert_eq!(
-        link.offer(Time::ZERO, 0, Offered::plain(1500)),
+        link.offer(Time::ZERO, 0, PacketMeta::plain(1500)),
         Verdict::ChannelLoss
     );
     assert_eq!(link.next_arrival(), None);
     assert_eq!(link.waiting(Time::ZERO), 0);
-    link.offer(Time::ZERO, 1, Offered::plain(1500));
+    link.offer(Time::ZERO, 1, PacketMeta::plain(1500));
     assert_eq!(link.waiting(Time::ZERO), 1);
 }
 
@@ -111,7 +111,7 @@ proptest! {
         let mut link = Link::new(&settings(limit), 1, "l");
         let mut got = Vec::new();
         for (i, &(at, bytes)) in arrivals.iter().enumerate() {
-            let v = link.offer(Time::from_nanos(at), i, Offered::plain(bytes));
+            let v = link.offer(Time::from_nanos(at), i, PacketMeta::plain(bytes));
             got.push((v == Verdict::Accepted).then_some(()));
         }
         let mut arrivals_got = vec![None; arrivals.len()];

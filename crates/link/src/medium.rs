@@ -3,7 +3,7 @@
 //! A terminal's way into a medium is a link of its own ([`Link::port`]), with
 //! its queue, its channel and its counters; only the transmitter is not its
 //! own. The [`Medium`] is the rule of access: it says whose packet goes when,
-//! and in which pieces. Like a stepped link it reads no clock: it is offered
+//! and in which pieces. Like an event-driven link it reads no clock: it is offered
 //! packets, looked at when its [`Medium::next_event`] is due, and works out
 //! what happened in between at the times at which it happened, so that how
 //! often one looks changes nothing. A medium has one event at a time however
@@ -36,7 +36,7 @@ pub use settings::{
 };
 pub use shared::SharedLink;
 
-use crate::{Link, Offered, Verdict};
+use crate::{Link, PacketMeta, Verdict};
 use aloha::Aloha;
 use bentpipe_units::{Duration, Rate, Time};
 use framed::Framed;
@@ -65,7 +65,7 @@ struct Common {
     /// Arrivals and whose they are, the next first.
     due: VecDeque<(Time, u32)>,
     /// Terminals whose links may have something to tell.
-    to_tell: VecDeque<u32>,
+    with_verdicts: VecDeque<u32>,
 }
 
 /// The terminals' links, wherever they are.
@@ -104,14 +104,14 @@ impl Common {
         access.max_delay = access.max_delay.max(delay);
         match finished.arrival {
             Some(at) => self.due.push_back((at, terminal)),
-            None => self.heed(ports, terminal),
+            None => self.note_verdicts(ports, terminal),
         }
     }
 
     /// The link of `terminal` may have something to tell.
-    fn heed<P: Copy>(&mut self, ports: &mut Ports<'_, P>, terminal: u32) {
-        if ports.link(terminal).port_has_fate() && self.to_tell.back() != Some(&terminal) {
-            self.to_tell.push_back(terminal);
+    fn note_verdicts<P: Copy>(&mut self, ports: &mut Ports<'_, P>, terminal: u32) {
+        if ports.link(terminal).port_has_verdict() && self.with_verdicts.back() != Some(&terminal) {
+            self.with_verdicts.push_back(terminal);
         }
     }
 }
@@ -138,7 +138,7 @@ impl Medium {
                 hop: settings.one_way_delay,
                 access: vec![AccessCounters::default(); terminals],
                 due: VecDeque::new(),
-                to_tell: VecDeque::new(),
+                with_verdicts: VecDeque::new(),
             },
         }
     }
@@ -151,12 +151,12 @@ impl Medium {
         now: Time,
         terminal: usize,
         packet: P,
-        offered: Offered,
+        offered: PacketMeta,
     ) -> Verdict {
         self.advance(ports, now);
         let terminal = terminal as u32;
         let verdict = ports.link(terminal).offer(now, packet, offered);
-        self.common.heed(ports, terminal);
+        self.common.note_verdicts(ports, terminal);
         if verdict == Verdict::Waits {
             match &mut self.rule {
                 Rule::Framed(framed) => framed.has_more(now, terminal),
@@ -210,14 +210,17 @@ impl Medium {
     }
 
     /// What became of a packet that waited, the first that is not told yet: see
-    /// [`Link::fate`]. To be called until there is none, after every offer and
+    /// [`Link::poll_verdict`]. To be called until there is none, after every offer and
     /// look.
-    pub fn fate<P: Copy>(&mut self, ports: &mut Ports<'_, P>) -> Option<(usize, P, Verdict)> {
-        while let Some(&terminal) = self.common.to_tell.front() {
-            if let Some((packet, verdict)) = ports.link(terminal).fate() {
+    pub fn poll_verdict<P: Copy>(
+        &mut self,
+        ports: &mut Ports<'_, P>,
+    ) -> Option<(usize, P, Verdict)> {
+        while let Some(&terminal) = self.common.with_verdicts.front() {
+            if let Some((packet, verdict)) = ports.link(terminal).poll_verdict() {
                 return Some((terminal as usize, packet, verdict));
             }
-            self.common.to_tell.pop_front();
+            self.common.with_verdicts.pop_front();
         }
         None
     }

@@ -40,13 +40,13 @@ mod settings;
 pub use settings::{AdaptiveSettings, RedMode, RedPreset, RedSettings};
 
 use crate::Limit;
-use crate::offered::{Decision, Offered};
+use crate::packet::{Decision, PacketMeta};
 use bentpipe_random::Stream;
 use bentpipe_units::{Duration, Rate, Time, math};
 
 /// What an arriving packet finds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
+pub(crate) struct QueueState {
     pub(crate) now: Time,
     /// Since when the transmitter has been idle, if it is.
     pub(crate) idle_since: Option<Time>,
@@ -148,7 +148,7 @@ impl Red {
     }
 
     /// Decides over a packet that meets `found`.
-    pub(crate) fn decide(&mut self, found: Found, offered: Offered) -> Decision {
+    pub(crate) fn decide(&mut self, found: QueueState, offered: PacketMeta) -> Decision {
         let (length, holds_some) = match self.mode {
             RedMode::Packets => (found.packets as f64, found.packets > 1),
             RedMode::Bytes => (found.bytes as f64, found.bytes > 1),
@@ -182,7 +182,7 @@ impl Red {
         decision
     }
 
-    fn is_full(&self, found: &Found) -> bool {
+    fn is_full(&self, found: &QueueState) -> bool {
         match self.limit {
             Limit::Packets(n) => found.packets >= n as usize,
             Limit::Bytes(n) => found.bytes >= n.get(),
@@ -190,7 +190,7 @@ impl Red {
     }
 
     /// Brings the average up to a packet that finds `length`.
-    fn estimate(&mut self, found: &Found, length: f64) {
+    fn estimate(&mut self, found: &QueueState, length: f64) {
         if let Some(since) = found.idle_since {
             let idle = found.now.since(since).as_secs();
             let packets = math::floor(self.packet_rate * idle);
@@ -256,7 +256,7 @@ impl Red {
         }
     }
 
-    fn early(&mut self, offered: Offered) -> Decision {
+    fn early(&mut self, offered: PacketMeta) -> Decision {
         let p = self.probability();
         let spread = self.spread(p, offered.bytes);
         if spread <= 0.0 || (spread < 1.0 && !self.stream.chance(spread)) {

@@ -57,7 +57,7 @@ pub enum QueueSettings {
     Xcp(XcpSettings),
     /// First in, first out; what does not fit is dropped. Before a packet
     /// comes, whoever runs the link takes acknowledgements out that it makes
-    /// superfluous ([`Link::throw_out`](crate::Link::throw_out)): RFC 3449,
+    /// superfluous ([`Link::drop_waiting`](crate::Link::drop_waiting)): RFC 3449,
     /// section 5.2.1.
     AckFilter {
         /// How much may wait.
@@ -81,9 +81,9 @@ impl QueueSettings {
 
     /// True if a packet that is let in may still be dropped, or written into:
     /// what becomes of it is known only when the transmitter takes it. See
-    /// [`Link::is_stepped`](crate::Link::is_stepped).
+    /// [`Link::is_event_driven`](crate::Link::is_event_driven).
     #[must_use]
-    pub fn is_stepped(&self) -> bool {
+    pub fn is_event_driven(&self) -> bool {
         match self {
             QueueSettings::DropTail { .. } | QueueSettings::Red(_) => false,
             QueueSettings::CoDel(_)

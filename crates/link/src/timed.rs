@@ -30,7 +30,7 @@ pub(crate) struct Timed<P> {
     /// Ends of transmission of the packets in the link's ring, in its order.
     sent: VecDeque<Time>,
     /// Packets that will be lost, the next first.
-    doomed: VecDeque<Doomed<P>>,
+    pending_losses: VecDeque<PendingLoss<P>>,
     overtakes: bool,
     served: Served,
 }
@@ -86,7 +86,7 @@ impl Served {
 
 /// A packet in transmission or propagation that will not arrive.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Doomed<P> {
+pub(crate) struct PendingLoss<P> {
     /// When it is lost.
     at: Time,
     /// End of its transmission.
@@ -123,7 +123,7 @@ impl<P: Copy> Timed<P> {
             current: (Time::ZERO, Time::ZERO),
             busy: Duration::ZERO,
             sent: VecDeque::new(),
-            doomed: VecDeque::new(),
+            pending_losses: VecDeque::new(),
             served: Served::default(),
             timeline,
         }
@@ -235,32 +235,36 @@ impl<P: Copy> Timed<P> {
     }
 
     fn doom(&mut self, at: Time, sent: Time, packet: P, bytes: u32, verdict: Verdict) {
-        let place = self.doomed.partition_point(|d| d.at <= at);
-        let doomed = Doomed {
+        let place = self.pending_losses.partition_point(|d| d.at <= at);
+        let pending_losses = PendingLoss {
             at,
             sent,
             packet,
             bytes,
             verdict,
         };
-        self.doomed.insert(place, doomed);
+        self.pending_losses.insert(place, pending_losses);
     }
 
     /// Takes a packet that has been lost by `now`, and counts it.
     pub(crate) fn lost(&mut self, now: Time, counters: &mut Counters) -> Option<(P, Verdict)> {
-        let doomed = self.doomed.front().filter(|d| d.at <= now).copied()?;
-        self.doomed.pop_front();
-        match doomed.verdict {
+        let pending_losses = self
+            .pending_losses
+            .front()
+            .filter(|d| d.at <= now)
+            .copied()?;
+        self.pending_losses.pop_front();
+        match pending_losses.verdict {
             Verdict::OutageLoss => counters.outage_losses += 1,
             _ => counters.channel_losses += 1,
         }
-        counters.lost_bytes += u64::from(doomed.bytes);
-        Some((doomed.packet, doomed.verdict))
+        counters.lost_bytes += u64::from(pending_losses.bytes);
+        Some((pending_losses.packet, pending_losses.verdict))
     }
 
     /// Packets on the link that will not arrive.
-    pub(crate) fn doomed(&self) -> &VecDeque<Doomed<P>> {
-        &self.doomed
+    pub(crate) fn pending_losses(&self) -> &VecDeque<PendingLoss<P>> {
+        &self.pending_losses
     }
 
     /// End of transmission of the packet at `place` in the ring.

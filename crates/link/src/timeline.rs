@@ -24,8 +24,8 @@
 //!   packets on the route before and may overtake them. A number that comes
 //!   back after another is a new route.
 //! * Packets that propagate when the link goes down or the route number
-//!   changes arrive all the same ([`InFlight::Delivered`], as in ns-2), or are
-//!   lost at that instant ([`InFlight::Lost`]).
+//!   changes arrive all the same ([`InFlightPolicy::Delivered`], as in ns-2), or are
+//!   lost at that instant ([`InFlightPolicy::Lost`]).
 
 use bentpipe_units::{Duration, Rate, Ratio, Time};
 
@@ -75,7 +75,7 @@ pub enum WhenDown {
 /// What becomes of packets that propagate when the link goes down or its route
 /// changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum InFlight {
+pub enum InFlightPolicy {
     /// They arrive.
     #[default]
     Delivered,
@@ -89,7 +89,7 @@ pub struct Timeline {
     pieces: Vec<Piece>,
     period: Option<Duration>,
     when_down: WhenDown,
-    in_flight: InFlight,
+    in_flight: InFlightPolicy,
     opportunities: Option<Opportunities>,
     /// Integral of the rate over a period, in bits times 1e9.
     work: u128,
@@ -197,7 +197,7 @@ impl Timeline {
             pieces,
             period: None,
             when_down: WhenDown::default(),
-            in_flight: InFlight::default(),
+            in_flight: InFlightPolicy::default(),
             opportunities: None,
             work: 0,
         })
@@ -225,7 +225,7 @@ impl Timeline {
     /// The same with another rule for packets that propagate when the link
     /// goes down or its route changes.
     #[must_use]
-    pub fn in_flight(mut self, rule: InFlight) -> Timeline {
+    pub fn in_flight(mut self, rule: InFlightPolicy) -> Timeline {
         self.in_flight = rule;
         self
     }
@@ -265,7 +265,7 @@ impl Timeline {
     /// What the transmitter does while the link is down, and what becomes of
     /// packets that propagate then.
     #[must_use]
-    pub fn rules(&self) -> (WhenDown, InFlight) {
+    pub fn rules(&self) -> (WhenDown, InFlightPolicy) {
         (self.when_down, self.in_flight)
     }
 
@@ -512,7 +512,7 @@ impl Timeline {
     /// When a packet that propagates from `a`, in `span`, to `b` is lost on
     /// the way, if it is.
     pub(crate) fn cut(&self, span: Span, b: Time) -> Option<Time> {
-        if self.in_flight == InFlight::Delivered {
+        if self.in_flight == InFlightPolicy::Delivered {
             return None;
         }
         let route = self.pieces[span.index].route;

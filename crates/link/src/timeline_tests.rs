@@ -123,7 +123,7 @@ pub(crate) fn any_timeline() -> impl Strategy<Value = Timeline> {
             line = line.when_down(WhenDown::Waits);
         }
         if lost {
-            line = line.in_flight(InFlight::Lost);
+            line = line.in_flight(InFlightPolicy::Lost);
         }
         if repeats {
             line = line.repeating(Duration::from_millis(from)).unwrap();

@@ -58,7 +58,7 @@
 //! Example: C = 1.25 MB/s, y = 1 MB/s, Q = 15 000 B, d = 0.6 s: phi = 94 350 B/s,
 //! shuffled 5 650 B/s.
 
-use crate::{Limit, Offered};
+use crate::{Limit, PacketMeta};
 use bentpipe_random::Stream;
 use bentpipe_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -247,7 +247,7 @@ impl Xcp {
         &mut self,
         now: Time,
         idle_since: Option<Time>,
-        offered: Offered,
+        offered: PacketMeta,
         (packets, bytes): (u64, u64),
     ) {
         if let Some(since) = idle_since {
@@ -273,7 +273,7 @@ impl Xcp {
     pub(crate) fn depart(
         &mut self,
         now: Time,
-        offered: Offered,
+        offered: PacketMeta,
         (packets, bytes): (u64, u64),
     ) -> Option<Feedback> {
         let queue = self.on_wire(packets, bytes);

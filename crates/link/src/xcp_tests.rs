@@ -45,7 +45,7 @@ fn after_an_interval(header: XcpHeader) -> Xcp {
     for i in 0..10 {
         router.announce(Some(header));
         let at = begin + Duration::from_millis(i);
-        router.arrive(at, None, Offered::plain(1000), (0, 0));
+        router.arrive(at, None, PacketMeta::plain(1000), (0, 0));
         router.admit();
     }
     router.pass(router.te_ends, 0.0);
@@ -98,7 +98,7 @@ fn rtts_above_a_second_count_as_one() {
 #[test]
 fn without_an_rtt_there_is_no_feedback() {
     let mut router = after_an_interval(XcpHeader::default());
-    let told = router.depart(router.te_ends, Offered::plain(1000), (1, 1000));
+    let told = router.depart(router.te_ends, PacketMeta::plain(1000), (1, 1000));
     assert_eq!(told, Some(Feedback::new(0.0)));
     assert_eq!(router.sum_x, 0.0);
     assert_eq!(
@@ -132,14 +132,14 @@ proptest! {
             let header = XcpHeader { x: rtt / 10.0, rtt, request: 1e24 };
             for router in [&mut lazy, &mut eager] {
                 router.announce(Some(header));
-                router.arrive(now, None, Offered::plain(1000), (waiting, 1000 * waiting));
+                router.arrive(now, None, PacketMeta::plain(1000), (waiting, 1000 * waiting));
                 router.admit();
             }
             waiting += 1;
             // Leaves all at every fifth packet.
             while waiting > 0 && gap_us % 5 == 0 {
                 let found = (waiting, 1000 * waiting);
-                let told = [&mut lazy, &mut eager].map(|r| r.depart(now, Offered::plain(1000), found));
+                let told = [&mut lazy, &mut eager].map(|r| r.depart(now, PacketMeta::plain(1000), found));
                 prop_assert_eq!(told[0], told[1]);
                 waiting -= 1;
             }
@@ -187,9 +187,9 @@ fn an_idle_router_needs_no_events() {
     let mut now = Time::ZERO;
     for day in 0..3 {
         for i in 0..200 {
-            link.offer_xcp(now, i, Offered::plain(1500), Some(header));
+            link.offer_xcp(now, i, PacketMeta::plain(1500), Some(header));
             link.advance(now);
-            told.extend(std::iter::from_fn(|| link.fate()).map(|f| f.1));
+            told.extend(std::iter::from_fn(|| link.poll_verdict()).map(|f| f.1));
             now += Duration::from_millis(2);
         }
         now = Time::ZERO + Duration::from_secs(86_400 * (day + 1));

@@ -1,6 +1,6 @@
 //! From plans of constellations to timelines of links.
 
-use bentpipe_link::{InFlight, Loss, Piece, Timeline, WhenDown};
+use bentpipe_link::{InFlightPolicy, Loss, Piece, Timeline, WhenDown};
 use bentpipe_orbit::{Edge, Plan};
 use bentpipe_units::{Duration, Rate, Time};
 
@@ -17,7 +17,7 @@ fn piece(from: Time, rate: Rate, delay: Duration) -> Piece {
     }
 }
 
-fn timeline(pieces: Vec<Piece>, when_down: WhenDown, in_flight: InFlight) -> Timeline {
+fn timeline(pieces: Vec<Piece>, when_down: WhenDown, in_flight: InFlightPolicy) -> Timeline {
     let line = Timeline::new(pieces).expect("from time zero on, in order");
     line.when_down(when_down).in_flight(in_flight)
 }
@@ -28,7 +28,7 @@ pub(crate) fn of_edge(
     plan: &Plan,
     edge: &Edge,
     rate: Rate,
-    (when_down, in_flight): (WhenDown, InFlight),
+    (when_down, in_flight): (WhenDown, InFlightPolicy),
 ) -> Timeline {
     let ups = plan.ups(edge);
     let knots = edge.spans.iter().flat_map(|span| &span.knots);
@@ -59,7 +59,7 @@ pub fn pair_timeline(
     pair: usize,
     rate: Rate,
     when_down: WhenDown,
-    in_flight: InFlight,
+    in_flight: InFlightPolicy,
 ) -> Option<Timeline> {
     let course = plan.course(pair);
     let mut last = course.iter().find_map(|leg| leg.knots.first())?.delay;

@@ -1,6 +1,6 @@
 //! Constellations become nodes, links with timelines and routes that change.
 
-use bentpipe_link::InFlight;
+use bentpipe_link::InFlightPolicy;
 use bentpipe_orbit::GeoSlot;
 use bentpipe_scenario::{Document, Link, Scenario};
 use bentpipe_units::{Duration, Rate, Time};
@@ -146,7 +146,7 @@ fn a_low_bent_pipe_follows_its_satellite() {
     assert_eq!((flow.forward.len(), flow.changes.len()), (2, 0));
     let link = link(&scenario, "leo[gateway-user]");
     let line = link.timeline.as_ref().unwrap();
-    assert_eq!(line.rules().1, InFlight::Lost);
+    assert_eq!(line.rules().1, InFlightPolicy::Lost);
     assert!(line.changes_route(), "there are handovers");
     for second in 0..180 {
         let state = line.at(Time::ZERO + Duration::from_secs(second));

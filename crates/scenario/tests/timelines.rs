@@ -1,6 +1,6 @@
 //! What a scenario says about links that change with time.
 
-use bentpipe_link::{InFlight, Loss, State, Timeline, WhenDown};
+use bentpipe_link::{InFlightPolicy, Loss, State, Timeline, WhenDown};
 use bentpipe_scenario::{Document, Scenario, Stranded};
 use bentpipe_units::{Duration, Rate, Ratio, Time};
 
@@ -40,7 +40,7 @@ fn what_a_piece_does_not_say_stays() {
     );
     let line = forth.unwrap();
     assert_eq!(back.as_ref(), Some(&line));
-    assert_eq!(line.rules(), (WhenDown::Waits, InFlight::Lost));
+    assert_eq!(line.rules(), (WhenDown::Waits, InFlightPolicy::Lost));
     assert_eq!(line.period(), Some(Duration::from_secs(60)));
     let state = |mbps, ms, loss, up, route| State {
         rate: Rate::from_mbps(mbps),

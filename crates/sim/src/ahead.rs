@@ -6,9 +6,9 @@
 //! time at which the packet will be there. In a dumbbell this saves a third of
 //! all events. What the links do to the packets is the same.
 //!
-//! A stepped link neither leads nor follows: it does not know a packet's
+//! A event-driven link neither leads nor follows: it does not know a packet's
 //! arrival when it is offered one, and what is offered to it later may push out
-//! what waits. Links with a timeline are stepped. Where routes change with time
+//! what waits. Links with a timeline are event-driven. Where routes change with time
 //! a link is fed by whoever feeds it on any way; where packets may be rerouted
 //! anywhere, nobody follows. Nor does a link that begins at a node with a
 //! middlebox.
@@ -61,12 +61,12 @@ impl Ahead {
         if scenario.stranded == Stranded::Rerouted {
             feeders.fill(Feeder::Many);
         }
-        let stepped = |link: usize| {
+        let event_driven = |link: usize| {
             let link = &scenario.links[link];
             link.timeline.is_some()
                 || link.arq.is_some()
                 || link.medium.is_some()
-                || link.settings.queue.is_stepped()
+                || link.settings.queue.is_event_driven()
         };
         // A middlebox sees a packet when it comes.
         let boxed = |link: usize| {
@@ -77,9 +77,9 @@ impl Ahead {
             // No longer chains: a leader does not follow itself.
             if let Some(first) = only(feeder)
                 && only(feeders[first as usize]).is_none()
-                && !stepped(link)
+                && !event_driven(link)
                 && !boxed(link)
-                && !stepped(first as usize)
+                && !event_driven(first as usize)
             {
                 leader[link] = Some(first);
                 leads[first as usize] = true;

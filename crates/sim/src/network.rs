@@ -12,7 +12,7 @@ use crate::connections::Connections;
 use crate::ledger::{Ledger, Pending};
 use crate::observer::Observer;
 use crate::queue::{Class, Event, EventQueue};
-use bentpipe_link::{Admission, Link, Offered, Verdict};
+use bentpipe_link::{Admission, Link, PacketMeta, Verdict};
 use bentpipe_middlebox::AckFilter;
 use bentpipe_scenario::{Scenario, Stranded};
 use bentpipe_tcp::packet::ecn;
@@ -71,8 +71,8 @@ const _: () = assert!(size_of::<Carried>() == 16);
 
 impl Carried {
     #[inline]
-    fn offered(&self) -> Offered {
-        Offered {
+    fn meta(&self) -> PacketMeta {
+        PacketMeta {
             bytes: u32::from(self.bytes),
             ecn_capable: self.class & class::ECN_CAPABLE != 0,
             low_priority: self.class & class::LOW_PRIORITY != 0,
@@ -101,7 +101,7 @@ pub(crate) struct Network<'a, O> {
     pub(crate) ways: Ways,
     pub(crate) boxes: Boxes,
     pub(crate) ahead: Ahead,
-    /// The next event of each stepped link that is in the queue.
+    /// The next event of each event-driven link that is in the queue.
     queued: Vec<Time>,
     /// The node that each link leaves, where packets may be rerouted.
     reroutes: Option<Vec<u32>>,
@@ -174,7 +174,7 @@ impl<'a, O: Observer> Network<'a, O> {
     pub(crate) fn arrive(&mut self, index: u32) -> Option<Handle> {
         let mut carried = if index as usize >= self.links.len() {
             self.take_shared(index - self.links.len() as u32)?
-        } else if self.links[index as usize].is_stepped() {
+        } else if self.links[index as usize].is_event_driven() {
             self.take_stepped(index)?
         } else {
             let link = &mut self.links[index as usize];
@@ -218,7 +218,7 @@ impl<'a, O: Observer> Network<'a, O> {
         let mut now = self.now;
         loop {
             let link = &mut self.links[index as usize];
-            match link.admit(now, carried.offered()) {
+            match link.admit(now, carried.meta()) {
                 Admission::Arrives { at, marked } => {
                     if marked {
                         self.packets.get_mut(carried.handle).ecn = ecn::MARKED;
@@ -241,7 +241,7 @@ impl<'a, O: Observer> Network<'a, O> {
                 }
                 Admission::Refused(verdict) => self.lose(index, &carried, verdict, now),
                 // Never ahead of time: nobody follows or leads it.
-                Admission::Stepped => self.offer_stepped(index, carried),
+                Admission::EventDriven => self.offer_stepped(index, carried),
             }
             return;
         }
@@ -258,8 +258,8 @@ impl<'a, O: Observer> Network<'a, O> {
         self.packets.discard(carried.handle);
         let link = &self.links[index as usize];
         let happens = match verdict {
-            // A stepped link tells it when it happens.
-            Verdict::ChannelLoss if !link.is_stepped() => link.free_at(),
+            // A event-driven link tells it when it happens.
+            Verdict::ChannelLoss if !link.is_event_driven() => link.free_at(),
             _ => enters,
         };
         let loss = Pending {

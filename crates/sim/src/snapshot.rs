@@ -74,7 +74,7 @@ impl<O: Observer> Network<'_, O> {
                     _ => snapshot.put(hop, packet.bytes, all_sent <= now),
                 }
             }
-            for (all_sent, packet) in link.doomed() {
+            for (all_sent, packet) in link.pending_losses() {
                 let hop = self.hop_of(packet) as usize;
                 snapshot.put(hop, packet.bytes, all_sent <= now);
             }

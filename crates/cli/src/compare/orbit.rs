@@ -8,7 +8,7 @@
 use crate::args;
 use crate::exit::Failure;
 use crate::load;
-use bentpipe_link::{InFlight, Timeline, WhenDown};
+use bentpipe_link::{InFlightPolicy, Timeline, WhenDown};
 use bentpipe_orbit::{
     Angle, Catalogue, Constellation, GeoSlot, Mode, PRESETS, Place, Plan, Settings, Terminal,
 };
@@ -72,7 +72,7 @@ impl Orbit {
         let plan = bentpipe_orbit::plan(&sky.constellation, &terminals, &[(0, 1)], &settings)
             .map_err(|e| Failure::new(format!("--orbit {name}: {e}")))?;
         let line = |rate| {
-            let (down, flight) = (WhenDown::Waits, InFlight::Delivered);
+            let (down, flight) = (WhenDown::Waits, InFlightPolicy::Delivered);
             pair_timeline(&plan, 0, rate, down, flight).map(Arc::new)
         };
         let (Some(forth), Some(back)) = (line(rate), line(return_rate)) else {

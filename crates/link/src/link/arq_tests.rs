@@ -45,7 +45,7 @@ fn delays(
     (packets, gap_ms): (usize, u64),
 ) -> (Vec<f64>, Link<usize>) {
     let mut link = Link::with_arq(settings, arq, 7, "l");
-    let steps = vec![(gap_ms * MS, Offered::plain(1500)); packets];
+    let steps = vec![(gap_ms * MS, PacketMeta::plain(1500)); packets];
     let done = drive(&mut link, &steps, false);
     let came = |i: usize| (i as u64 + 1) * gap_ms * MS;
     let delay = |&(i, at): &(usize, Time)| (at.as_nanos() - came(i)) as f64 / MS as f64;
@@ -95,7 +95,7 @@ fn selective_repeat_carries_one_minus_p() {
             let mut link = Link::with_arq(&lossy(p), &arq, 7, "l");
             let mut arrived = 0;
             for i in 0..n {
-                link.offer(Time::ZERO, i, Offered::plain(1500));
+                link.offer(Time::ZERO, i, PacketMeta::plain(1500));
             }
             // Never idle: 100 s are 100,000 packets.
             let end = Time::from_nanos(100_000 * MS);
@@ -118,7 +118,7 @@ fn go_back_n_loses_a_round_trip_with_each_packet() {
         let n = 200_000;
         let mut link = Link::with_arq(&lossy(p), &arq(ArqScheme::GoBackN), 7, "l");
         for i in 0..n {
-            link.offer(Time::ZERO, i, Offered::plain(1500));
+            link.offer(Time::ZERO, i, PacketMeta::plain(1500));
         }
         let end = Time::from_nanos(100_000 * MS);
         let mut arrived = 0;
@@ -144,7 +144,7 @@ fn a_window_lets_so_many_out_in_a_round_trip() {
         };
         let mut link = Link::with_arq(&lossy(0.0), &arq, 7, "l");
         for i in 0..10_000 {
-            link.offer(Time::ZERO, i, Offered::plain(1500));
+            link.offer(Time::ZERO, i, PacketMeta::plain(1500));
         }
         let end = Time::from_nanos(21_000 * MS);
         let mut arrived = 0;
@@ -230,7 +230,7 @@ proptest! {
         let settings = settings(queue, 0.0);
         for scheme in [ArqScheme::SelectiveRepeat, ArqScheme::GoBackN] {
             let mut one = Link::with_arq(&settings, &arq(scheme), 1, "l");
-            let mut other = Link::stepped(&settings, 1, "l");
+            let mut other = Link::event_driven(&settings, 1, "l");
             one.record_delays(&settings);
             other.record_delays(&settings);
             prop_assert_eq!(drive(&mut one, &steps, false), drive(&mut other, &steps, false));

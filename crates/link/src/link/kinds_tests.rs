@@ -8,7 +8,7 @@ use bentpipe_units::{Rate, Ratio};
 use proptest::prelude::*;
 
 /// A packet: gap to the one before in nanoseconds, and what it is.
-pub(super) type Step = (u64, Offered);
+pub(super) type Step = (u64, PacketMeta);
 
 pub(super) fn any_steps() -> impl Strategy<Value = Vec<Step>> {
     let step = (
@@ -20,7 +20,7 @@ pub(super) fn any_steps() -> impl Strategy<Value = Vec<Step>> {
         any::<bool>(),
     );
     let step = step.prop_map(|(gap, bytes, ecn_capable, low_priority)| {
-        let offered = Offered {
+        let offered = PacketMeta {
             bytes,
             ecn_capable,
             low_priority,
@@ -100,7 +100,7 @@ impl Done {
     }
 
     fn sorted(mut self) -> Done {
-        // Nobody sees the mark of a packet that is lost: a folded link does not
+        // Nobody sees the mark of a packet that is lost: a precomputed link does not
         // tell of it.
         self.marked.retain(|p| !self.lost.contains(p));
         self.marked.sort_unstable();
@@ -119,7 +119,7 @@ pub(super) fn drive(link: &mut Link<usize>, steps: &[Step], curious: bool) -> Do
     let look = |link: &mut Link<usize>, now: Time, done: &mut Done| {
         while let Some(at) = link.next_event().filter(|at| *at <= now) {
             done.arrived.extend(link.deliver_due(at).map(|p| (p, at)));
-            while let Some((packet, verdict)) = link.fate() {
+            while let Some((packet, verdict)) = link.poll_verdict() {
                 done.tell(packet, verdict);
             }
         }
@@ -150,14 +150,14 @@ pub(super) fn drive(link: &mut Link<usize>, steps: &[Step], curious: bool) -> Do
             Some(header).filter(|_| !i.is_multiple_of(3)),
         );
         done.tell(i, verdict);
-        while let Some((packet, verdict)) = link.fate() {
+        while let Some((packet, verdict)) = link.poll_verdict() {
             done.tell(packet, verdict);
         }
     }
     look(link, Time::MAX, &mut done);
     // Nothing asks for a look at what is lost.
     link.advance(Time::MAX);
-    while let Some((packet, verdict)) = link.fate() {
+    while let Some((packet, verdict)) = link.poll_verdict() {
         done.tell(packet, verdict);
     }
     done.sorted()
@@ -218,12 +218,12 @@ proptest! {
     }
 
     #[test]
-    fn a_stepped_link_does_what_the_folded_one_does(
+    fn an_event_driven_link_does_what_the_precomputed_one_does(
         steps in any_steps(), queue in any_queue(), loss in 0.0..0.2f64,
     ) {
         // With priority drop that is only so without packets of low priority.
         let mut steps = steps;
-        let folded = match queue {
+        let precomputed = match queue {
             QueueSettings::PriorityDrop { limit, .. } => {
                 steps.iter_mut().for_each(|s| s.1.low_priority = false);
                 QueueSettings::DropTail { limit }
@@ -233,12 +233,12 @@ proptest! {
             QueueSettings::CoDel(_) => return Ok(()),
             ref other => other.clone(),
         };
-        let mut one: Link<usize> = Link::new(&settings(folded, loss), 1, "l");
-        let mut other = Link::stepped(&settings(queue, loss), 1, "l");
-        prop_assert!(!one.is_stepped() && other.is_stepped());
-        let mut stepped = drive(&mut other, &steps, false);
-        stepped.told.clear();
-        prop_assert_eq!(drive(&mut one, &steps, false), stepped);
+        let mut one: Link<usize> = Link::new(&settings(precomputed, loss), 1, "l");
+        let mut other = Link::event_driven(&settings(queue, loss), 1, "l");
+        prop_assert!(!one.is_event_driven() && other.is_event_driven());
+        let mut event_driven = drive(&mut other, &steps, false);
+        event_driven.told.clear();
+        prop_assert_eq!(drive(&mut one, &steps, false), event_driven);
         prop_assert_eq!(one.counters(), other.counters());
         let end = Time::ZERO + Duration::from_secs(10);
         prop_assert_eq!(one.mean_waiting(end), other.mean_waiting(end));
@@ -248,7 +248,7 @@ proptest! {
     #[test]
     fn looking_changes_nothing(steps in any_steps(), queue in any_queue(), loss in 0.0..0.2f64) {
         let settings = settings(queue, loss);
-        let mut links: [Link<usize>; 2] = std::array::from_fn(|_| Link::stepped(&settings, 1, "l"));
+        let mut links: [Link<usize>; 2] = std::array::from_fn(|_| Link::event_driven(&settings, 1, "l"));
         let [one, other] = &mut links;
         prop_assert_eq!(drive(one, &steps, false), drive(other, &steps, true));
         prop_assert_eq!(one.counters(), other.counters());

@@ -5,15 +5,15 @@
 //! it is done with it.
 
 use super::{Carried, Discipline, Link};
-use crate::offered::Decision;
-use crate::room::{Room, Waiter};
-use crate::{LinkSettings, Offered, Verdict};
+use crate::managed::{ManagedQueue, Waiter};
+use crate::packet::Decision;
+use crate::{LinkSettings, PacketMeta, Verdict};
 use bentpipe_units::{Bytes, Duration, Time};
 
 /// The terminal's side of a medium.
 #[derive(Clone, Debug)]
 pub(super) struct Port<P> {
-    pub(super) room: Room<P>,
+    pub(super) room: ManagedQueue<P>,
     held: Option<Held<P>>,
     waits: Waits,
     /// Since when nothing has waited here and nothing has been held.
@@ -93,7 +93,7 @@ impl<P: Copy> Link<P> {
     #[must_use]
     pub fn port(settings: &LinkSettings, seed: u64, name: &str) -> Link<P> {
         let port = Port {
-            room: Room::new(settings, seed, name),
+            room: ManagedQueue::new(settings, seed, name),
             held: None,
             waits: Waits::new(),
             idle_since: Some(Time::ZERO),
@@ -119,7 +119,7 @@ impl<P: Copy> Link<P> {
     }
 
     /// Lets a packet wait for the medium, or drops it.
-    pub(super) fn let_wait(&mut self, now: Time, packet: P, offered: Offered) -> Verdict {
+    pub(super) fn enqueue_at_port(&mut self, now: Time, packet: P, offered: PacketMeta) -> Verdict {
         let counters = &mut self.counters;
         counters.offered += 1;
         let Discipline::Port(port) = &mut self.discipline else {
@@ -241,9 +241,9 @@ impl<P: Copy> Link<P> {
         self.unsent()
     }
 
-    /// True if [`Link::fate`] has something to tell.
-    pub(crate) fn port_has_fate(&self) -> bool {
-        self.as_port().is_some_and(|port| port.room.has_fate())
+    /// True if [`Link::poll_verdict`] has something to tell.
+    pub(crate) fn port_has_verdict(&self) -> bool {
+        self.as_port().is_some_and(|port| port.room.has_verdict())
     }
 
     /// The packet that a medium has taken and not finished.
@@ -260,7 +260,7 @@ impl<P: Copy> Link<P> {
 
     /// Packets that have not gone: they wait, or a medium holds them.
     pub(super) fn unsent(&self) -> u64 {
-        self.room().map_or(0, Room::packets) + u64::from(self.held().is_some())
+        self.room().map_or(0, ManagedQueue::packets) + u64::from(self.held().is_some())
     }
 
     /// True for a port, which keeps how long its packets waited.

@@ -3,7 +3,7 @@
 use super::kinds_tests::{any_queue, any_steps, drive, settings};
 use super::*;
 use crate::timeline::tests::any_timeline;
-use crate::{ChannelSettings, InFlight, Loss, Piece, WhenDown};
+use crate::{ChannelSettings, InFlightPolicy, Loss, Piece, WhenDown};
 use bentpipe_units::{Rate, Ratio};
 use proptest::prelude::*;
 
@@ -49,7 +49,7 @@ fn run(timeline: Timeline, offers: &[u64]) -> (Vec<(usize, u64)>, Vec<usize>) {
         .map(|ms| {
             let gap = (ms - before) * MS;
             before = *ms;
-            (gap, Offered::plain(1500))
+            (gap, PacketMeta::plain(1500))
         })
         .collect();
     let done = drive(&mut link(timeline), &steps, false);
@@ -86,7 +86,7 @@ fn packets_in_flight_at_a_handover_are_delivered_or_lost() {
     let (arrived, lost) = run(line.clone(), &[0, 20, 49, 60]);
     assert_eq!(arrived, [(3, 71), (0, 101), (1, 121), (2, 150)]);
     assert_eq!(lost, []);
-    let (arrived, lost) = run(line.in_flight(InFlight::Lost), &[0, 20, 49, 60]);
+    let (arrived, lost) = run(line.in_flight(InFlightPolicy::Lost), &[0, 20, 49, 60]);
     assert_eq!(arrived, [(3, 71)]);
     assert_eq!(lost, [0, 1, 2]);
 }
@@ -120,7 +120,7 @@ fn what_waits_for_an_outage_to_end_fills_the_queue() {
     let line = Timeline::new(vec![piece(0, 5), dark, piece(1010, 5)]).unwrap();
     let mut link = link(line);
     for _ in 0..150 {
-        link.offer(at(500), 0, Offered::plain(1500));
+        link.offer(at(500), 0, PacketMeta::plain(1500));
     }
     assert_eq!(link.waiting(at(500)), 100);
     assert_eq!(link.counters().queue_drops, 50);
@@ -165,7 +165,7 @@ fn losses_follow_the_timeline() {
     for ms in 0..300_000 {
         let losses = link.counters().channel_losses;
         // At the end of its transmission, that is in the next millisecond.
-        link.offer(Time::from_nanos(ms * MS + 1), 0, Offered::plain(1400));
+        link.offer(Time::from_nanos(ms * MS + 1), 0, PacketMeta::plain(1400));
         link.advance(Time::from_nanos((ms + 1) * MS));
         while link.deliver_due(at(ms)).is_some() {}
         lost[(ms % 3000 / 1000) as usize] += link.counters().channel_losses - losses;
@@ -212,7 +212,7 @@ fn an_opportunity_serves_what_waits_then() {
         .map(|(ms, bytes)| {
             let gap = (ms - before) * MS;
             before = *ms;
-            (gap, Offered::plain(*bytes))
+            (gap, PacketMeta::plain(*bytes))
         })
         .collect();
     let mut link = link(line);
@@ -239,7 +239,7 @@ fn a_trace_that_does_not_wrap_ends() {
     let line = Timeline::new(vec![piece(0, 5)]).unwrap();
     let mut link = link(line.with_opportunities(given));
     for i in 0..3 {
-        link.offer(Time::ZERO, i, Offered::plain(1500));
+        link.offer(Time::ZERO, i, PacketMeta::plain(1500));
     }
     link.advance(at(1_000_000));
     assert_eq!(link.under_way().count(), 2);
@@ -313,7 +313,7 @@ proptest! {
         let line = Timeline::new(vec![piece]).unwrap();
         let line = line.repeating(Duration::from_millis(3)).unwrap();
         let mut one = Link::with_timeline(&timed, Arc::new(line), 1, "l");
-        let mut other = Link::stepped(&settings, 1, "l");
+        let mut other = Link::event_driven(&settings, 1, "l");
         one.record_delays(&settings);
         other.record_delays(&settings);
         prop_assert_eq!(drive(&mut one, &steps, false), drive(&mut other, &steps, false));

@@ -161,7 +161,7 @@ impl Aloha {
         ports: &mut Ports<'_, P>,
     ) {
         let taken = ports.link(terminal).port_take(at);
-        common.heed(ports, terminal);
+        common.note_verdicts(ports, terminal);
         if !taken {
             self.stations[terminal as usize].busy = false;
             return;
@@ -214,7 +214,7 @@ impl Aloha {
         if station.collided {
             common.access[terminal as usize].given_up += 1;
             ports.link(terminal).port_give_up(at);
-            common.heed(ports, terminal);
+            common.note_verdicts(ports, terminal);
         }
         station.again = 0;
         if ports.link(terminal).port_packets() > 0 {

@@ -158,7 +158,7 @@ impl Framed {
     }
 
     /// True if nothing happens until somebody has something.
-    fn is_asleep(&self) -> bool {
+    fn is_idle(&self) -> bool {
         self.busy == 0
             && match &self.owners {
                 Owners::Fixed => true,
@@ -175,12 +175,12 @@ impl Framed {
     }
 
     pub(super) fn next_event(&self) -> Option<Time> {
-        (!self.is_asleep()).then(|| self.time_of(self.next))
+        (!self.is_idle()).then(|| self.time_of(self.next))
     }
 
     /// A packet waits at `terminal`; all up to `now` has happened.
     pub(super) fn has_more(&mut self, now: Time, terminal: u32) {
-        if self.is_asleep() {
+        if self.is_idle() {
             self.wake(now);
         }
         let station = &mut self.stations[terminal as usize];
@@ -224,7 +224,7 @@ impl Framed {
         ports: &mut Ports<'_, P>,
         now: Time,
     ) {
-        while !self.is_asleep() {
+        while !self.is_idle() {
             let at = self.time_of(self.next);
             if at > now {
                 break;
@@ -428,7 +428,7 @@ impl Framed {
             }
             common.done(ports, terminal, gone(used));
         }
-        common.heed(ports, terminal);
+        common.note_verdicts(ports, terminal);
         if ports.link(terminal).port_packets() == 0 {
             self.stations[terminal as usize].busy = false;
             self.busy -= 1;

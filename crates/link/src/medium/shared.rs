@@ -1,7 +1,7 @@
 //! A medium and its terminals in one.
 
 use super::{AccessCounters, Medium, MediumSettings, Ports};
-use crate::{ChannelSettings, Link, LinkSettings, Offered, QueueSettings, Verdict};
+use crate::{ChannelSettings, Link, LinkSettings, PacketMeta, QueueSettings, Verdict};
 use bentpipe_units::{Bytes, Time};
 
 /// A medium that owns the links of its terminals, which are all alike: for
@@ -9,7 +9,7 @@ use bentpipe_units::{Bytes, Time};
 ///
 /// ```
 /// use bentpipe_link::medium::{AccessSettings, AlohaSettings, MediumSettings, SharedLink};
-/// use bentpipe_link::{Limit, Offered, QueueSettings};
+/// use bentpipe_link::{Limit, PacketMeta, QueueSettings};
 /// use bentpipe_units::{Bytes, Duration, Rate, Time};
 ///
 /// let settings = MediumSettings {
@@ -19,7 +19,7 @@ use bentpipe_units::{Bytes, Time};
 /// };
 /// let queue = QueueSettings::DropTail { limit: Limit::Packets(50) };
 /// let mut aloha = SharedLink::new(&settings, &queue, Bytes::new(16), 10, 1, "uplink");
-/// aloha.offer(Time::ZERO, 3, "a packet", Offered::plain(234));
+/// aloha.offer(Time::ZERO, 3, "a packet", PacketMeta::plain(234));
 /// // 250 bytes take 1 ms.
 /// let arrives = Time::from_nanos(251_000_000);
 /// assert_eq!(aloha.deliver_due(arrives), Some((3, "a packet")));
@@ -64,7 +64,7 @@ impl<P: Copy> SharedLink<P> {
         now: Time,
         terminal: usize,
         packet: P,
-        offered: Offered,
+        offered: PacketMeta,
     ) -> Option<Verdict> {
         if terminal >= self.links.len() {
             return None;
@@ -86,10 +86,10 @@ impl<P: Copy> SharedLink<P> {
         self.medium.deliver_due(&mut ports, now)
     }
 
-    /// See [`Medium::fate`].
-    pub fn fate(&mut self) -> Option<(usize, P, Verdict)> {
+    /// See [`Medium::poll_verdict`].
+    pub fn poll_verdict(&mut self) -> Option<(usize, P, Verdict)> {
         let mut ports = Ports::new(&mut self.links, &self.at);
-        self.medium.fate(&mut ports)
+        self.medium.poll_verdict(&mut ports)
     }
 
     /// The link of a terminal, for its counters and its queue.

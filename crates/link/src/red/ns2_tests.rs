@@ -139,7 +139,7 @@ impl Case {
         let end = Time::ZERO + Duration::from_secs(200);
         let (mut now, mut average, mut max_p, mut n) = (Time::ZERO, 0.0, 0.0, 0.0);
         while now < end {
-            link.admit(now, Offered::plain(self.bytes));
+            link.admit(now, PacketMeta::plain(self.bytes));
             let red = link.red().unwrap();
             average += red.average;
             max_p += red.max_p;

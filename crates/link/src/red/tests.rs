@@ -32,8 +32,8 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 /// A busy link with `packets` of 1000 bytes waiting.
-fn found(now_ms: u64, packets: usize) -> Found {
-    Found {
+fn found(now_ms: u64, packets: usize) -> QueueState {
+    QueueState {
         now: Time::ZERO + Duration::from_millis(now_ms),
         idle_since: None,
         packets,
@@ -119,12 +119,12 @@ fn an_idle_time_counts_as_packets_that_were_not_there() {
     let mut queue = red(&preset(RedPreset::Ns2001, 50));
     queue.average = 10.0;
     // 2500 packets/s: 4 ms are 10 packets (9.9 would be 9), and the arrival.
-    let idle = Found {
+    let idle = QueueState {
         idle_since: Some(Time::ZERO),
         packets: 0,
         ..found(4, 0)
     };
-    queue.decide(idle, Offered::plain(1000));
+    queue.decide(idle, PacketMeta::plain(1000));
     assert!(close(queue.average, 10.0 * math::pow(0.998, 11.0)));
 }
 
@@ -135,24 +135,24 @@ fn max_p_moves_in_steps_of_its_own_size() {
     // Too long an average: + min(0.01, a quarter) every 0.5 s, up to 0.5.
     queue.average = 14.0;
     queue.weight = 0.0;
-    queue.decide(found(500, 14), Offered::plain(1000));
+    queue.decide(found(500, 14), PacketMeta::plain(1000));
     assert!(
         close(queue.max_p, 0.1),
         "not before the interval has passed"
     );
-    queue.decide(found(501, 14), Offered::plain(1000));
+    queue.decide(found(501, 14), PacketMeta::plain(1000));
     assert!(close(queue.max_p, 0.11));
-    queue.decide(found(1001, 14), Offered::plain(1000));
+    queue.decide(found(1001, 14), PacketMeta::plain(1000));
     assert!(close(queue.max_p, 0.11));
     // In the middle fifth (9 to 11) nothing moves, nor does the clock.
     queue.average = 10.0;
-    queue.decide(found(1002, 10), Offered::plain(1000));
+    queue.decide(found(1002, 10), PacketMeta::plain(1000));
     queue.average = 8.9;
-    queue.decide(found(1003, 10), Offered::plain(1000));
+    queue.decide(found(1003, 10), PacketMeta::plain(1000));
     assert!(close(queue.max_p, 0.11 * 0.9));
     queue.max_p = 0.02;
     queue.average = 11.1;
-    queue.decide(found(2000, 10), Offered::plain(1000));
+    queue.decide(found(2000, 10), PacketMeta::plain(1000));
     assert!(close(queue.max_p, 0.025));
 }
 
@@ -164,9 +164,9 @@ fn marks_reach_only_the_capable_and_only_below_the_limit() {
     let decide = |settings: &RedSettings, average: f64, ecn_capable: bool| {
         let mut queue = red(settings);
         (queue.average, queue.above, queue.count) = (average, true, 10_000);
-        let offered = Offered {
+        let offered = PacketMeta {
             ecn_capable,
-            ..Offered::plain(1000)
+            ..PacketMeta::plain(1000)
         };
         queue.decide(found(1, 20), offered)
     };
@@ -330,7 +330,7 @@ proptest! {
         let got: Vec<(bool, bool)> = arrivals
             .iter()
             .map(|&(at, bytes)| {
-                let offered = Offered { ecn_capable: true, ..Offered::plain(bytes) };
+                let offered = PacketMeta { ecn_capable: true, ..PacketMeta::plain(bytes) };
                 match link.admit(Time::from_nanos(at), offered) {
                     Admission::Arrives { marked, .. } => (false, marked),
                     refused => {
@@ -377,8 +377,8 @@ proptest! {
         let mut queue = Red::new(&s, Rate::from_bps(rate), Duration::from_nanos(delay), 1, "l");
         for i in 0..50 {
             let idle_since = (i % 7 == 0).then_some(Time::ZERO);
-            let found = Found { idle_since, ..found(i, i as usize % 5) };
-            queue.decide(found, Offered::plain(u32::MAX));
+            let found = QueueState { idle_since, ..found(i, i as usize % 5) };
+            queue.decide(found, PacketMeta::plain(u32::MAX));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Delay against load.
 
 use super::drive::{HOP, all, at, cf_dama, drain, on_board, poisson, shared, slotted};
-use bentpipe_link::Offered;
+use bentpipe_link::PacketMeta;
 use bentpipe_link::medium::{Requests, Scheduler};
 use bentpipe_units::Time;
 
@@ -32,7 +32,7 @@ fn answered_after(scheduler: Scheduler) -> f64 {
     // Just before a frame, so that the minislot comes at once.
     let start = at(2.3999);
     for n in 0..100 {
-        link.offer(start, 7, n, Offered::plain(240));
+        link.offer(start, 7, n, PacketMeta::plain(240));
     }
     let mut arrivals = Vec::new();
     drain(&mut link, Time::MAX, |at, _, _| arrivals.push(at));

@@ -3,7 +3,7 @@
 use bentpipe_link::medium::{
     AccessSettings, AlohaSettings, FrameSettings, MediumSettings, Requests, Scheduler, SharedLink,
 };
-use bentpipe_link::{Limit, Offered, QueueSettings, Verdict};
+use bentpipe_link::{Limit, PacketMeta, QueueSettings, Verdict};
 use bentpipe_random::Stream;
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 
@@ -119,7 +119,7 @@ pub(crate) fn poisson(
         } else {
             (stream.uniform() * terminals as f64) as usize
         };
-        link.offer(now, terminal, n, Offered::plain(bytes));
+        link.offer(now, terminal, n, PacketMeta::plain(bytes));
     }
     let end = now;
     drain(&mut link, Time::MAX, |_, _, _| {});
@@ -139,7 +139,7 @@ pub(crate) fn drain(
         if let Some((terminal, packet)) = link.deliver_due(at) {
             arrived(at, terminal, packet);
         }
-        while let Some((_, packet, verdict)) = link.fate() {
+        while let Some((_, packet, verdict)) = link.poll_verdict() {
             assert_eq!(verdict, Verdict::ChannelLoss);
             lost.push(packet);
         }

@@ -2,7 +2,7 @@
 
 use super::drive::{all, at, drain, shared};
 use bentpipe_link::medium::MediumSettings;
-use bentpipe_link::{Limit, Offered, QueueSettings, Verdict};
+use bentpipe_link::{Limit, PacketMeta, QueueSettings, Verdict};
 use bentpipe_units::{Bytes, Duration, Time};
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ fn run(
         let gone = drain(&mut link, now, |at, t, p| arrivals.push((at, t, p)));
         lost.extend(gone);
         if let Some((terminal, bytes)) = offer {
-            let offered = Offered::plain(u32::from(bytes));
+            let offered = PacketMeta::plain(u32::from(bytes));
             // The offers are numbered without the looks.
             let number = u64::from(terminal) << 32 | us;
             let _ = n;
@@ -78,7 +78,7 @@ fn an_idle_medium_sleeps() {
         assert_eq!(link.next_event(), None);
         for hour in 0..3u32 {
             let now = at(3600.0 * f64::from(hour) + 0.0007);
-            link.offer(now, 2, u64::from(hour), Offered::plain(250));
+            link.offer(now, 2, u64::from(hour), PacketMeta::plain(250));
             let mut looks = 0;
             while let Some(at) = link.next_event() {
                 link.deliver_due(at);
@@ -99,7 +99,7 @@ fn a_full_queue_drops() {
         let mut link =
             bentpipe_link::medium::SharedLink::new(&settings, &queue, Bytes::ZERO, 5, 1, "uplink");
         let verdicts: Vec<_> = (0..4u64)
-            .map(|n| link.offer(at(0.1004), 1, n, Offered::plain(250)))
+            .map(|n| link.offer(at(0.1004), 1, n, PacketMeta::plain(250)))
             .collect();
         let waits = verdicts
             .iter()
@@ -126,7 +126,7 @@ fn a_large_packet_goes_in_pieces() {
     // has every fifth.
     let settings = &all()[0];
     let mut link = shared(settings, 5, 1);
-    link.offer(at(0.0), 1, 0, Offered::plain(1500));
+    link.offer(at(0.0), 1, 0, PacketMeta::plain(1500));
     let mut arrival = Time::ZERO;
     drain(&mut link, Time::MAX, |at, _, _| arrival = at);
     // Slots 1, 6, 11, 16, 21 of the first frame and 2 of the second.

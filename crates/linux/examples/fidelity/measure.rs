@@ -1,7 +1,7 @@
 //! The measurements.
 
 use bentpipe_link::{
-    ChannelSettings, Limit, Link, LinkSettings, Loss, Offered, Piece, QueueSettings, Timeline,
+    ChannelSettings, Limit, Link, LinkSettings, Loss, PacketMeta, Piece, QueueSettings, Timeline,
     Verdict,
 };
 use bentpipe_linux::emulator::{Cause, Emulator, Host, Options, Report, Seen, Tap, addresses};
@@ -219,7 +219,7 @@ fn replay(settings: &LinkSettings, seed: u64, log: &Log) -> (Vec<(bool, Cause)>,
     let mut dropped = Vec::new();
     let mut delays = Vec::new();
     for &(at, _, bytes) in log.entered.iter().filter(|entered| entered.1) {
-        match link.offer(at, (), Offered::plain(bytes)) {
+        match link.offer(at, (), PacketMeta::plain(bytes)) {
             Verdict::QueueDrop => dropped.push((true, Cause::Queue)),
             Verdict::ChannelLoss => dropped.push((true, Cause::Channel)),
             _ => {

@@ -1,6 +1,6 @@
 //! What links want to know of an IP packet, and the mark that they leave.
 
-use bentpipe_link::Offered;
+use bentpipe_link::PacketMeta;
 
 /// Low priority, in the field of differentiated services: the class selector
 /// CS1 (RFC 2474), which the simulator's captures write, and LE (RFC 8622).
@@ -41,8 +41,8 @@ impl<'a> Header<'a> {
 
     /// What a link is told of a packet of `bytes`.
     #[inline]
-    pub(super) fn offered(&self, bytes: u32) -> Offered {
-        Offered {
+    pub(super) fn offered(&self, bytes: u32) -> PacketMeta {
+        PacketMeta {
             bytes,
             ecn_capable: self.traffic_class & 3 != 0,
             low_priority: LOW_PRIORITY.contains(&(self.traffic_class >> 2)),
@@ -61,7 +61,7 @@ impl<'a> Header<'a> {
 
 /// What a link is told of a frame whose payload begins at `begin`: the bytes of
 /// an IP packet without the padding of short frames, or else of the payload.
-pub(super) fn offered_of_frame(frame: &[u8], begin: usize) -> Offered {
+pub(super) fn offered_of_frame(frame: &[u8], begin: usize) -> PacketMeta {
     let payload = frame.get(begin..).unwrap_or_default();
     let kind = begin.checked_sub(2).and_then(|at| frame.get(at..begin));
     let header = match kind {
@@ -77,7 +77,7 @@ pub(super) fn offered_of_frame(frame: &[u8], begin: usize) -> Offered {
             };
             header.offered(bytes.min(payload.len() as u32))
         }
-        None => Offered::plain(payload.len() as u32),
+        None => PacketMeta::plain(payload.len() as u32),
     }
 }
 
@@ -163,8 +163,8 @@ mod tests {
         assert_eq!((offered.bytes, offered.ecn_capable), (28, true));
         // ARP.
         frame[13] = 6;
-        assert_eq!(offered_of_frame(&frame, 14), Offered::plain(46));
-        assert_eq!(offered_of_frame(&frame[..10], 14), Offered::plain(0));
+        assert_eq!(offered_of_frame(&frame, 14), PacketMeta::plain(46));
+        assert_eq!(offered_of_frame(&frame[..10], 14), PacketMeta::plain(0));
     }
 
     #[test]

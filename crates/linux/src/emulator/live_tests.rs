@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::testing;
-use bentpipe_link::{ChannelSettings, Link, LinkSettings, Offered, Verdict};
+use bentpipe_link::{ChannelSettings, Link, LinkSettings, PacketMeta, Verdict};
 use bentpipe_scenario::LinkId;
 use bentpipe_tcp::find_transport;
 use bentpipe_traffic::Application;
@@ -130,7 +130,7 @@ fn drops_are_those_of_the_link_for_the_same_arrivals() {
     let mut arrivals = Vec::new();
     for &(at, toward, bytes) in &log.entered {
         assert!(toward);
-        match link.offer(at, (), Offered::plain(bytes)) {
+        match link.offer(at, (), PacketMeta::plain(bytes)) {
             Verdict::QueueDrop => expected.push((true, Cause::Queue)),
             Verdict::ChannelLoss => expected.push((true, Cause::Channel)),
             _ => arrivals.push(bytes),

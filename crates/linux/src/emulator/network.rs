@@ -9,7 +9,7 @@
 
 use super::plan::Pair;
 use super::ways::{Way, Ways};
-use bentpipe_link::{Admission, Link, Offered, Verdict};
+use bentpipe_link::{Admission, Link, PacketMeta, Verdict};
 use bentpipe_scenario::{LinkId, Scenario, Stranded};
 use bentpipe_units::Time;
 use std::cmp::Reverse;
@@ -23,7 +23,7 @@ pub(super) struct Packet {
     /// Packets that it stands for; more than one for a GSO segment.
     pub(super) segments: u16,
     /// Its bytes are those of all of them.
-    pub(super) offered: Offered,
+    pub(super) offered: PacketMeta,
 }
 
 /// A packet on a link.
@@ -44,8 +44,8 @@ pub(super) struct Carried {
 impl Carried {
     /// What a link whose framing has so many bytes is told. It adds them once.
     #[inline]
-    fn offered(&self, framing: u32) -> Offered {
-        Offered {
+    fn offered(&self, framing: u32) -> PacketMeta {
+        PacketMeta {
             bytes: self
                 .bytes
                 .saturating_add(framing.saturating_mul(u32::from(self.segments - 1))),
@@ -94,7 +94,7 @@ pub(super) struct Network {
     pub(super) links: Vec<Link<Carried>>,
     pub(super) ways: Ways,
     events: BinaryHeap<Reverse<(Time, Event)>>,
-    /// The next event of each stepped link that is in the heap.
+    /// The next event of each event-driven link that is in the heap.
     queued: Vec<Time>,
     /// Bytes that the framing of each link has.
     framing: Vec<u32>,
@@ -225,7 +225,7 @@ impl Network {
                 }
             }
             Admission::Refused(verdict) => self.settle(index, &carried, verdict, sink),
-            Admission::Stepped => {
+            Admission::EventDriven => {
                 let verdict = link.offer(self.now, carried, offered);
                 self.settle(index, &carried, verdict, sink);
                 self.look_after(index, sink);
@@ -237,7 +237,7 @@ impl Network {
     /// it has arrived.
     fn arrive(&mut self, index: u32, at: Time, sink: &mut impl Sink) {
         let link = &mut self.links[index as usize];
-        let arrived = if link.is_stepped() {
+        let arrived = if link.is_event_driven() {
             // The event of a head that was overtaken comes too late.
             if self.queued[index as usize] != at {
                 return;
@@ -281,7 +281,7 @@ impl Network {
     }
 
     fn tell(&mut self, index: u32, sink: &mut impl Sink) {
-        while let Some((carried, verdict)) = self.links[index as usize].fate() {
+        while let Some((carried, verdict)) = self.links[index as usize].poll_verdict() {
             self.settle(index, &carried, verdict, sink);
         }
     }
@@ -304,9 +304,9 @@ impl Network {
             _ => (&mut hop.queue, &self.links[index as usize]),
         };
         losses.add(carried.bytes);
-        // A stepped link tells it when it happens.
+        // A event-driven link tells it when it happens.
         let at = match why {
-            Cause::Channel if !link.is_stepped() => link.free_at(),
+            Cause::Channel if !link.is_event_driven() => link.free_at(),
             _ => self.now,
         };
         let endpoint = self.ways.get(carried.way).endpoint;

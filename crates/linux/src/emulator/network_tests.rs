@@ -73,7 +73,7 @@ fn compare(scenario: &Scenario, seed: u64) -> (u64, usize) {
     let mut network = Network::new(scenario, &pairs, seed);
     let mut live = Arrivals::default();
     for (number, (at, packet)) in simulated.sent.iter().enumerate() {
-        let offered = Offered {
+        let offered = PacketMeta {
             bytes: u32::from(packet.bytes),
             ecn_capable: packet.ecn != ecn::NOT_CAPABLE,
             low_priority: packet.carries(priority::LOW),

@@ -4,7 +4,7 @@ use super::Bits;
 use super::queues::write_queue;
 use crate::model::{Link, MediumId};
 use bentpipe_link::{
-    ArqScheme, ArqSettings, ChannelSettings, InFlight, LinkSettings, Loss, Piece, Timeline,
+    ArqScheme, ArqSettings, ChannelSettings, InFlightPolicy, LinkSettings, Loss, Piece, Timeline,
     WhenDown,
 };
 use std::fmt::{self, Write};
@@ -83,7 +83,7 @@ pub(super) fn write_link(w: &mut impl Write, link: &Link) -> fmt::Result {
 pub(super) fn write_timeline(w: &mut impl Write, timeline: &Timeline) -> fmt::Result {
     let (down, in_flight) = timeline.rules();
     let waits = down == WhenDown::Waits;
-    let lost = in_flight == InFlight::Lost;
+    let lost = in_flight == InFlightPolicy::Lost;
     write!(w, " timeline waits={waits} lost={lost}")?;
     if let Some(period) = timeline.period() {
         write!(w, " every {}", period.as_nanos())?;

@@ -8,7 +8,7 @@ use crate::document::Files;
 use crate::schema;
 use crate::source::Place;
 use crate::tree::{Entry, Value};
-use bentpipe_link::{ChannelSettings, InFlight, WhenDown};
+use bentpipe_link::{ChannelSettings, InFlightPolicy, WhenDown};
 use bentpipe_orbit::{
     Angle, Catalogue, Constellation, Distance, GeoSlot, IslRules, Mesh, Mode, Pattern, Policy,
     Preset, Settings, Shell, Utc, Walker,
@@ -31,7 +31,7 @@ pub(super) struct Sky<'a> {
     pub(super) channel: ChannelSettings,
     pub(super) settings: Settings,
     pub(super) when_down: WhenDown,
-    pub(super) in_flight: InFlight,
+    pub(super) in_flight: InFlightPolicy,
 }
 
 /// The constellations of a scenario.
@@ -157,8 +157,8 @@ fn sky<'a>(
             _ => WhenDown::Lost,
         },
         in_flight: match in_flight? {
-            Some("lost") => InFlight::Lost,
-            _ => InFlight::Delivered,
+            Some("lost") => InFlightPolicy::Lost,
+            _ => InFlightPolicy::Delivered,
         },
         constellation: stars.constellation,
         fields,

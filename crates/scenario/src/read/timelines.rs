@@ -7,7 +7,8 @@ use crate::schema;
 use crate::source::Place;
 use crate::tree::{Entry, Table, Value};
 use bentpipe_link::{
-    Fade, InFlight, Loss, Mode, Opportunities, Piece, Timeline, TimelineError, WhenDown, trace,
+    Fade, InFlightPolicy, Loss, Mode, Opportunities, Piece, Timeline, TimelineError, WhenDown,
+    trace,
 };
 use bentpipe_units::{Duration, Rate, Ratio, Time};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub(super) struct Changing {
     how: Option<(How, Place)>,
     repeat: Option<Duration>,
     when_down: Option<WhenDown>,
-    in_flight: Option<InFlight>,
+    in_flight: Option<InFlightPolicy>,
 }
 
 #[derive(Clone, Debug)]
@@ -76,8 +77,8 @@ pub(super) fn read(fields: &Fields<'_>, there: Option<&Changing>) -> Result<Chan
             _ => WhenDown::Lost,
         }),
         in_flight: in_flight?.map(|word| match word {
-            "lost" => InFlight::Lost,
-            _ => InFlight::Delivered,
+            "lost" => InFlightPolicy::Lost,
+            _ => InFlightPolicy::Delivered,
         }),
     };
     let changing = match there {

@@ -80,7 +80,7 @@ impl<O: Observer> Network<'_, O> {
         };
         let shared = &mut self.media.media[medium as usize];
         let mut ports = Ports::new(&mut self.links, &shared.links);
-        let offered = carried.offered();
+        let offered = carried.meta();
         let now = self.now;
         let medium_now = &mut shared.medium;
         let verdict = medium_now.offer(&mut ports, now, terminal as usize, carried, offered);
@@ -125,7 +125,7 @@ impl<O: Observer> Network<'_, O> {
         loop {
             let shared = &mut self.media.media[medium as usize];
             let mut ports = Ports::new(&mut self.links, &shared.links);
-            let Some((terminal, carried, verdict)) = shared.medium.fate(&mut ports) else {
+            let Some((terminal, carried, verdict)) = shared.medium.poll_verdict(&mut ports) else {
                 break;
             };
             let index = shared.links[terminal];

@@ -8,7 +8,7 @@ use bentpipe_tcp::packet::ecn;
 use bentpipe_units::Time;
 
 impl<O: Observer> Network<'_, O> {
-    /// Offers a packet to a stepped link.
+    /// Offers a packet to an event-driven link.
     #[inline(never)]
     pub(super) fn offer_stepped(&mut self, index: u32, carried: Carried) {
         if let Some((index, carried)) = self.detour(index, carried) {
@@ -17,7 +17,7 @@ impl<O: Observer> Network<'_, O> {
         if self.media.is_terminal(index) {
             return self.offer_terminal(index, carried);
         }
-        if self.links[index as usize].filters() {
+        if self.links[index as usize].filters_acks() {
             self.filter_acks(index, &carried);
         }
         let link = &mut self.links[index as usize];
@@ -28,9 +28,9 @@ impl<O: Observer> Network<'_, O> {
                 rtt: h.rtt,
                 request: h.change,
             });
-            link.offer_xcp(self.now, carried, carried.offered(), header)
+            link.offer_xcp(self.now, carried, carried.meta(), header)
         } else {
-            link.offer(self.now, carried, carried.offered())
+            link.offer(self.now, carried, carried.meta())
         };
         self.settle(index, &carried, verdict);
         self.look_after(index);
@@ -51,11 +51,11 @@ impl<O: Observer> Network<'_, O> {
         let new = packets.get(new.handle);
         let waits = link.waiting_packets().map(|w| packets.get(w.handle));
         if ack_filter.look(new, waits) {
-            link.throw_out(*now, |w| ack_filter.drops(new, packets.get(w.handle)));
+            link.drop_waiting(*now, |w| ack_filter.drops(new, packets.get(w.handle)));
         }
     }
 
-    /// A stepped link wants to be looked at: takes the packet at its head if
+    /// A event-driven link wants to be looked at: takes the packet at its head if
     /// that has arrived.
     #[inline(never)]
     pub(super) fn take_stepped(&mut self, index: u32) -> Option<Carried> {
@@ -69,7 +69,7 @@ impl<O: Observer> Network<'_, O> {
         arrived
     }
 
-    /// Brings all stepped links up to now.
+    /// Brings all event-driven links up to now.
     pub(crate) fn catch_up(&mut self) {
         self.catch_up_media();
         let end = self.now;
@@ -124,12 +124,12 @@ impl<O: Observer> Network<'_, O> {
     }
 
     fn tell(&mut self, index: u32) {
-        while let Some((carried, verdict)) = self.links[index as usize].fate() {
+        while let Some((carried, verdict)) = self.links[index as usize].poll_verdict() {
             self.settle(index, &carried, verdict);
         }
     }
 
-    /// Does to a packet what a stepped link decided.
+    /// Does to a packet what an event-driven link decided.
     pub(super) fn settle(&mut self, index: u32, carried: &Carried, verdict: Verdict) {
         match verdict {
             Verdict::Accepted | Verdict::Waits => {}

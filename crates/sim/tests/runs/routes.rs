@@ -3,7 +3,7 @@
 use crate::crossings::Ends;
 use crate::line::sack;
 use bentpipe_link::{
-    ArqScheme, ArqSettings, ChannelSettings, InFlight, Limit, LinkSettings, Loss, Piece,
+    ArqScheme, ArqSettings, ChannelSettings, InFlightPolicy, Limit, LinkSettings, Loss, Piece,
     QueueSettings, Timeline, WhenDown,
 };
 use bentpipe_outcome::{FlowLinkCounts, Outcome};
@@ -248,7 +248,7 @@ fn any_line() -> impl Strategy<Value = Option<Timeline>> {
             line = line.when_down(WhenDown::Waits);
         }
         if lost {
-            line = line.in_flight(InFlight::Lost);
+            line = line.in_flight(InFlightPolicy::Lost);
         }
         if repeats {
             line = line.repeating(Duration::from_millis(now)).unwrap();

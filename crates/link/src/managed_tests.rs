@@ -5,7 +5,7 @@ use crate::ChannelSettings;
 use bentpipe_units::{Bytes, Rate};
 use proptest::prelude::*;
 
-fn room(limit: Limit, low_limit: Option<Limit>) -> Room<usize> {
+fn room(limit: Limit, low_limit: Option<Limit>) -> ManagedQueue<usize> {
     let settings = LinkSettings {
         rate: Rate::from_mbps(1),
         one_way_delay: Duration::ZERO,
@@ -13,22 +13,22 @@ fn room(limit: Limit, low_limit: Option<Limit>) -> Room<usize> {
         channel: ChannelSettings::Perfect,
         framing: Bytes::ZERO,
     };
-    Room::new(&settings, 1, "l")
+    ManagedQueue::new(&settings, 1, "l")
 }
 
-fn offered(bytes: u32, low_priority: bool) -> Offered {
-    Offered {
+fn offered(bytes: u32, low_priority: bool) -> PacketMeta {
+    PacketMeta {
         low_priority,
-        ..Offered::plain(bytes)
+        ..PacketMeta::plain(bytes)
     }
 }
 
-fn give(room: &mut Room<usize>, packet: usize, offered: Offered) -> bool {
+fn give(room: &mut ManagedQueue<usize>, packet: usize, offered: PacketMeta) -> bool {
     let counters = &mut Counters::default();
     room.offer(Time::ZERO, (None, false), packet, offered, counters) == Decision::Accept
 }
 
-fn left(room: &mut Room<usize>) -> Vec<usize> {
+fn left(room: &mut ManagedQueue<usize>) -> Vec<usize> {
     let counters = &mut Counters::default();
     std::iter::from_fn(|| room.next(Time::ZERO, counters).map(|w| w.packet)).collect()
 }
@@ -41,14 +41,14 @@ fn a_normal_packet_takes_the_place_of_the_last_low_one() {
     }
     assert!(!give(&mut room, 4, offered(1000, true)), "full, and low");
     assert!(give(&mut room, 5, offered(1000, false)));
-    assert_eq!(room.fate(), Some((1, Verdict::QueueDrop)));
+    assert_eq!(room.poll_verdict(), Some((1, Verdict::QueueDrop)));
     assert!(give(&mut room, 6, offered(1000, false)));
-    assert_eq!(room.fate(), Some((0, Verdict::QueueDrop)));
+    assert_eq!(room.poll_verdict(), Some((0, Verdict::QueueDrop)));
     assert!(
         !give(&mut room, 7, offered(1000, false)),
         "no low one is left"
     );
-    assert_eq!(room.fate(), None);
+    assert_eq!(room.poll_verdict(), None);
     assert_eq!(left(&mut room), [2, 3, 5, 6]);
 }
 
@@ -59,15 +59,15 @@ fn a_packet_can_be_thrown_out_wherever_it_waits() {
         assert!(give(&mut room, packet, offered(100, packet == 0)));
     }
     let mut counters = Counters::default();
-    room.throw_out(Time::ZERO, |p| [0, 1, 4].contains(p), &mut counters);
+    room.drop_waiting(Time::ZERO, |p| [0, 1, 4].contains(p), &mut counters);
     assert_eq!((counters.queue_drops, counters.early_drops), (3, 3));
     assert_eq!((room.packets(), room.bytes()), (3, 300));
     for packet in [0, 1, 4] {
-        assert_eq!(room.fate(), Some((packet, Verdict::QueueDrop)));
+        assert_eq!(room.poll_verdict(), Some((packet, Verdict::QueueDrop)));
     }
     // None is thrown out twice, and places are not mixed up.
-    room.throw_out(Time::ZERO, |p| *p == 4, &mut counters);
-    assert_eq!(room.fate(), None);
+    room.drop_waiting(Time::ZERO, |p| *p == 4, &mut counters);
+    assert_eq!(room.poll_verdict(), None);
     assert!(give(&mut room, 6, offered(100, true)));
     assert_eq!(left(&mut room), [2, 3, 5, 6]);
     assert_eq!((room.packets(), room.bytes()), (0, 0));
@@ -90,10 +90,10 @@ fn in_bytes_as_many_go_as_are_needed_or_none() {
         assert!(give(&mut room, packet, offered(250, low)));
     }
     assert!(!give(&mut room, 4, offered(900, false)), "250 never go");
-    assert_eq!(room.fate(), None);
+    assert_eq!(room.poll_verdict(), None);
     assert!(give(&mut room, 5, offered(400, false)));
-    assert_eq!(room.fate(), Some((3, Verdict::QueueDrop)));
-    assert_eq!(room.fate(), Some((2, Verdict::QueueDrop)));
+    assert_eq!(room.poll_verdict(), Some((3, Verdict::QueueDrop)));
+    assert_eq!(room.poll_verdict(), Some((2, Verdict::QueueDrop)));
     assert_eq!(left(&mut room), [0, 1, 5]);
 }
 
@@ -140,10 +140,10 @@ proptest! {
                 without.push((i, bytes, low));
                 list = without;
                 for packet in gone {
-                    prop_assert_eq!(room.fate(), Some((packet, Verdict::QueueDrop)));
+                    prop_assert_eq!(room.poll_verdict(), Some((packet, Verdict::QueueDrop)));
                 }
             }
-            prop_assert_eq!(room.fate(), None);
+            prop_assert_eq!(room.poll_verdict(), None);
             prop_assert_eq!(room.packets(), list.len() as u64);
             prop_assert_eq!(room.bytes(), list.iter().map(|p| u64::from(p.1)).sum::<u64>());
         }

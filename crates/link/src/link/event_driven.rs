@@ -2,10 +2,10 @@
 
 use super::{Carried, Discipline, Link};
 use crate::arq::Next;
-use crate::offered::Decision;
-use crate::room::Room;
-use crate::timed::{Doomed, Timed, Way};
-use crate::{Offered, Verdict, XcpHeader};
+use crate::managed::ManagedQueue;
+use crate::packet::Decision;
+use crate::timed::{PendingLoss, Timed, Way};
+use crate::{PacketMeta, Verdict, XcpHeader};
 use bentpipe_units::{Duration, Time};
 
 impl<P: Copy> Link<P> {
@@ -14,15 +14,15 @@ impl<P: Copy> Link<P> {
     ///
     /// Such a link is driven like this: [`Link::offer`] gives it packets;
     /// [`Link::deliver_due`] is called when its [`Link::next_event`] is due,
-    /// and after either, [`Link::fate`] until there is none. What happens in
+    /// and after either, [`Link::poll_verdict`] until there is none. What happens in
     /// between is worked out then, at the times at which it happened: how
     /// often the link is looked at changes nothing.
     #[must_use]
     #[inline]
-    pub fn is_stepped(&self) -> bool {
+    pub fn is_event_driven(&self) -> bool {
         matches!(
             self.discipline,
-            Discipline::Stepped(_) | Discipline::Port(_)
+            Discipline::EventDriven(_) | Discipline::Port(_)
         )
     }
 
@@ -33,7 +33,7 @@ impl<P: Copy> Link<P> {
 
     fn timed_mut(&mut self) -> Option<&mut Timed<P>> {
         match &mut self.discipline {
-            Discipline::Stepped(room) => room.timed.as_deref_mut(),
+            Discipline::EventDriven(room) => room.timed.as_deref_mut(),
             _ => None,
         }
     }
@@ -42,7 +42,7 @@ impl<P: Copy> Link<P> {
     /// with [`Link::offer_xcp`].
     #[must_use]
     pub fn reads_headers(&self) -> bool {
-        self.room().is_some_and(Room::reads_headers)
+        self.room().is_some_and(ManagedQueue::reads_headers)
     }
 
     /// [`Link::offer`] to a link that reads congestion headers. What the router
@@ -52,31 +52,31 @@ impl<P: Copy> Link<P> {
         &mut self,
         now: Time,
         packet: P,
-        offered: Offered,
+        offered: PacketMeta,
         header: Option<XcpHeader>,
     ) -> Verdict {
         match &mut self.discipline {
-            Discipline::Stepped(room) => room.announce(header),
+            Discipline::EventDriven(room) => room.announce(header),
             Discipline::Port(port) => port.room.announce(header),
             _ => {}
         }
         self.offer(now, packet, offered)
     }
 
-    pub(super) fn room(&self) -> Option<&Room<P>> {
+    pub(super) fn room(&self) -> Option<&ManagedQueue<P>> {
         match &self.discipline {
-            Discipline::Stepped(room) => Some(room),
+            Discipline::EventDriven(room) => Some(room),
             Discipline::Port(port) => Some(&port.room),
             _ => None,
         }
     }
 
     /// Lets a packet that arrives at `now` wait, or drops it.
-    pub(super) fn let_in(&mut self, now: Time, packet: P, offered: Offered) -> Verdict {
+    pub(super) fn enqueue(&mut self, now: Time, packet: P, offered: PacketMeta) -> Verdict {
         self.advance(now);
         let room = match &mut self.discipline {
-            Discipline::Stepped(room) => room,
-            Discipline::Port(_) => return self.let_wait(now, packet, offered),
+            Discipline::EventDriven(room) => room,
+            Discipline::Port(_) => return self.enqueue_at_port(now, packet, offered),
             _ => return Verdict::QueueDrop,
         };
         let counters = &mut self.counters;
@@ -103,29 +103,29 @@ impl<P: Copy> Link<P> {
     /// superfluous.
     #[must_use]
     #[inline]
-    pub fn filters(&self) -> bool {
-        self.room().is_some_and(|room| room.filters)
+    pub fn filters_acks(&self) -> bool {
+        self.room().is_some_and(|room| room.filters_acks)
     }
 
     /// Drops the packets that wait at `now` and that `is_superfluous` names;
-    /// [`Link::fate`] tells of them. They count as dropped early.
-    pub fn throw_out(&mut self, now: Time, is_superfluous: impl FnMut(&P) -> bool) {
+    /// [`Link::poll_verdict`] tells of them. They count as dropped early.
+    pub fn drop_waiting(&mut self, now: Time, is_superfluous: impl FnMut(&P) -> bool) {
         self.advance(now);
-        let Discipline::Stepped(room) = &mut self.discipline else {
+        let Discipline::EventDriven(room) = &mut self.discipline else {
             return;
         };
         let before = room.dropped();
-        room.throw_out(now, is_superfluous, &mut self.counters);
+        room.drop_waiting(now, is_superfluous, &mut self.counters);
         if room.dropped() > before {
             self.record(now);
         }
     }
 
     /// Lets the transmitter take what it can take up to `now`. Nothing happens
-    /// to a folded link.
+    /// to a precomputed link.
     pub fn advance(&mut self, now: Time) {
         while self.transmitter.next_free <= now && self.send_next(now) {}
-        if let Discipline::Stepped(room) = &mut self.discipline
+        if let Discipline::EventDriven(room) = &mut self.discipline
             && let Some(mut timed) = room.timed.take()
         {
             while let Some((packet, verdict)) = timed.lost(now, &mut self.counters) {
@@ -138,7 +138,7 @@ impl<P: Copy> Link<P> {
     /// Lets the free transmitter take a packet; false if there is none, or if
     /// it can send only after `now`.
     fn send_next(&mut self, now: Time) -> bool {
-        let Discipline::Stepped(room) = &mut self.discipline else {
+        let Discipline::EventDriven(room) = &mut self.discipline else {
             return false;
         };
         if room.arq.is_some() {
@@ -201,7 +201,7 @@ impl<P: Copy> Link<P> {
 
     /// The same where what is lost is sent again.
     fn send_by_arq(&mut self, now: Time) -> bool {
-        let Discipline::Stepped(room) = &mut self.discipline else {
+        let Discipline::EventDriven(room) = &mut self.discipline else {
             return false;
         };
         let head = room.head();
@@ -293,7 +293,7 @@ impl<P: Copy> Link<P> {
             // What is sent next arrives later.
             return arrival;
         }
-        let Discipline::Stepped(room) = &self.discipline else {
+        let Discipline::EventDriven(room) = &self.discipline else {
             return arrival;
         };
         if let Some(arq) = &room.arq {
@@ -323,18 +323,18 @@ impl<P: Copy> Link<P> {
 
     /// The packets that are on a link with a timeline and will be lost there,
     /// with the ends of their transmissions.
-    pub fn doomed(&self) -> impl Iterator<Item = (Time, &P)> {
-        let doomed = self.timed().into_iter().flat_map(Timed::doomed);
-        doomed.map(|Doomed { sent, packet, .. }| (*sent, packet))
+    pub fn pending_losses(&self) -> impl Iterator<Item = (Time, &P)> {
+        let pending_losses = self.timed().into_iter().flat_map(Timed::pending_losses);
+        pending_losses.map(|PendingLoss { sent, packet, .. }| (*sent, packet))
     }
 
-    /// The packets that wait in a stepped link, the next first, and those that
+    /// The packets that wait in an event-driven link, the next first, and those that
     /// it may send again.
     pub fn waiting_packets(&self) -> impl Iterator<Item = &P> {
         let room = self.room().into_iter();
         let arq = self.room().and_then(|room| room.arq.as_deref()).into_iter();
         let held = self.held().into_iter();
-        held.chain(room.flat_map(Room::waiting))
+        held.chain(room.flat_map(ManagedQueue::waiting))
             .chain(arq.flat_map(|arq| arq.packets()))
     }
 
@@ -342,10 +342,10 @@ impl<P: Copy> Link<P> {
     /// [`Verdict::Marked`] or [`Verdict::Feedback`] (neither says yet whether
     /// it arrives), [`Verdict::QueueDrop`], [`Verdict::ChannelLoss`] or
     /// [`Verdict::OutageLoss`]. Nothing is told of those that just arrive.
-    pub fn fate(&mut self) -> Option<(P, Verdict)> {
+    pub fn poll_verdict(&mut self) -> Option<(P, Verdict)> {
         match &mut self.discipline {
-            Discipline::Stepped(room) => room.fate(),
-            Discipline::Port(port) => port.room.fate(),
+            Discipline::EventDriven(room) => room.poll_verdict(),
+            Discipline::Port(port) => port.room.poll_verdict(),
             _ => None,
         }
     }

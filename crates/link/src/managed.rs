@@ -9,23 +9,23 @@
 
 use crate::arq::Arq;
 use crate::codel::{CoDel, Waiting};
-use crate::offered::Decision;
-use crate::red::{Found, Red};
+use crate::packet::Decision;
+use crate::red::{QueueState, Red};
 use crate::timed::Timed;
 use crate::xcp::{Xcp, XcpHeader};
-use crate::{Counters, Limit, LinkSettings, Offered, QueueSettings, Verdict};
+use crate::{Counters, Limit, LinkSettings, PacketMeta, QueueSettings, Verdict};
 use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
 
 /// Packets that wait, who is let in and who is sent.
 #[derive(Clone, Debug)]
-pub(crate) struct Room<P> {
+pub(crate) struct ManagedQueue<P> {
     waiting: Ring<P>,
     limit: Limit,
     entry: Entry,
     codel: Option<CoDel>,
     /// Packets are thrown out for others.
-    pub(crate) filters: bool,
+    pub(crate) filters_acks: bool,
     /// The link's way through its timeline, if it has one.
     pub(crate) timed: Option<Box<Timed<P>>>,
     xcp: Option<Box<Xcp>>,
@@ -50,7 +50,7 @@ enum Entry {
 pub(crate) struct Waiter<P> {
     pub(crate) entered: Time,
     pub(crate) packet: P,
-    pub(crate) offered: Offered,
+    pub(crate) offered: PacketMeta,
     /// It was thrown out and only its place is left.
     gone: bool,
 }
@@ -68,14 +68,14 @@ struct Ring<P> {
     /// Time of the judgement that is going on.
     now: Time,
     /// What became of packets after they were let in.
-    fates: VecDeque<(P, Verdict)>,
+    verdicts: VecDeque<(P, Verdict)>,
     /// Waiting times of those that were not sent, and how many they are.
     vain: Duration,
     dropped: u64,
 }
 
-impl<P: Copy> Room<P> {
-    pub(crate) fn new(settings: &LinkSettings, seed: u64, name: &str) -> Room<P> {
+impl<P: Copy> ManagedQueue<P> {
+    pub(crate) fn new(settings: &LinkSettings, seed: u64, name: &str) -> ManagedQueue<P> {
         let (rate, delay) = (settings.rate, settings.one_way_delay);
         let (entry, codel) = match &settings.queue {
             QueueSettings::DropTail { .. }
@@ -98,7 +98,7 @@ impl<P: Copy> Room<P> {
             }
             _ => None,
         };
-        Room {
+        ManagedQueue {
             waiting: Ring {
                 places: VecDeque::new(),
                 before: 0,
@@ -106,14 +106,14 @@ impl<P: Copy> Room<P> {
                 packets: 0,
                 bytes: 0,
                 now: Time::ZERO,
-                fates: VecDeque::new(),
+                verdicts: VecDeque::new(),
                 vain: Duration::ZERO,
                 dropped: 0,
             },
             limit: settings.queue.limit(),
             entry,
             codel,
-            filters: matches!(settings.queue, QueueSettings::AckFilter { .. }),
+            filters_acks: matches!(settings.queue, QueueSettings::AckFilter { .. }),
             timed: None,
             xcp,
             arq: None,
@@ -129,7 +129,7 @@ impl<P: Copy> Room<P> {
         now: Time,
         (idle_since, held): (Option<Time>, bool),
         packet: P,
-        offered: Offered,
+        offered: PacketMeta,
         counters: &mut Counters,
     ) -> Decision {
         self.waiting.now = now;
@@ -144,7 +144,7 @@ impl<P: Copy> Room<P> {
         let at_once = idle_since.is_some() && !held;
         let decision = match &mut self.entry {
             Entry::Red(red) => {
-                let found = Found {
+                let found = QueueState {
                     now,
                     idle_since,
                     packets: self.waiting.packets as usize,
@@ -168,7 +168,7 @@ impl<P: Copy> Room<P> {
             }
             Decision::Mark => {
                 counters.marks += 1;
-                self.waiting.fates.push_back((packet, Verdict::Marked));
+                self.waiting.verdicts.push_back((packet, Verdict::Marked));
             }
             Decision::Accept => {}
         }
@@ -186,7 +186,7 @@ impl<P: Copy> Room<P> {
     }
 
     /// Drops the packets that wait at `now` and that `is_superfluous` names.
-    pub(crate) fn throw_out(
+    pub(crate) fn drop_waiting(
         &mut self,
         now: Time,
         mut is_superfluous: impl FnMut(&P) -> bool,
@@ -265,9 +265,9 @@ impl<P: Copy> Room<P> {
     /// Packets that wait, are on the link and will be lost, or may be sent
     /// again.
     pub(crate) fn inside(&self) -> usize {
-        let doomed = self.timed.as_ref().map_or(0, |t| t.doomed().len());
+        let pending_losses = self.timed.as_ref().map_or(0, |t| t.pending_losses().len());
         let held = self.arq.as_ref().map_or(0, |arq| arq.held());
-        self.waiting.packets as usize + doomed + held
+        self.waiting.packets as usize + pending_losses + held
     }
 
     /// The packets that wait, the next first.
@@ -283,17 +283,17 @@ impl<P: Copy> Room<P> {
 
     /// Remembers what became of a packet.
     pub(crate) fn tell(&mut self, packet: P, verdict: Verdict) {
-        self.waiting.fates.push_back((packet, verdict));
+        self.waiting.verdicts.push_back((packet, verdict));
     }
 
     /// What became of a packet that was let in, the first not told yet.
-    pub(crate) fn fate(&mut self) -> Option<(P, Verdict)> {
-        self.waiting.fates.pop_front()
+    pub(crate) fn poll_verdict(&mut self) -> Option<(P, Verdict)> {
+        self.waiting.verdicts.pop_front()
     }
 
     /// True if something is to be told.
-    pub(crate) fn has_fate(&self) -> bool {
-        !self.waiting.fates.is_empty()
+    pub(crate) fn has_verdict(&self) -> bool {
+        !self.waiting.verdicts.is_empty()
     }
 
     /// Waiting times up to `now` of packets that were not sent (yet).
@@ -305,11 +305,11 @@ impl<P: Copy> Room<P> {
 }
 
 impl<P: Copy> Ring<P> {
-    fn has_room(&self, limit: Limit, offered: Offered) -> bool {
+    fn has_room(&self, limit: Limit, offered: PacketMeta) -> bool {
         fits(limit, self.packets, self.bytes, offered.bytes)
     }
 
-    fn push(&mut self, packet: P, offered: Offered) {
+    fn push(&mut self, packet: P, offered: PacketMeta) {
         if offered.low_priority {
             self.low.push_back(self.before + self.places.len() as u64);
         }
@@ -329,7 +329,7 @@ impl<P: Copy> Ring<P> {
     }
 
     /// Lets packets of low priority make room for others.
-    fn by_priority(&mut self, limit: Limit, low_limit: Limit, offered: Offered) -> Decision {
+    fn by_priority(&mut self, limit: Limit, low_limit: Limit, offered: PacketMeta) -> Decision {
         let fits_low = !offered.low_priority || self.has_room(low_limit, offered);
         if fits_low && self.has_room(limit, offered) {
             return Decision::Accept;
@@ -344,7 +344,7 @@ impl<P: Copy> Ring<P> {
             bytes -= u64::from(self.at(*place).map_or(0, |w| w.offered.bytes));
             if fits(limit, packets, bytes, offered.bytes) {
                 for _ in 0..=before {
-                    self.throw_out_last_low();
+                    self.drop_last_low();
                 }
                 return Decision::Accept;
             }
@@ -356,7 +356,7 @@ impl<P: Copy> Ring<P> {
         self.places.get((place - self.before) as usize)
     }
 
-    fn throw_out_last_low(&mut self) {
+    fn drop_last_low(&mut self) {
         let Some(place) = self.low.pop_back() else {
             return;
         };
@@ -390,7 +390,7 @@ impl<P: Copy> Ring<P> {
     fn refuse(&mut self, waiter: &Waiter<P>) {
         self.dropped += 1;
         self.vain += self.now.since(waiter.entered);
-        self.fates.push_back((waiter.packet, Verdict::QueueDrop));
+        self.verdicts.push_back((waiter.packet, Verdict::QueueDrop));
     }
 }
 
@@ -434,5 +434,5 @@ fn fits(limit: Limit, packets: u64, bytes: u64, more: u32) -> bool {
 }
 
 #[cfg(test)]
-#[path = "room_tests.rs"]
+#[path = "managed_tests.rs"]
 mod tests;

@@ -5,7 +5,7 @@ use bentpipe_units::Time;
 
 /// What a link must know about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Offered {
+pub struct PacketMeta {
     /// Bytes at the IP layer; framing comes on top.
     pub bytes: u32,
     /// The packet may be marked where it would be dropped otherwise.
@@ -15,11 +15,11 @@ pub struct Offered {
     pub low_priority: bool,
 }
 
-impl Offered {
+impl PacketMeta {
     /// A packet of `bytes` that is neither ECN-capable nor of low priority.
     #[must_use]
-    pub const fn plain(bytes: u32) -> Offered {
-        Offered {
+    pub const fn plain(bytes: u32) -> PacketMeta {
+        PacketMeta {
             bytes,
             ecn_capable: false,
             low_priority: false,
@@ -34,7 +34,7 @@ pub enum Verdict {
     Accepted,
     /// It will arrive at the far end with its ECN field marked.
     Marked,
-    /// It waits in a stepped link; what becomes of it is told later.
+    /// It waits in an event-driven link; what becomes of it is told later.
     Waits,
     /// The router leaves it this change of throughput (XCP).
     Feedback(Feedback),
@@ -59,9 +59,9 @@ pub enum Admission {
     },
     /// It never does.
     Refused(Verdict),
-    /// The link is stepped and has decided nothing: it wants the packet itself
+    /// The link is event-driven and has decided nothing: it wants the packet itself
     /// ([`Link::offer`](crate::Link::offer)).
-    Stepped,
+    EventDriven,
 }
 
 /// What a queue does with a packet that is offered to it.
