@@ -10,7 +10,7 @@ FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   then echo bentpipe-cli/kernel; else echo bentpipe-cli/linux; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all test tools lint bench-peers bench fidelity reproduce
+.PHONY: all test tools lint bench-instructions bench-peers bench fidelity reproduce
 
 all:
 	$(CARGO) build --release $(WITH)
@@ -18,12 +18,13 @@ all:
 # Installs what the tests need, then runs all of them.
 test: tools
 	$(CARGO) test --workspace $(WITH) --quiet
+	python3 benches/instructions/run.py --check
 
 # Peers and tools that some tests use, by command and Debian package, and what
 # the kernel's part is built with. Without root the list is printed and those
 # tests skip themselves, each with one line that says so.
 TOOLS = tshark:tshark clang:clang llvm-strip:llvm pkg-config:pkg-config ip:iproute2 iperf3:iperf3 \
-  curl:curl
+  curl:curl valgrind:valgrind
 LIBRARIES = libelf:libelf-dev zlib:zlib1g-dev
 tools:
 	@missing=; for tool in $(TOOLS); do command -v $${tool%%:*} >/dev/null || missing="$$missing $${tool##*:}"; done; \
@@ -43,9 +44,14 @@ lint:
 bench:
 	$(CARGO) bench --workspace
 
+# Instructions per packet-hop under callgrind, beside the ratchet that `make
+# test` holds; `benches/instructions/run.py --update` sets it anew.
+bench-instructions:
+	python3 benches/instructions/run.py
+
 # The same dumbbell on ns-2, ns-3 and here, in one run.
 bench-peers:
-	$(CARGO) build --release --examples -p bentpipe-sim
+	$(CARGO) build --release -p dumbbell
 	python3 benches/peers/run.py
 
 # Every cell of the study against ns-2's stored results; `fidelity/run.py --ns2`

@@ -25,7 +25,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BUILD = ROOT / "target" / "bench-peers"
-OURS = "target/release/examples/dumbbell"
+OURS = "target/release/dumbbell"
 NS3_LIBRARIES = (
     "core network internet applications point-to-point traffic-control nix-vector-routing stats"
 )
@@ -125,7 +125,7 @@ def find_ours(command):
     words = shlex.split(command)
     program = shutil.which(words[0]) or shutil.which(str(ROOT / words[0]))
     if program is None:
-        return None, f"bentpipe: no {words[0]}: cargo build --release --example dumbbell"
+        return None, f"bentpipe: no {words[0]}: cargo build --release -p dumbbell"
     return [program, *words[1:]], None
 
 

@@ -3,18 +3,21 @@
 //! flows. Prints one line of JSON.
 //!
 //! ```text
-//! cargo run --release --example dumbbell -- --flows 10 --rate 10Mbit/s --loss 0.01 --duration 60s
+//! cargo run --release -p dumbbell -- --flows 10 --rate 10Mbit/s --loss 0.01 --duration 60s
 //! ```
 
-#![allow(clippy::print_stdout, reason = "an example prints its result")]
+#![allow(clippy::print_stdout, reason = "the result goes to standard output")]
 
 use bentpipe_cc::Parameters;
-use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_link::{
+    ChannelSettings, Limit, LinkSettings, Loss, Piece, QueueSettings, Timeline, TimelineError,
+};
 use bentpipe_scenario::Scenario;
 use bentpipe_sim::{Options, run};
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, HostProfile, Pacing, Recovery, Transport};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
+use std::sync::Arc;
 
 struct Setting {
     flows: u32,
@@ -23,6 +26,9 @@ struct Setting {
     duration: Duration,
     /// A constant window instead of a congestion control, segments.
     window: Option<f64>,
+    /// The bottleneck follows a timeline with pieces of this length, in which
+    /// its delay moves by a millisecond up and down and all else stays.
+    timeline: Option<Duration>,
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,6 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         loss: Ratio::ZERO,
         duration: Duration::from_secs(60),
         window: None,
+        timeline: None,
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(flag) = arguments.next() {
@@ -44,6 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "--loss" => setting.loss = value.parse()?,
             "--duration" => setting.duration = value.parse()?,
             "--window" => setting.window = Some(value.parse()?),
+            "--timeline" => setting.timeline = Some(value.parse()?),
             _ => return Err(format!("unknown flag {flag}").into()),
         }
     }
@@ -81,8 +89,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// CPU seconds of this process so far, user and system.
 fn cpu_seconds() -> f64 {
-    let t = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
+    // From libc: a direct look at the vDSO fails under valgrind.
+    use nix::time::{ClockId, clock_gettime};
+    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)
+        .map_or(0.0, |t| t.tv_sec() as f64 + t.tv_nsec() as f64 * 1e-9)
 }
 
 fn transport(setting: &Setting) -> Transport {
@@ -121,6 +131,21 @@ fn transport(setting: &Setting) -> Transport {
     }
 }
 
+/// Two pieces between which the delay moves, again and again.
+fn timeline(rate: Rate, length: Duration) -> Result<Timeline, TimelineError> {
+    let piece = |from, ms| Piece {
+        from,
+        rate,
+        one_way_delay: Duration::from_millis(ms),
+        sloped: true,
+        loss: Loss::Channel,
+        up: true,
+        route: 0,
+    };
+    let pieces = vec![piece(Time::ZERO, 290), piece(Time::ZERO + length, 291)];
+    Timeline::new(pieces)?.repeating(length * 2)
+}
+
 fn dumbbell(setting: &Setting) -> Result<Scenario, Box<dyn std::error::Error>> {
     let rtt = Duration::from_millis(600);
     let bdp = setting.rate.bytes_in(rtt).get() / 1500;
@@ -143,7 +168,16 @@ fn dumbbell(setting: &Setting) -> Result<Scenario, Box<dyn std::error::Error>> {
     builder.duration(setting.duration);
     let (r1, r2) = (builder.node("r1"), builder.node("r2"));
     let bottleneck = |channel| settings(setting.rate, 290, bdp as u32, channel);
-    builder.asymmetric_link("bottleneck", r1, r2, bottleneck(lossy), bottleneck(perfect));
+    match setting.timeline {
+        None => {
+            builder.asymmetric_link("bottleneck", r1, r2, bottleneck(lossy), bottleneck(perfect));
+        }
+        Some(length) => {
+            let timeline = Arc::new(timeline(setting.rate, length)?);
+            let both = [timeline.clone(), timeline];
+            builder.link_with_timeline("bottleneck", r1, r2, bottleneck(lossy), both);
+        }
+    }
     for i in 1..=setting.flows {
         let sender = builder.node(format!("sender[{i}]"));
         let receiver = builder.node(format!("receiver[{i}]"));
