@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::output::stderr_colour;
 use bentpipe_scenario::space::Space;
-use bentpipe_scenario::{Diagnostics, Document, Override, Scenario};
+use bentpipe_scenario::{Diagnostics, Document, Override, Scenario, SetBy};
 use std::path::Path;
 
 /// A file larger than this is no scenario.
@@ -49,7 +49,7 @@ fn document(path: &Path, set: &[String]) -> Result<Document, Failure> {
             ))
         })?;
         document
-            .set(key.trim(), &Override::parse(value))
+            .set_by(SetBy::Option, key.trim(), &Override::parse(value))
             .map_err(rendered)?;
     }
     for name in document.wanted_files() {

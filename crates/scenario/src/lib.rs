@@ -20,32 +20,26 @@
 mod attach;
 mod builder;
 mod courses;
-mod diagnostic;
 mod document;
 mod fits;
 mod hash;
 mod model;
-mod overriding;
-mod path;
 mod read;
-pub mod render;
 mod route;
 mod schema;
-mod source;
 pub mod space;
 mod split;
 mod template;
-mod tree;
 
+pub use bentpipe_document::{Diagnostic, Diagnostics, Override, SetBy};
+use bentpipe_document::{diagnostic, source, tree};
 pub use builder::{BuildError, FlowBuilder, ScenarioBuilder};
 pub use courses::pair_timeline;
-pub use diagnostic::{Diagnostic, Diagnostics};
 pub use document::Document;
 pub use hash::ScenarioHash;
 pub use model::{
     Connection, Flow, Handshake, Leg, Limits, Link, LinkId, Medium, MediumId, Middlebox, Node,
     NodeId, Pep, RouteChange, Scenario, Split, SplitPep, Stranded,
 };
-pub use overriding::Override;
 pub use schema::{Key, Kind, LARGEST_COUNT, Presence, Section, schema};
 pub use template::template;

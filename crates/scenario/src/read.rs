@@ -346,7 +346,7 @@ pub(crate) fn scenario(
     let stranded = top.optional_word("stranded");
     let limits = limits(&top);
     let seed_of_skies = seed.as_ref().ok().copied().flatten().unwrap_or(1);
-    let skies = constellations::read(&top, &errors.files, duration.ok(), seed_of_skies);
+    let skies = constellations::read(&top, errors, duration.ok(), seed_of_skies);
     let nodes = nodes::read(&top, &skies);
     let media = media::read(&top);
     let mut links = links::read(&top, &nodes, &media);

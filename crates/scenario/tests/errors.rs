@@ -183,7 +183,7 @@ fn more_errors_than_one_wants_to_read() {
     assert_eq!(errors.errors.len(), 50);
     let text = errors.render(false);
     let last = text.trim_end().lines().last().unwrap();
-    assert_eq!(last, "error: geo.toml has 84 errors, the first 50 shown");
+    assert_eq!(last, "error: geo.toml has 84 errors: 50 shown, and 34 more");
 }
 
 /// The message for a value that was set from outside.

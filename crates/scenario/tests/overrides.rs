@@ -277,7 +277,7 @@ proptest! {
             Ok(scenario) => drop(scenario.hash()),
             Err(errors) => {
                 for error in &errors.errors {
-                    prop_assert!(error.line().is_none() || error.axis().is_none());
+                    prop_assert!(error.line().is_none() || error.setting().is_none());
                 }
                 drop((errors.render(true), errors.to_string()));
             }

@@ -1,12 +1,12 @@
 //! Studies with the files that they name.
 
-use crate::diagnose::Diagnostics;
 use crate::expr::{Argument, Binders, Expr, Filter, Kind};
-use crate::names::nearest;
 use crate::paper::Catalogue;
 use crate::reference::Reference;
 use crate::study::{FigureKind, Study, TableSpec};
 use crate::table::labels;
+use bentpipe_document::Diagnostics;
+use bentpipe_units::nearest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -22,6 +22,7 @@ pub(crate) use judge::judge;
 pub(crate) use parser::parse;
 pub(crate) use verdict::{Finding, Truth};
 
+use bentpipe_document::Diagnostic;
 use std::ops::Range;
 
 /// What is wrong with an expression, and where in it.
@@ -56,10 +57,17 @@ impl Fault {
 
     /// Adds `did you mean ...?`, where there is a name near enough.
     pub(crate) fn suggest<'a>(self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Fault {
-        match crate::names::nearest(name, known) {
+        match bentpipe_units::nearest(name, known) {
             Some(near) => self.help(format!("did you mean `{near}`?")),
             None => self,
         }
+    }
+}
+
+impl From<Fault> for Diagnostic {
+    fn from(fault: Fault) -> Diagnostic {
+        let error = Diagnostic::at(fault.span, fault.message).label(fault.label);
+        fault.help.into_iter().fold(error, Diagnostic::help)
     }
 }
 

@@ -16,12 +16,10 @@
 mod bar;
 mod claim;
 mod collection;
-mod diagnose;
 mod execute;
 mod expr;
 mod figure;
 mod metric;
-mod names;
 mod paper;
 mod plan;
 mod read;
@@ -42,9 +40,9 @@ mod unit;
 mod testing;
 
 pub use bar::{CellVerdict, ErrorSummary, relative_error};
+pub use bentpipe_document::{Diagnostic, Diagnostics};
 pub use claim::{ClaimResult, Verdict};
 pub use collection::{Collection, LoadError, LoadedStudy};
-pub use diagnose::{Diagnostic, Diagnostics};
 pub use execute::{ExecuteError, ExecuteOptions, Progress, Watch, check_cells, execute};
 pub use figure::{Curve, CurvePoint, FigureData, FigureForm};
 pub use metric::{METRICS, Metric, Of, metric};

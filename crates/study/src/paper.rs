@@ -9,11 +9,10 @@
 //! ```
 
 use crate::collection::{Collection, LoadError, LoadedStudy, read};
-use crate::diagnose::{Diagnostic, Diagnostics, Source};
-use crate::read::{Errors, Section, document};
+use crate::read::Section;
 use crate::study::Study;
+use bentpipe_document::{Diagnostic, Diagnostics, Errors, Parsed};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Where names of studies are looked up.
 pub(crate) trait Catalogue {
@@ -96,28 +95,19 @@ impl Paper {
         let path = folder.join("paper.toml");
         let text = read(&path)?;
         let name = path.to_string_lossy().into_owned();
-        let source = Arc::new(Source {
-            name,
-            text: text.clone(),
-        });
-        let errors = Errors::default();
-        let described = document(&source.name, &text, &errors).map(|table| {
-            let top = Section::new(&table, 0..0, &text, &errors);
-            let title = top.required_text("title").map(|t| t.value);
-            let authors = top.texts("authors").into_iter().map(|t| t.value).collect();
-            let year = top.integer("year", 1900..=2200);
-            let citation = top.text("citation").map(|t| t.value);
-            let studies = top.texts("studies");
-            if studies.is_empty() {
-                top.error(Diagnostic::whole("`studies` is missing or empty"));
-            }
-            top.finish();
-            (title, authors, year, citation, studies)
-        });
-        let (Some((title, authors, year, citation, files)), true) = (described, errors.is_empty())
-        else {
-            return Err(Diagnostics::new(&source, errors.take()).into());
-        };
+        let parsed = Parsed::new(&name, &text)?;
+        let errors = Errors::new(parsed.origin.clone());
+        let top = Section::top(&parsed, &errors);
+        let title = top.required_text("title").map(|t| t.value);
+        let authors = top.texts("authors").into_iter().map(|t| t.value).collect();
+        let year = top.integer("year", 1900..=2200);
+        let citation = top.text("citation").map(|t| t.value);
+        let files = top.texts("studies");
+        if files.is_empty() {
+            top.error(Diagnostic::whole("`studies` is missing or empty"));
+        }
+        top.finish();
+        errors.finish(Ok(()))?;
         let files: Vec<PathBuf> = files.iter().map(|f| folder.join(&f.value)).collect();
         let paper = Paper {
             slug: slug(folder),
@@ -156,7 +146,7 @@ impl Paper {
         match twice.next() {
             Some((loaded, name)) => {
                 let message = format!("another study of the paper has an item or claim `{name}`");
-                Err(Diagnostics::new(&loaded.study.source, vec![Diagnostic::whole(message)]).into())
+                Err(Diagnostics::single(&loaded.study.origin, Diagnostic::whole(message)).into())
             }
             None => Ok(()),
         }

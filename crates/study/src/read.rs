@@ -6,16 +6,15 @@ mod figure;
 mod section;
 mod table;
 
-pub(crate) use section::{Errors, Section, document};
+pub(crate) use section::Section;
 
-use crate::diagnose::{Diagnostic, Diagnostics, Source};
 use crate::expr::{Scope, formula, number, parse};
 use crate::metric::metric;
 use crate::paper::{Catalogue, Unknown};
 use crate::stats::Central;
 use crate::study::{DerivedMetric, Expression, ExpressionPlace, Setting, Study};
+use bentpipe_document::{Diagnostic, Diagnostics, Errors, Origin, Parsed};
 use bentpipe_units::{Duration, Time};
-use std::sync::Arc;
 
 /// Cells of a study, at most.
 const CELLS: usize = 100_000;
@@ -33,35 +32,20 @@ impl Study {
     /// Everything that is wrong with it. What it says of other studies is
     /// checked when they are [known](crate::Paper::load).
     pub fn parse(file: &str, text: &str) -> Result<Study, Diagnostics> {
-        let source = Arc::new(Source {
-            name: file.to_owned(),
-            text: text.to_owned(),
-        });
-        let errors = Errors::default();
-        let study = document(file, text, &errors).map(|table| {
-            let top = Section::new(&table, 0..0, text, &errors);
-            read(&top, &source)
-        });
-        if let Some(study) = &study
-            && errors.is_empty()
-        {
+        let parsed = Parsed::new(file, text)?;
+        let errors = Errors::new(parsed.origin.clone());
+        let study = read(&Section::top(&parsed, &errors), &parsed.origin);
+        if errors.is_empty() {
             study.check_with(&Unknown, &errors);
         }
-        match study {
-            Some(study) if errors.is_empty() => Ok(study),
-            _ => Err(Diagnostics::new(&source, errors.take())),
-        }
+        errors.finish(Ok(study))
     }
 
     /// Checks what it says of other studies, now that they are known.
     pub(crate) fn check(&self, studies: &dyn Catalogue) -> Result<(), Diagnostics> {
-        let errors = Errors::default();
+        let errors = Errors::new(self.origin.clone());
         self.check_with(studies, &errors);
-        if errors.is_empty() {
-            Ok(())
-        } else {
-            Err(Diagnostics::new(&self.source, errors.take()))
-        }
+        errors.finish(Ok(()))
     }
 
     fn check_with(&self, studies: &dyn Catalogue, errors: &Errors) {
@@ -71,7 +55,7 @@ impl Study {
                 .with_bound(self.axes.iter().map(|a| a.name.as_str()));
             scope.metrics = i;
             if let Err(fault) = number(&derived.expression.expr, &scope) {
-                errors.push(derived.expression.fault(fault));
+                errors.report(derived.expression.fault(fault));
             }
         }
         table::check(self, studies, errors);
@@ -86,7 +70,7 @@ impl Study {
                 errors,
             ) && let Err(fault) = formula(&text.expr, &Scope::new(home, studies, &text.text))
             {
-                errors.push(text.fault(fault));
+                errors.report(text.fault(fault));
             }
         }
     }
@@ -107,12 +91,12 @@ fn home<'a>(
     }
     let found = studies.study(name);
     if found.is_none() && studies.is_complete() {
-        errors.push(
+        errors.report(
             Diagnostic::at(
                 span.clone(),
                 format!("`from` names an unknown study `{name}`"),
             )
-            .suggest(name, studies.names()),
+            .suggest_from(name, studies.names()),
         );
     }
     found
@@ -135,7 +119,7 @@ impl ExpressionPlace {
     }
 }
 
-fn read(top: &Section<'_>, source: &Arc<Source>) -> Study {
+fn read(top: &Section<'_>, origin: &Origin) -> Study {
     let scenario = top.text("scenario").map(|t| t.value);
     let axes = axis::read(top);
     let study = Study {
@@ -168,7 +152,7 @@ fn read(top: &Section<'_>, source: &Arc<Source>) -> Study {
             .filter_map(figure::read)
             .collect(),
         claims: top.tables("claim").iter().filter_map(claim::read).collect(),
-        source: source.clone(),
+        origin: origin.clone(),
     };
     top.finish();
     whole(top, &study);

@@ -208,7 +208,7 @@ fn unknown(studies: &Collection, selection: &Selection) -> ReproduceError {
         }
         Selection::All => ("item", "", Vec::new()),
     };
-    let near = crate::names::nearest(name, known);
+    let near = bentpipe_units::nearest(name, known);
     let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     ReproduceError::Unknown {
         kind,

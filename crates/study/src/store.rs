@@ -85,7 +85,7 @@ pub fn write_runs(folder: &Path, results: &StudyResults, identity: &str) -> Resu
     let seeds: Vec<u64> = (0..results.replications() as u64)
         .map(|r| study.seed.wrapping_add(r))
         .collect();
-    let provenance = Provenance::new(&study.name, &hash(&study.source.text), &seeds)
+    let provenance = Provenance::new(&study.name, &hash(&study.origin.source.text), &seeds)
         .with("scenario file", study.scenario.as_deref().unwrap_or(""))
         .with("scenario file hash", &hash(identity));
     let mut json = serde_json::to_vec_pretty(&provenance).map_err(|e| StoreError::Csv {

@@ -1,13 +1,12 @@
 //! A study: a scenario, the axes to sweep, and what to make of the results.
 
-use crate::diagnose::Source;
 use crate::expr::Expr;
 use crate::stats::Central;
 use crate::unit::Unit;
+use bentpipe_document::Origin;
 use bentpipe_units::{Duration, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// A study as its file describes it.
 #[derive(Clone, Debug)]
@@ -47,7 +46,7 @@ pub struct Study {
     pub figures: Vec<FigureSpec>,
     /// Claims.
     pub claims: Vec<ClaimSpec>,
-    pub(crate) source: Arc<Source>,
+    pub(crate) origin: Origin,
 }
 
 /// Axes and the label at which each is fixed.

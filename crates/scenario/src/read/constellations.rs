@@ -3,8 +3,7 @@
 use super::queues::{self, Queue};
 use super::value::Read;
 use super::{Fields, links};
-use crate::diagnostic::{Diagnostic, Reported};
-use crate::document::Files;
+use crate::diagnostic::{Diagnostic, Errors, Reported};
 use crate::schema;
 use crate::source::Place;
 use crate::tree::{Entry, Value};
@@ -45,7 +44,7 @@ pub(super) struct Skies<'a> {
 
 pub(super) fn read<'a>(
     top: &Fields<'a>,
-    files: &Files,
+    files: &Errors,
     duration: Option<Duration>,
     seed: u64,
 ) -> Skies<'a> {
@@ -86,7 +85,7 @@ fn maybe_word(fields: &Fields<'_>, name: &str) -> Result<Option<&'static str>, R
 fn sky<'a>(
     top: &Fields<'a>,
     entry: &'a Entry,
-    files: &Files,
+    files: &Errors,
     duration: Option<Duration>,
     seed: u64,
 ) -> Result<Sky<'a>, Reported> {
@@ -174,7 +173,7 @@ struct Stars {
     preset: Option<Preset>,
 }
 
-fn stars(fields: &Fields<'_>, files: &Files) -> Result<Stars, Reported> {
+fn stars(fields: &Fields<'_>, files: &Errors) -> Result<Stars, Reported> {
     let own = |constellation, mask, linked| Stars {
         constellation,
         mask,
@@ -234,7 +233,7 @@ fn walker(fields: &Fields<'_>) -> Result<Constellation, Reported> {
     Ok(Constellation::shell(shell, Mesh::GRID, rules))
 }
 
-fn elements(fields: &Fields<'_>, files: &Files) -> Result<Constellation, Reported> {
+fn elements(fields: &Fields<'_>, files: &Errors) -> Result<Constellation, Reported> {
     let text = |key: &str| -> Result<Option<&str>, Reported> {
         let Some(entry) = fields.entry(key) else {
             return Ok(None);
@@ -244,7 +243,7 @@ fn elements(fields: &Fields<'_>, files: &Files) -> Result<Constellation, Reporte
             fields.optional::<String>(key)?;
             return Ok(None);
         };
-        match files.get(name) {
+        match files.origin().files.get(name) {
             Some(text) => Ok(Some(text)),
             None => {
                 let why = format!("there is no text of the file `{name}`");

@@ -260,7 +260,7 @@ fn read_trace<'a>(fields: &Fields<'a>, entry: &'a Entry) -> Result<How, Reported
         let error = Diagnostic::new(place, format!("cannot read {what}"));
         Err(given.errors.report(error.label(why)))
     };
-    let Some(text) = fields.errors.files.get(&file) else {
+    let Some(text) = fields.errors.origin().files.get(&file) else {
         return fail(format!("there is no text of the file `{file}`"));
     };
     let read = match format {

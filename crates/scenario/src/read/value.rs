@@ -34,7 +34,7 @@ impl Problem {
     /// anyway.
     pub(super) fn at(self, place: Place, key: &str) -> Diagnostic {
         let message = match place {
-            Place::Axis { .. } => self.found,
+            Place::Setting { .. } => self.found,
             Place::File { .. } | Place::Whole => format!("`{key}`: {}", self.found),
         };
         let error = Diagnostic::new(place, message).label(format!("expected {}", self.expected));

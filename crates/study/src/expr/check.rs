@@ -9,10 +9,10 @@ mod points;
 use super::Fault;
 use super::ast::{Arithmetic, Binders, Compare, Expr, Filter, Kind, Name, Tolerance};
 use super::resolved::{Formula, Number, Operand, Selector};
-use crate::names::list;
 use crate::paper::Catalogue;
 use crate::study::{Axis, Study};
 use crate::unit::Unit;
+use bentpipe_document::names::list;
 
 pub(super) type Dimension = Option<Unit>;
 

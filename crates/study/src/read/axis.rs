@@ -1,9 +1,9 @@
 //! Axes: values at a path, or points that set several.
 
 use super::{Section, is_name, settings};
-use crate::diagnose::Diagnostic;
 use crate::study::{Axis, Point, Setting};
 use crate::unit::quantity;
+use bentpipe_document::Diagnostic;
 use std::ops::Range;
 
 /// Words that arguments of metrics use.

@@ -2,9 +2,9 @@
 
 use super::{Section, expression};
 use crate::Verdict;
-use crate::diagnose::Diagnostic;
-use crate::names::list;
 use crate::study::ClaimSpec;
+use bentpipe_document::Diagnostic;
+use bentpipe_document::names::list;
 
 pub(super) fn read(section: &Section<'_>) -> Option<ClaimSpec> {
     let id = section.required_text("id");
@@ -18,7 +18,7 @@ pub(super) fn read(section: &Section<'_>) -> Option<ClaimSpec> {
             section.error(
                 Diagnostic::at(text.span, format!("unknown verdict `{}`", text.value))
                     .label(format!("expected one of {}", list(names)))
-                    .suggest(&text.value, names),
+                    .suggest_from(&text.value, names),
             );
         }
         found.map(|(_, verdict)| *verdict)

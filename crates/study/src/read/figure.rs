@@ -1,11 +1,11 @@
 //! Figures.
 
 use super::table::{Axes, check_value, one_value, selection};
-use super::{Errors, Section, home};
-use crate::diagnose::Diagnostic;
-use crate::names::list;
+use super::{Section, home};
 use crate::paper::Catalogue;
 use crate::study::{FigureKind, FigureSpec, SeriesQuantity, Study};
+use bentpipe_document::names::list;
+use bentpipe_document::{Diagnostic, Errors};
 use bentpipe_units::Duration;
 
 const KINDS: [&str; 3] = ["series", "line", "bars"];
@@ -50,7 +50,7 @@ fn kind(section: &Section<'_>) -> Option<FigureKind> {
                 section.error(
                     Diagnostic::at(y.span, format!("unknown quantity `{}`", y.value))
                         .label(format!("expected one of {}", list(names)))
-                        .suggest(&y.value, names),
+                        .suggest_from(&y.value, names),
                 );
             }
             let flow = section.text("flow").map(|t| t.value);
@@ -85,7 +85,7 @@ fn kind(section: &Section<'_>) -> Option<FigureKind> {
             section.error(
                 Diagnostic::at(kind.span, format!("unknown kind of figure `{other}`"))
                     .label(format!("expected one of {}", list(KINDS)))
-                    .suggest(other, KINDS),
+                    .suggest_from(other, KINDS),
             );
             None
         }
@@ -120,7 +120,7 @@ pub(super) fn check(study: &Study, studies: &dyn Catalogue, errors: &Errors) {
                 let error = |message: String| Diagnostic::at(figure.span.clone(), message);
                 if home.series.is_none() {
                     let message = format!("study `{}` records no time series", home.name);
-                    errors.push(error(message).help("add `series = \"100 ms\"` to it"));
+                    errors.report(error(message).help("add `series = \"100 ms\"` to it"));
                 }
                 for axis in &home.axes {
                     if axis.points.len() > 1 && !fixed.contains(&axis.name.as_str()) {
@@ -128,7 +128,7 @@ pub(super) fn check(study: &Study, studies: &dyn Catalogue, errors: &Errors) {
                             "make it the `series`, or fix it with `at = {{ {} = ... }}`",
                             axis.name
                         );
-                        errors.push(
+                        errors.report(
                             error(format!("axis `{}` is not fixed here", axis.name)).help(help),
                         );
                     }

@@ -1,58 +1,11 @@
 //! A table of a TOML document, read key by key; what nobody asks for is
 //! reported with the nearest name.
 
-use crate::diagnose::Diagnostic;
-use crate::names::list;
-use bentpipe_scenario::Document;
+use bentpipe_document::names::list;
+use bentpipe_document::{Diagnostic, Errors, Item, Parsed, Table, Value};
 use std::cell::RefCell;
 use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-
-/// Where errors go, so that reading can go on.
-#[derive(Default)]
-pub(crate) struct Errors(RefCell<Vec<Diagnostic>>);
-
-impl Errors {
-    pub(crate) fn push(&self, error: Diagnostic) {
-        self.0.borrow_mut().push(error);
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.borrow().is_empty()
-    }
-
-    pub(crate) fn take(&self) -> Vec<Diagnostic> {
-        self.0.take()
-    }
-}
-
-/// Parses a document; reports if it is not TOML, or deeper or longer than a
-/// scenario may be.
-pub(crate) fn document<'t>(file: &str, text: &'t str, errors: &Errors) -> Option<DeTable<'t>> {
-    if let Err(wrong) = Document::parse(file, text) {
-        for e in &wrong.errors {
-            let error = match e.span() {
-                Some(span) => Diagnostic::at(span, e.message()),
-                None => Diagnostic::whole(e.message()),
-            };
-            let error = e
-                .advice()
-                .iter()
-                .fold(error, |error, help| error.help(help));
-            errors.push(error.label(e.expected()));
-        }
-        return None;
-    }
-    match DeTable::parse(text) {
-        Ok(table) => Some(table.into_inner()),
-        Err(e) => {
-            errors.push(Diagnostic::whole(e.message()));
-            None
-        }
-    }
-}
 
 /// A string and where it stands, quotes included.
 #[derive(Clone, Debug)]
@@ -63,41 +16,39 @@ pub(crate) struct Text {
 
 /// A table being read.
 pub(crate) struct Section<'a> {
-    table: &'a DeTable<'a>,
+    table: &'a Table,
     pub(crate) span: Range<usize>,
-    text: &'a str,
     errors: &'a Errors,
     asked: RefCell<Vec<String>>,
 }
 
 impl<'a> Section<'a> {
-    pub(crate) fn new(
-        table: &'a DeTable<'a>,
-        span: Range<usize>,
-        text: &'a str,
-        errors: &'a Errors,
-    ) -> Section<'a> {
+    pub(crate) fn new(table: &'a Table, span: Range<usize>, errors: &'a Errors) -> Section<'a> {
         Section {
             table,
             span,
-            text,
             errors,
             asked: RefCell::default(),
         }
     }
 
-    pub(crate) fn error(&self, error: Diagnostic) {
-        self.errors.push(error);
+    /// The table of a whole document.
+    pub(crate) fn top(parsed: &'a Parsed, errors: &'a Errors) -> Section<'a> {
+        Section::new(&parsed.table, 0..0, errors)
     }
 
-    fn inner(&self, table: &'a DeTable<'a>, span: Range<usize>) -> Section<'a> {
-        Section::new(table, span, self.text, self.errors)
+    pub(crate) fn error(&self, error: Diagnostic) {
+        self.errors.report(error);
+    }
+
+    fn inner(&self, table: &'a Table, item: &Item) -> Section<'a> {
+        Section::new(table, span(item), self.errors)
     }
 
     /// The value of a key, which is then known.
-    fn get(&self, key: &str) -> Option<&'a Spanned<DeValue<'a>>> {
+    fn get(&self, key: &str) -> Option<&'a Item> {
         self.asked.borrow_mut().push(key.to_owned());
-        self.table.get(key)
+        self.table.get(key).map(|entry| &entry.item)
     }
 
     /// True if the key is there, whatever it is.
@@ -107,32 +58,31 @@ impl<'a> Section<'a> {
 
     /// Where the value of a key stands; the section itself without it.
     pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
-        self.table.get(key).map_or(self.span.clone(), Spanned::span)
+        self.table
+            .get(key)
+            .map_or(self.span.clone(), |entry| span(&entry.item))
     }
 
     /// Reports every key that nobody asked for.
     pub(crate) fn finish(&self) {
         let asked = self.asked.borrow();
-        for (key, _) in self.table {
-            let name: &str = key.get_ref();
-            if !asked.iter().any(|a| a == name) {
-                let known = || asked.iter().map(String::as_str);
-                self.error(
-                    Diagnostic::at(key.span(), format!("unknown key `{name}`"))
+        for entry in self.table.iter() {
+            let name = &entry.key;
+            if !asked.contains(name) {
+                self.errors.report_with(|| {
+                    let known = || asked.iter().map(String::as_str);
+                    Diagnostic::new(entry.key_place, format!("unknown key `{name}`"))
                         .label(format!("known here: {}", list(known())))
-                        .suggest(name, known()),
-                );
+                        .suggest_from(name, known())
+                });
             }
         }
     }
 
-    fn expected(&self, value: &Spanned<DeValue<'_>>, key: &str, what: &str) {
+    fn expected(&self, item: &Item, key: &str, what: &str) {
         self.error(
-            Diagnostic::at(
-                value.span(),
-                format!("`{key}` is {}", kind(value.get_ref())),
-            )
-            .label(format!("expected {what}")),
+            Diagnostic::new(item.place, format!("`{key}` is {}", item.value.kind()))
+                .label(format!("expected {what}")),
         );
     }
 
@@ -147,10 +97,10 @@ impl<'a> Section<'a> {
 
     pub(crate) fn text(&self, key: &str) -> Option<Text> {
         let value = self.get(key)?;
-        match value.get_ref() {
-            DeValue::String(s) => Some(Text {
+        match &value.value {
+            Value::Text(s) => Some(Text {
                 value: s.to_string(),
-                span: value.span(),
+                span: span(value),
             }),
             _ => {
                 self.expected(value, key, "a string");
@@ -183,8 +133,8 @@ impl<'a> Section<'a> {
 
     pub(crate) fn integer(&self, key: &str, range: RangeInclusive<u64>) -> Option<u64> {
         let value = self.get(key)?;
-        let number = match value.get_ref() {
-            DeValue::Integer(n) => i128::from_str_radix(n.as_str(), n.radix()).ok(),
+        let number = match &value.value {
+            Value::Integer(n) => *n,
             _ => {
                 self.expected(value, key, "a whole number");
                 return None;
@@ -196,7 +146,7 @@ impl<'a> Section<'a> {
         if number.is_none() {
             let (low, high) = (range.start(), range.end());
             self.error(
-                Diagnostic::at(value.span(), format!("`{key}` is out of range"))
+                Diagnostic::at(span(value), format!("`{key}` is out of range"))
                     .label(format!("expected a whole number from {low} to {high}")),
             );
         }
@@ -205,9 +155,9 @@ impl<'a> Section<'a> {
 
     pub(crate) fn number(&self, key: &str) -> Option<f64> {
         let value = self.get(key)?;
-        let number = match value.get_ref() {
-            DeValue::Integer(n) => n.as_str().replace('_', "").parse::<f64>().ok(),
-            DeValue::Float(x) => x.as_str().replace('_', "").parse::<f64>().ok(),
+        let number = match &value.value {
+            Value::Integer(n) => n.map(|n| n as f64),
+            Value::Float(x) => Some(*x),
             _ => None,
         };
         let number = number.filter(|x| x.is_finite() && *x >= 0.0);
@@ -221,8 +171,8 @@ impl<'a> Section<'a> {
         let Some(value) = self.get(key) else {
             return false;
         };
-        match value.get_ref() {
-            DeValue::Boolean(b) => *b,
+        match &value.value {
+            Value::Boolean(b) => *b,
             _ => {
                 self.expected(value, key, "`true` or `false`");
                 false
@@ -266,17 +216,17 @@ impl<'a> Section<'a> {
         let Some(value) = self.get(key) else {
             return Vec::new();
         };
-        match value.get_ref() {
-            DeValue::String(s) => vec![Text {
+        match &value.value {
+            Value::Text(s) => vec![Text {
                 value: s.to_string(),
-                span: value.span(),
+                span: span(value),
             }],
-            DeValue::Array(items) => items
+            Value::List(items) => items
                 .iter()
-                .filter_map(|item| match item.get_ref() {
-                    DeValue::String(s) => Some(Text {
+                .filter_map(|item| match &item.value {
+                    Value::Text(s) => Some(Text {
                         value: s.to_string(),
-                        span: item.span(),
+                        span: span(item),
                     }),
                     _ => {
                         self.expected(item, key, "an array of strings");
@@ -293,8 +243,8 @@ impl<'a> Section<'a> {
 
     pub(crate) fn table(&self, key: &str) -> Option<Section<'a>> {
         let value = self.get(key)?;
-        match value.get_ref() {
-            DeValue::Table(table) => Some(self.inner(table, value.span())),
+        match &value.value {
+            Value::Table(table) => Some(self.inner(table, value)),
             _ => {
                 self.expected(value, key, "a table");
                 None
@@ -307,14 +257,14 @@ impl<'a> Section<'a> {
         let Some(value) = self.get(key) else {
             return Vec::new();
         };
-        let DeValue::Array(items) = value.get_ref() else {
+        let Value::List(items) = &value.value else {
             self.expected(value, key, &format!("an array of tables, `[[{key}]]`"));
             return Vec::new();
         };
         let mut sections = Vec::with_capacity(items.len());
-        for item in items {
-            match item.get_ref() {
-                DeValue::Table(table) => sections.push(self.inner(table, item.span())),
+        for item in items.iter() {
+            match &item.value {
+                Value::Table(table) => sections.push(self.inner(table, item)),
                 _ => self.expected(item, key, "a table"),
             }
         }
@@ -326,69 +276,54 @@ impl<'a> Section<'a> {
         let Some(value) = self.get(key) else {
             return Vec::new();
         };
-        let DeValue::Array(items) = value.get_ref() else {
+        let Value::List(items) = &value.value else {
             self.expected(value, key, "an array");
             return Vec::new();
         };
         items
             .iter()
             .map(|item| {
-                (
-                    self.toml(item),
-                    item.get_ref().as_str().map(str::to_owned),
-                    item.span(),
-                )
+                let text = match &item.value {
+                    Value::Text(text) => Some(text.clone()),
+                    _ => None,
+                };
+                (self.toml(item), text, span(item))
             })
             .collect()
     }
 
     /// Every key of the table with its value as TOML, in the order of the
     /// file. All keys are known then.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (String, String)> {
-        let mut entries: Vec<_> = self.table.iter().collect();
-        entries.sort_by_key(|(key, _)| key.span().start);
-        entries
-            .into_iter()
-            .map(|(key, value)| {
-                self.asked.borrow_mut().push(key.get_ref().to_string());
-                (key.get_ref().to_string(), self.toml(value))
-            })
-            .collect::<Vec<_>>()
-            .into_iter()
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        self.table.iter().map(|entry| {
+            self.asked.borrow_mut().push(entry.key.clone());
+            (entry.key.clone(), self.toml(&entry.item))
+        })
     }
 
     /// The keys of the table, in the order of the file.
-    pub(crate) fn keys(&self) -> Vec<(String, Range<usize>)> {
-        let mut keys: Vec<_> = self
-            .table
-            .iter()
-            .map(|(k, _)| (k.get_ref().to_string(), k.span()))
-            .collect();
-        keys.sort_by_key(|(_, span)| span.start);
-        keys
+    pub(crate) fn keys(&self) -> Vec<String> {
+        self.table.iter().map(|entry| entry.key.clone()).collect()
     }
 
-    fn toml(&self, value: &Spanned<DeValue<'_>>) -> String {
-        self.text.get(value.span()).unwrap_or("").to_owned()
+    /// The value as it stands in the file.
+    fn toml(&self, item: &Item) -> String {
+        self.text_at(&span(item)).unwrap_or("").to_owned()
+    }
+
+    fn text_at(&self, span: &Range<usize>) -> Option<&str> {
+        self.errors.origin().source.text.get(span.clone())
     }
 
     /// Where the content of a string begins, if it stands there as it is.
     pub(crate) fn start_of(&self, text: &Text) -> Option<usize> {
-        let raw = self.text.get(text.span.clone())?;
+        let raw = self.text_at(&text.span)?;
         let offset = raw.find(text.value.as_str())?;
         (raw.len() - offset - text.value.len() <= 3 && offset <= 4)
             .then_some(text.span.start + offset)
     }
 }
 
-fn kind(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "a string",
-        DeValue::Integer(_) => "a whole number",
-        DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "a boolean",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "an array",
-        DeValue::Table(_) => "a table",
-    }
+fn span(item: &Item) -> Range<usize> {
+    item.place.span().unwrap_or(0..0)
 }

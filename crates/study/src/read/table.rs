@@ -1,12 +1,12 @@
 //! Tables, what their cells show, and the bars that they are held to.
 
-use super::{Errors, Section, expression, home, parsed_expression};
-use crate::diagnose::Diagnostic;
+use super::{Section, expression, home, parsed_expression};
 use crate::expr::{Scope, number};
-use crate::names::list;
 use crate::paper::Catalogue;
 use crate::study::{Bar, KnownMiss, Labels, Limits, Shown, Study, TableSpec, ValueSpec};
 use crate::unit::Unit;
+use bentpipe_document::names::list;
+use bentpipe_document::{Diagnostic, Errors};
 use bentpipe_units::Ratio;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -33,7 +33,7 @@ pub(super) fn read(section: &Section<'_>) -> Option<TableSpec> {
     let known = known.iter().filter_map(known_miss).collect();
     let notes = section.table("notes").map_or_else(BTreeMap::new, |notes| {
         let keys = notes.keys().into_iter();
-        let notes = keys.filter_map(|(key, _)| Some((key.clone(), notes.text(&key)?.value)));
+        let notes = keys.filter_map(|key| Some((key.clone(), notes.text(&key)?.value)));
         notes.collect()
     });
     section.finish();
@@ -106,7 +106,7 @@ pub(super) fn one_value(
 pub(super) fn selection(section: &Section<'_>) -> (Labels, Shown) {
     let at = section.table("at").map_or_else(Vec::new, |table| {
         let keys = table.keys().into_iter();
-        keys.filter_map(|(key, _)| Some((key.clone(), table.text(&key)?.value)))
+        keys.filter_map(|key| Some((key.clone(), table.text(&key)?.value)))
             .collect()
     });
     let only = section.table("only").map_or_else(Vec::new, |table| {
@@ -114,7 +114,7 @@ pub(super) fn selection(section: &Section<'_>) -> (Labels, Shown) {
         table
             .keys()
             .into_iter()
-            .map(|(key, _)| (key.clone(), points(&key)))
+            .map(|key| (key.clone(), points(&key)))
             .collect()
     });
     (at, only)
@@ -125,7 +125,7 @@ fn bar(section: &Section<'_>) -> Bar {
     let per_column = section
         .table("per_column")
         .map_or_else(BTreeMap::new, |columns| {
-            let entry = |(key, _): (String, Range<usize>)| {
+            let entry = |key: String| {
                 let section = columns.table(&key)?;
                 let limits = self::limits(&section);
                 section.finish();
@@ -208,9 +208,9 @@ fn check_known(table: &TableSpec, home: &Study, errors: &Errors) {
         ];
         for (kind, name, labels) in places.into_iter().filter(|(_, name, l)| !l.contains(name)) {
             let message = format!("a known miss names an unknown {kind} `{name}`");
-            errors.push(
+            errors.report(
                 Diagnostic::at(table.span.clone(), message)
-                    .suggest(name, labels.iter().map(String::as_str)),
+                    .suggest_from(name, labels.iter().map(String::as_str)),
             );
         }
     }
@@ -233,13 +233,13 @@ fn check_bar(table: &TableSpec, home: &Study, errors: &Errors) {
     for name in bar.per_column.keys() {
         let parts: Vec<&str> = name.split(crate::table::COLUMN_JOIN).collect();
         if !known.contains(&name.as_str()) && !parts.iter().all(|part| known.contains(part)) {
-            errors.push(
+            errors.report(
                 Diagnostic::at(
                     table.span.clone(),
                     format!("the bar names an unknown column `{name}`"),
                 )
                 .label(format!("columns are {}", list(known.iter().copied())))
-                .suggest(name, known.iter().copied()),
+                .suggest_from(name, known.iter().copied()),
             );
         }
     }
@@ -262,11 +262,11 @@ pub(super) fn check_value(
                 error =
                     error.help_instead("show the axis, or fix it with `at = { AXIS = \"point\" }`");
             }
-            errors.push(error);
+            errors.report(error);
         }
         (Ok((_, Some(measure))), Some(unit)) if measure.factor(unit).is_none() => {
             let names: Vec<&str> = Unit::names(measure).collect();
-            errors.push(
+            errors.report(
                 Diagnostic::at(
                     text.place.span.clone(),
                     format!("{} cannot be shown in `{unit}`", measure.article()),
@@ -275,7 +275,7 @@ pub(super) fn check_value(
                     "possible units are {}",
                     list(names.iter().copied())
                 ))
-                .suggest(unit, names.iter().copied()),
+                .suggest_from(unit, names.iter().copied()),
             );
         }
         _ => {}
@@ -314,12 +314,12 @@ impl Axes<'_> {
                 continue;
             };
             for point in points.iter().filter(|p| axis.point(p).is_none()) {
-                self.errors.push(
+                self.errors.report(
                     Diagnostic::at(
                         self.span.clone(),
                         format!("axis `{name}` has no point `{point}`"),
                     )
-                    .suggest(point, axis.names()),
+                    .suggest_from(point, axis.names()),
                 );
                 good = false;
             }
@@ -328,21 +328,22 @@ impl Axes<'_> {
     }
 
     fn error(&self, message: String) {
-        self.errors.push(Diagnostic::at(self.span.clone(), message));
+        self.errors
+            .report(Diagnostic::at(self.span.clone(), message));
     }
 
     fn axis(&self, name: &str) -> Option<&crate::study::Axis> {
         let found = self.home.axis(name);
         if found.is_none() {
             let known = || self.home.axes.iter().map(|a| a.name.as_str());
-            self.errors.push(
+            self.errors.report(
                 Diagnostic::at(self.span.clone(), format!("unknown axis `{name}`"))
                     .label(format!(
                         "axes of `{}` are {}",
                         self.home.name,
                         list(known())
                     ))
-                    .suggest(name, known()),
+                    .suggest_from(name, known()),
             );
         }
         found

@@ -7,8 +7,8 @@ use crate::expr::Fault;
 use crate::expr::ast::{Argument, Expr, Kind};
 use crate::expr::resolved::Number;
 use crate::metric::{Metric, Of, Selection};
-use crate::names::list;
 use crate::unit::Unit;
+use bentpipe_document::names::list;
 use bentpipe_units::{Duration, Time};
 use std::ops::Range;
 

@@ -3,9 +3,9 @@
 use super::{Dimension, Scope};
 use crate::expr::Fault;
 use crate::expr::ast::{Compare, Expr, Kind};
-use crate::names::list;
 use crate::study::{Axis, Study};
 use crate::unit::Unit;
+use bentpipe_document::names::list;
 use std::ops::Range;
 
 /// True for what can name a point.

@@ -1,11 +1,12 @@
-//! What is wrong with a scenario, in words for the person who wrote it.
+//! What is wrong with a document, in words for the person who wrote it.
 
-use crate::document::Files;
 use crate::render;
-use crate::source::{Origin, Place};
+use crate::source::{Origin, Place, Setting, printable};
+use bentpipe_units::nearest;
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// More errors than this are counted, not kept: the first ones are what the
 /// reader needs.
@@ -22,46 +23,77 @@ pub struct Diagnostic {
     related: Option<(Place, String)>,
     /// Line and column from 1, and bytes, where the place is in the file.
     position: Option<(usize, usize, Range<usize>)>,
-    /// Path and value, where the place is an axis.
-    axis: Option<(String, String)>,
+    /// The setting, where the place is one.
+    setting: Option<Setting>,
 }
 
 impl Diagnostic {
-    /// An error at a place of the file or at an axis.
-    pub(crate) fn new(place: Place, message: impl Into<String>) -> Diagnostic {
+    /// An error at a place.
+    pub fn new(place: Place, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
-            message: message.into(),
+            message: printable(&message.into()),
             label: String::new(),
             help: Vec::new(),
             place,
             related: None,
             position: None,
-            axis: None,
+            setting: None,
         }
     }
 
+    /// An error at bytes of the file.
+    pub fn at(span: Range<usize>, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Place::file(span), message)
+    }
+
+    /// An error of the file as a whole.
+    pub fn whole(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Place::Whole, message)
+    }
+
     /// Says at the place itself what was expected there.
-    pub(crate) fn label(mut self, label: impl Into<String>) -> Diagnostic {
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = label.into();
         self
     }
 
     /// Adds a line of help.
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Diagnostic {
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help.push(help.into());
         self
     }
 
+    /// Gives other help than there is.
+    #[must_use]
+    pub fn help_instead(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = vec![help.into()];
+        self
+    }
+
     /// Adds `did you mean ...?`, where there is a name near enough.
-    pub(crate) fn suggest(self, nearest: Option<&str>) -> Diagnostic {
+    #[must_use]
+    pub fn suggest(self, nearest: Option<&str>) -> Diagnostic {
         match nearest {
             Some(name) => self.help(format!("did you mean `{name}`?")),
             None => self,
         }
     }
 
+    /// As [`Diagnostic::suggest`], with the nearest of some names.
+    #[must_use]
+    pub fn suggest_from<'a>(
+        self,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Diagnostic {
+        self.suggest(nearest(name, known))
+    }
+
     /// Shows a second place.
-    pub(crate) fn related(mut self, place: Place, label: impl Into<String>) -> Diagnostic {
+    #[must_use]
+    pub fn related(mut self, place: Place, label: impl Into<String>) -> Diagnostic {
         self.related = Some((place, label.into()));
         self
     }
@@ -102,12 +134,10 @@ impl Diagnostic {
         self.position.as_ref().map(|p| p.2.clone())
     }
 
-    /// Path and value of the axis that caused the error, where one did.
+    /// The value set from outside that caused the error, where one did.
     #[must_use]
-    pub fn axis(&self) -> Option<(&str, &str)> {
-        self.axis
-            .as_ref()
-            .map(|(path, value)| (path.as_str(), value.as_str()))
+    pub fn setting(&self) -> Option<&Setting> {
+        self.setting.as_ref()
     }
 
     pub(crate) fn place(&self) -> Place {
@@ -129,17 +159,15 @@ impl Diagnostic {
                 let (line, column) = origin.source.line_column(span.start);
                 self.position = Some((line, column, span));
             }
-            Place::Axis { index, .. } => {
-                if let Some(axis) = origin.axes.get(index as usize) {
-                    self.axis = Some((axis.path.clone(), axis.value.clone()));
-                }
+            Place::Setting { index, .. } => {
+                self.setting = origin.settings.get(index as usize).cloned();
             }
             Place::Whole => {}
         }
     }
 }
 
-/// Everything that is wrong with a scenario, in the order of the file.
+/// Everything that is wrong with a document, in the order of the file.
 #[derive(Clone, Debug)]
 pub struct Diagnostics {
     /// The errors, at least one.
@@ -150,6 +178,17 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
+    /// A single error about a text.
+    #[must_use]
+    pub fn single(origin: &Origin, mut error: Diagnostic) -> Diagnostics {
+        error.locate(origin);
+        Diagnostics {
+            errors: vec![error],
+            more: 0,
+            origin: origin.clone(),
+        }
+    }
+
     /// Name of the file that the errors are in.
     #[must_use]
     pub fn file_name(&self) -> &str {
@@ -170,13 +209,13 @@ impl fmt::Display for Diagnostics {
             if i > 0 {
                 writeln!(f)?;
             }
-            f.write_str(self.file_name())?;
+            f.write_str(&printable(self.file_name()))?;
             if let (Some(line), Some(column)) = (error.line(), error.column()) {
                 write!(f, ":{line}:{column}")?;
             }
             write!(f, ": ")?;
-            if let Some((path, value)) = error.axis() {
-                write!(f, "axis value {} of {path}: ", render::axis_value(value))?;
+            if let Some(setting) = error.setting() {
+                write!(f, "{}: ", printable(&setting.describe()))?;
             }
             f.write_str(error.message())?;
         }
@@ -191,31 +230,43 @@ impl std::error::Error for Diagnostics {}
 
 /// Proof that an error was reported: whoever gets one need not report again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reported(());
+pub struct Reported(());
 
-/// Where a pass over the document puts its errors, so that it can go on.
-#[derive(Debug)]
-pub(crate) struct Errors {
+/// Where a pass over a document puts its errors, so that it can go on. Clones
+/// share what was found.
+#[derive(Clone, Debug)]
+pub struct Errors {
     origin: Origin,
-    /// Texts of the files that the document names.
-    pub(crate) files: Files,
-    found: RefCell<(Vec<Diagnostic>, usize)>,
+    found: Rc<RefCell<(Vec<Diagnostic>, usize)>>,
 }
 
 impl Errors {
-    pub(crate) fn new(origin: Origin, files: Files) -> Errors {
+    /// No errors yet.
+    #[must_use]
+    pub fn new(origin: Origin) -> Errors {
         Errors {
             origin,
-            files,
-            found: RefCell::new((Vec::new(), 0)),
+            found: Rc::default(),
         }
     }
 
-    /// Keeps an error.
-    pub(crate) fn report(&self, mut error: Diagnostic) -> Reported {
+    /// The texts that places refer to.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// True if further errors are only counted, so that the search for help
+    /// is in vain.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.found.borrow().0.len() >= KEPT
+    }
+
+    /// Keeps an error, or counts it if many are kept already.
+    pub fn report(&self, error: Diagnostic) -> Reported {
         let (kept, more) = &mut *self.found.borrow_mut();
-        // Both directions of a link may have the same queue, and it the same
-        // mistake.
+        // Two parts of a document may need the same bad value.
         if kept
             .iter()
             .any(|k| k.place == error.place && k.message == error.message)
@@ -223,7 +274,6 @@ impl Errors {
             return Reported(());
         }
         if kept.len() < KEPT {
-            error.locate(&self.origin);
             kept.push(error);
         } else {
             *more += 1;
@@ -231,40 +281,49 @@ impl Errors {
         Reported(())
     }
 
+    /// Keeps an error whose text is made only if it will be kept.
+    pub fn report_with(&self, error: impl FnOnce() -> Diagnostic) -> Reported {
+        if self.is_full() {
+            self.found.borrow_mut().1 += 1;
+            return Reported(());
+        }
+        self.report(error())
+    }
+
     /// For whoever finds only now that there were errors.
-    pub(crate) fn already(&self) -> Reported {
+    #[must_use]
+    pub fn already(&self) -> Reported {
         debug_assert!(!self.is_empty(), "nothing was reported");
         Reported(())
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// True if nothing was reported.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.found.borrow().0.is_empty()
     }
 
-    /// The value, unless there were errors.
-    pub(crate) fn finish<T>(self, value: Result<T, Reported>) -> Result<T, Diagnostics> {
-        let (mut errors, more) = self.found.into_inner();
-        match value {
-            Ok(value) if errors.is_empty() => Ok(value),
-            _ => {
-                errors.sort_by_key(|e| e.place.rank());
-                Err(Diagnostics {
-                    errors,
-                    more,
-                    origin: self.origin,
-                })
-            }
+    /// What was reported so far.
+    #[must_use]
+    pub fn take(&self) -> Diagnostics {
+        let (mut errors, more) = self.found.take();
+        errors.iter_mut().for_each(|e| e.locate(&self.origin));
+        errors.sort_by_key(|e| e.place.rank());
+        Diagnostics {
+            errors,
+            more,
+            origin: self.origin.clone(),
         }
     }
-}
 
-/// A single error about a text.
-pub(crate) fn single(origin: &Origin, error: Diagnostic) -> Diagnostics {
-    let mut error = error;
-    error.locate(origin);
-    Diagnostics {
-        errors: vec![error],
-        more: 0,
-        origin: origin.clone(),
+    /// The value, unless there were errors.
+    ///
+    /// # Errors
+    /// With what was reported.
+    pub fn finish<T>(self, value: Result<T, Reported>) -> Result<T, Diagnostics> {
+        match value {
+            Ok(value) if self.is_empty() => Ok(value),
+            _ => Err(self.take()),
+        }
     }
 }

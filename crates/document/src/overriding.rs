@@ -7,10 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 use toml::de::DeValue;
 
-/// A value to set in a [`Document`](crate::Document).
+/// A value to set in a document.
 ///
 /// ```
-/// use bentpipe_scenario::Override;
+/// use bentpipe_document::Override;
 ///
 /// assert_eq!(Override::from("2 Mbit/s").to_string(), "2 Mbit/s");
 /// assert_eq!(Override::parse("2 Mbit/s").to_toml(), "\"2 Mbit/s\"");
@@ -110,65 +110,19 @@ impl From<&DeValue<'_>> for Override {
     }
 }
 
-impl From<&str> for Override {
-    fn from(text: &str) -> Override {
-        Override(Value::Text(text.to_string()))
-    }
+macro_rules! override_from {
+    ($($type:ty),*) => {
+        $(impl From<$type> for Override {
+            fn from(value: $type) -> Override {
+                Override(Value::from(value))
+            }
+        })*
+    };
 }
 
-impl From<String> for Override {
-    fn from(text: String) -> Override {
-        Override(Value::Text(text))
-    }
-}
-
-impl From<bool> for Override {
-    fn from(flag: bool) -> Override {
-        Override(Value::Boolean(flag))
-    }
-}
-
-impl From<f64> for Override {
-    fn from(number: f64) -> Override {
-        Override(Value::Float(number))
-    }
-}
-
-impl From<i64> for Override {
-    fn from(number: i64) -> Override {
-        Override(Value::Integer(Some(number.into())))
-    }
-}
-
-impl From<u64> for Override {
-    fn from(number: u64) -> Override {
-        Override(Value::Integer(Some(number.into())))
-    }
-}
-
-impl From<u32> for Override {
-    fn from(number: u32) -> Override {
-        Override(Value::Integer(Some(number.into())))
-    }
-}
-
-impl From<Duration> for Override {
-    fn from(duration: Duration) -> Override {
-        Override::from(duration.to_string())
-    }
-}
-
-impl From<Rate> for Override {
-    fn from(rate: Rate) -> Override {
-        Override::from(rate.to_string())
-    }
-}
-
-impl From<Bytes> for Override {
-    fn from(bytes: Bytes) -> Override {
-        Override::from(bytes.to_string())
-    }
-}
+override_from!(
+    &str, String, bool, f64, i64, u64, u32, Duration, Rate, Bytes
+);
 
 impl<T: Into<Override>> From<Vec<T>> for Override {
     fn from(values: Vec<T>) -> Override {

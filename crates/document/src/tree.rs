@@ -5,52 +5,66 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Place;
+use bentpipe_units::{Bytes, Duration, Rate};
 use std::sync::Arc;
 use toml::de::{DeString, DeTable, DeValue};
 
-/// Tables and arrays inside each other, at most. A scenario needs five.
-pub(crate) const DEPTH: usize = 16;
+/// Tables and arrays inside each other, at most. A study or scenario
+/// needs five.
+pub const DEPTH: usize = 16;
 
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub(crate) struct Item {
-    pub(crate) value: Value,
-    pub(crate) place: Place,
+pub struct Item {
+    /// The value.
+    pub value: Value,
+    /// Its place.
+    pub place: Place,
 }
 
 /// A value of a TOML document.
 #[derive(Clone, Debug)]
-pub(crate) enum Value {
+pub enum Value {
+    /// A string.
     Text(String),
-    /// `None` where the number does not fit.
+    /// A whole number; `None` where the number does not fit.
     Integer(Option<i128>),
+    /// A number with a point or an exponent.
     Float(f64),
+    /// True or false.
     Boolean(bool),
+    /// A date or a time of day, which no language here uses.
     Date,
+    /// An array.
     List(Arc<Vec<Item>>),
+    /// A table.
     Table(Table),
 }
 
 /// A key with its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(crate) key: String,
-    pub(crate) key_place: Place,
-    pub(crate) item: Item,
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Its place.
+    pub key_place: Place,
+    /// The value.
+    pub item: Item,
 }
 
 /// Entries in the order of the file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub struct Table {
     entries: Arc<Vec<Entry>>,
 }
 
 impl Value {
     /// What it is, with an article.
-    pub(crate) fn kind(&self) -> &'static str {
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
         match self {
             Value::Text(_) => "a string",
-            Value::Integer(_) => "an integer",
+            Value::Integer(_) => "a whole number",
             Value::Float(_) => "a number",
             Value::Boolean(_) => "a boolean",
             Value::Date => "a date",
@@ -60,7 +74,8 @@ impl Value {
     }
 
     /// Levels of lists and tables.
-    pub(crate) fn depth(&self) -> usize {
+    #[must_use]
+    pub fn depth(&self) -> usize {
         match self {
             Value::List(items) => 1 + items.iter().map(|i| i.value.depth()).max().unwrap_or(0),
             Value::Table(t) => 1 + t.iter().map(|e| e.item.value.depth()).max().unwrap_or(0),
@@ -69,7 +84,8 @@ impl Value {
     }
 
     /// The value as TOML, for messages.
-    pub(crate) fn to_toml(&self) -> String {
+    #[must_use]
+    pub fn to_toml(&self) -> String {
         let mut text = String::new();
         self.write(&mut text);
         text
@@ -110,15 +126,20 @@ impl Value {
 }
 
 impl Table {
-    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Entry> {
+    /// All entries.
+    pub fn iter(&self) -> std::slice::Iter<'_, Entry> {
         self.entries.iter()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// True without entries.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
+    /// The entry of a key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|e| e.key == key)
     }
 
@@ -135,17 +156,44 @@ impl Table {
         &mut entries[index]
     }
 
-    pub(crate) fn remove(&mut self, key: &str) {
+    /// Removes the entry of a key, if there is one.
+    pub fn remove(&mut self, key: &str) {
         if self.get(key).is_some() {
             Arc::make_mut(&mut self.entries).retain(|e| e.key != key);
         }
     }
 
-    pub(crate) fn from_entries(entries: Vec<Entry>) -> Table {
+    /// A table of these.
+    #[must_use]
+    pub fn from_entries(entries: Vec<Entry>) -> Table {
         Table {
             entries: Arc::new(entries),
         }
     }
+}
+
+macro_rules! value_from {
+    ($($type:ty => |$x:ident| $value:expr),* $(,)?) => {
+        $(impl From<$type> for Value {
+            fn from($x: $type) -> Value {
+                $value
+            }
+        })*
+    };
+}
+
+value_from! {
+    &str => |text| Value::Text(text.to_string()),
+    String => |text| Value::Text(text),
+    bool => |flag| Value::Boolean(flag),
+    f64 => |number| Value::Float(number),
+    i32 => |number| Value::Integer(Some(number.into())),
+    i64 => |number| Value::Integer(Some(number.into())),
+    u64 => |number| Value::Integer(Some(number.into())),
+    u32 => |number| Value::Integer(Some(number.into())),
+    Duration => |time| Value::Text(time.to_string()),
+    Rate => |rate| Value::Text(rate.to_string()),
+    Bytes => |size| Value::Text(size.to_string()),
 }
 
 /// The tree of a parsed document.

@@ -1,28 +1,16 @@
 //! Errors as text, in the manner of rustc.
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::source::{Axis, Origin, Place};
+use crate::source::{Origin, Part, Place, SetBy, Setting, Source};
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use std::ops::Range;
 
 /// Width of the text where there is no terminal to ask.
 const WIDTH: usize = 100;
 
-/// The name that stands where a file name would, for values set from outside.
-const AXIS: &str = "axis value";
-
-/// `2 Mbit/s` in backticks: a string without its TOML quotes.
-pub(crate) fn axis_value(value: &str) -> String {
-    let bare = value
-        .strip_prefix('"')
-        .and_then(|v| v.strip_suffix('"'))
-        .unwrap_or(value);
-    format!("`{bare}`")
-}
-
 /// How errors look, in colour if wanted; the width is the same everywhere.
-#[must_use]
-pub fn renderer(color: bool) -> Renderer {
+fn renderer(color: bool) -> Renderer {
     let renderer = if color {
         Renderer::styled()
     } else {
@@ -31,19 +19,25 @@ pub fn renderer(color: bool) -> Renderer {
     renderer.decor_style(DecorStyle::Ascii).term_width(WIDTH)
 }
 
-/// The line after the last error of `file`: how many there are, of which the
-/// first `shown` are shown and `more` are not.
-#[must_use]
-pub fn closing_line(file: &str, shown: usize, more: usize) -> String {
-    let errors = match shown + more {
+/// The line after the last error: how many there are and where.
+fn closing_line(diagnostics: &Diagnostics) -> String {
+    let (errors, more) = (&diagnostics.errors, diagnostics.more);
+    let count = match errors.len() + more {
         1 => "1 error".to_string(),
         count => format!("{count} errors"),
     };
     let first = match more {
         0 => String::new(),
-        _ => format!(", the first {shown} shown"),
+        more => format!(": {} shown, and {more} more", errors.len()),
     };
-    format!("{file} has {errors}{first}")
+    let by = |e: &Diagnostic| e.setting().map(|s| s.by);
+    match errors.first().and_then(by) {
+        // The file itself is not wrong.
+        Some(SetBy::Option) if errors.iter().all(|e| by(e).is_some()) => {
+            format!("{count}{first} in what `--set` gives")
+        }
+        _ => format!("{} has {count}{first}", diagnostics.file_name()),
+    }
 }
 
 /// All errors, one after the other, and a line that counts them.
@@ -54,30 +48,20 @@ pub(crate) fn render(diagnostics: &Diagnostics, color: bool) -> String {
         text.push_str(&renderer.render(&[group(error, &diagnostics.origin)]));
         text.push_str("\n\n");
     }
-    let last = closing_line(
-        diagnostics.file_name(),
-        diagnostics.errors.len(),
-        diagnostics.more,
-    );
+    let last = closing_line(diagnostics);
     text.push_str(&renderer.render(&[Group::with_title(Level::ERROR.primary_title(last))]));
     text.push('\n');
     text
 }
 
 fn group<'a>(error: &'a Diagnostic, origin: &'a Origin) -> Group<'a> {
-    let title = match error.axis() {
-        Some((path, value)) => {
-            format!(
-                "axis value {} of {path}: {}",
-                axis_value(value),
-                error.message()
-            )
-        }
+    let title = match error.setting() {
+        Some(setting) => format!("{}: {}", setting.describe(), error.message()),
         None => error.message().to_string(),
     };
     let mut group = Group::with_title(Level::ERROR.primary_title(title));
-    let mut file: Vec<Annotation<'a>> = Vec::new();
-    let mut axes: Vec<Snippet<'a, Annotation<'a>>> = Vec::new();
+    let mut file: Vec<(Range<usize>, &str, AnnotationKind)> = Vec::new();
+    let mut settings: Vec<Snippet<'a, Annotation<'a>>> = Vec::new();
     let first = (error.place(), error.expected(), AnnotationKind::Primary);
     let second = error
         .second_place()
@@ -86,30 +70,26 @@ fn group<'a>(error: &'a Diagnostic, origin: &'a Origin) -> Group<'a> {
         match place {
             Place::File { start, end } => {
                 let span = origin.source.clamp(start as usize..end as usize);
-                file.push(
-                    kind.span(first_line(&origin.source.text, span))
-                        .label(label),
-                );
+                file.push((first_line(&origin.source.text, span), label, kind));
             }
-            Place::Axis { index, part } => {
-                if let Some(axis) = origin.axes.get(index as usize) {
-                    axes.push(axis_snippet(axis, part, label, kind));
+            Place::Setting { index, part } => {
+                if let Some(setting) = origin.settings.get(index as usize) {
+                    settings.push(setting_snippet(setting, part, label, kind));
                 }
             }
             Place::Whole => {}
         }
     }
-    if file.is_empty() && axes.is_empty() {
+    if file.is_empty() && settings.is_empty() {
         group = group.element(annotate_snippets::Origin::path(&*origin.source.name));
         if !error.expected().is_empty() {
             group = group.element(Level::NOTE.message(error.expected()));
         }
     }
     if !file.is_empty() {
-        let snippet = Snippet::source(&*origin.source.text).path(&*origin.source.name);
-        group = group.element(snippet.annotations(file));
+        group = group.element(file_snippet(&origin.source, &file));
     }
-    for snippet in axes {
+    for snippet in settings {
         group = group.element(snippet);
     }
     for help in error.advice() {
@@ -118,22 +98,39 @@ fn group<'a>(error: &'a Diagnostic, origin: &'a Origin) -> Group<'a> {
     group
 }
 
-fn axis_snippet<'a>(
-    axis: &Axis,
-    part: crate::source::Part,
+/// The lines of the file that are pointed at. Only these are given to the
+/// renderer, which reads all that it gets.
+fn file_snippet<'a>(
+    source: &'a Source,
+    marks: &[(Range<usize>, &'a str, AnnotationKind)],
+) -> Snippet<'a, Annotation<'a>> {
+    let start = marks.iter().map(|m| m.0.start).min().unwrap_or(0);
+    let end = marks.iter().map(|m| m.0.end).max().unwrap_or(0);
+    let (line, bytes) = source.lines_of(start..end);
+    let base = bytes.start;
+    let snippet = Snippet::source(&source.text[bytes]);
+    let marks = marks
+        .iter()
+        .map(|(span, label, kind)| kind.span(span.start - base..span.end - base).label(*label));
+    let snippet = snippet.line_start(line).path(&*source.name);
+    snippet.annotations(marks)
+}
+
+fn setting_snippet<'a>(
+    setting: &Setting,
+    part: Part,
     label: &'a str,
     kind: AnnotationKind,
 ) -> Snippet<'a, Annotation<'a>> {
-    let (line, span) = axis.line(part);
+    let (line, span) = setting.line(part);
     Snippet::source(line)
-        .path(AXIS)
+        .path(setting.by.label())
         .annotation(kind.span(span).label(label))
 }
 
 /// A range that covers several lines, cut to its first: a table as a whole is
 /// pointed at by its head.
-#[must_use]
-pub fn first_line(text: &str, span: std::ops::Range<usize>) -> std::ops::Range<usize> {
+fn first_line(text: &str, span: Range<usize>) -> Range<usize> {
     match text[span.clone()].find('\n') {
         Some(0) | None => span,
         Some(length) => span.start..span.start + length,

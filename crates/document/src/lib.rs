@@ -1,0 +1,23 @@
+//! TOML documents with places, diagnostics, and tables that are declared once.
+//!
+//! [`Parsed`] is a document in which every key and value has its place;
+//! [`Diagnostics`] point at such places in the manner of rustc. [`Override`]s
+//! set single values from outside the file.
+
+pub mod diagnostic;
+pub mod names;
+mod overriding;
+mod parsed;
+mod path;
+mod render;
+pub mod schema;
+pub mod source;
+pub mod tree;
+pub mod value;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Errors, Reported};
+pub use overriding::Override;
+pub use parsed::{Parsed, SetRules};
+pub use source::{Origin, Place, SetBy, Setting, printable};
+pub use tree::{Entry, Item, Table, Value};
+pub use value::{Problem, Scalar};

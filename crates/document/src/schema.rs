@@ -1,0 +1,266 @@
+//! What a language consists of: tables, their keys, and what these may be.
+
+use std::collections::HashSet;
+use std::fmt;
+
+/// A table and its keys.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// Where it stands, such as `link.NAME.channel`; empty for the top.
+    pub path: &'static str,
+    /// The value of `kind` that these keys belong to, where there are several.
+    pub kind: Option<&'static str>,
+    /// What messages call it, such as `link` or `the trace of`.
+    pub called: &'static str,
+    /// What it describes.
+    pub meaning: &'static str,
+    /// TOML that shows it, and that can be merged into a scenario.
+    pub example: &'static str,
+    /// Its keys. `kind` is not among them.
+    pub keys: Vec<Key>,
+}
+
+/// The tables that `kind` chooses from.
+#[derive(Clone, Debug)]
+pub struct Kinds {
+    /// Where it stands, such as `link.NAME.channel`.
+    pub path: &'static str,
+    /// What messages call it, such as `channel`.
+    pub called: &'static str,
+    /// What it describes.
+    pub meaning: &'static str,
+    /// One table for each kind.
+    pub sections: Vec<Section>,
+}
+
+/// A key of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// As written.
+    pub name: &'static str,
+    /// What it may be.
+    pub kind: Kind,
+    /// What holds where it is not written.
+    pub presence: Presence,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// Whether a key must be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// It must.
+    Required,
+    /// It need not; this value, in TOML, holds instead.
+    Default(&'static str),
+    /// It need not; this, in words, holds instead.
+    Otherwise(&'static str),
+}
+
+/// What the value of a key may be.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A string.
+    Text,
+    /// A string in a form of its own: what a message says is expected.
+    Form(&'static str),
+    /// The name of something that the document or the program knows: what.
+    Name(&'static str),
+    /// Names of nodes, this many.
+    Nodes(usize),
+    /// One name or several of something that the document knows: what.
+    Names(&'static str),
+    /// A time.
+    Duration {
+        /// Whether it may be zero.
+        zero: bool,
+    },
+    /// A rate above zero.
+    Rate,
+    /// A size.
+    Size {
+        /// Smallest, bytes.
+        min: u64,
+        /// Largest, bytes.
+        max: u64,
+    },
+    /// A probability or share.
+    Ratio,
+    /// A whole number.
+    Integer {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+    },
+    /// A number.
+    Number {
+        /// Smallest.
+        min: f64,
+        /// Largest.
+        max: f64,
+    },
+    /// A number or the word `unlimited`.
+    NumberOrUnlimited {
+        /// Smallest.
+        min: f64,
+        /// Largest.
+        max: f64,
+    },
+    /// True or false.
+    Boolean,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// A table.
+    Table(fn() -> &'static Section),
+    /// An array of tables.
+    Tables(fn() -> &'static Section),
+    /// Tables by name.
+    Named(fn() -> &'static Section),
+    /// Tables by name, each with a `kind`.
+    NamedKinds(fn() -> &'static Kinds),
+    /// A table with a `kind`, or the name of a kind alone if it needs no more
+    /// keys.
+    Kinds(fn() -> &'static Kinds),
+    /// A value of the first form, which a message describes, or a table with a
+    /// `kind`.
+    Either(&'static str, &'static Kind, fn() -> &'static Kinds),
+}
+
+/// A size of at least a byte and less than an exabyte.
+pub const SIZE: Kind = Kind::Size {
+    min: 1,
+    max: 1_000_000_000_000_000_000,
+};
+
+/// A size that fits the header of a packet.
+pub const PACKET: Kind = Kind::Size {
+    min: 1,
+    max: 65_535,
+};
+
+/// Bytes of a packet that may also be none.
+pub const HEADER: Kind = Kind::Size {
+    min: 0,
+    max: 65_535,
+};
+
+/// A time above zero.
+pub const SPAN: Kind = Kind::Duration { zero: false };
+
+/// A number from 0 to 1 that is not a share.
+pub const FACTOR: Kind = Kind::Number { min: 0.0, max: 1.0 };
+
+/// A whole number in a range.
+#[must_use]
+pub const fn integer(min: u64, max: u64) -> Kind {
+    Kind::Integer { min, max }
+}
+
+/// A number in a range.
+#[must_use]
+pub const fn number(min: f64, max: f64) -> Kind {
+    Kind::Number { min, max }
+}
+
+impl Section {
+    /// The key of that name.
+    #[must_use]
+    pub fn key(&self, name: &str) -> Option<&Key> {
+        self.keys.iter().find(|k| k.name == name)
+    }
+
+    /// This table and all below it, in the order of their keys.
+    #[must_use]
+    pub fn all(&'static self) -> Vec<&'static Section> {
+        let (mut found, mut seen) = (Vec::new(), HashSet::new());
+        self.collect(&mut found, &mut seen);
+        found
+    }
+
+    fn collect(
+        &'static self,
+        found: &mut Vec<&'static Section>,
+        seen: &mut HashSet<(&'static str, Option<&'static str>)>,
+    ) {
+        if !seen.insert((self.path, self.kind)) {
+            return;
+        }
+        found.push(self);
+        for key in &self.keys {
+            for section in key.kind.sections() {
+                section.collect(found, seen);
+            }
+        }
+    }
+}
+
+impl Kind {
+    /// The tables that a value of this kind may be.
+    #[must_use]
+    pub fn sections(&self) -> Vec<&'static Section> {
+        match self {
+            Kind::Table(section) | Kind::Tables(section) | Kind::Named(section) => vec![section()],
+            Kind::NamedKinds(kinds) | Kind::Kinds(kinds) | Kind::Either(_, _, kinds) => {
+                kinds().sections.iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Presence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Presence::Required => "required",
+            Presence::Default(text) | Presence::Otherwise(text) => text,
+        })
+    }
+}
+
+impl fmt::Display for Kind {
+    /// What is expected, as a message says it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Text => f.write_str("a string, in quotes"),
+            Kind::Name(what) => write!(f, "the name of a {what}, in quotes"),
+            Kind::Names(what) => {
+                write!(f, "the name of a {what}, in quotes, or an array of names")
+            }
+            Kind::Nodes(n) => write!(f, "an array with the names of {n} nodes"),
+            Kind::Duration { zero: true } => {
+                f.write_str("a time with its unit, such as `255.5 ms`, `2 s` or `0 s`")
+            }
+            Kind::Duration { zero: false } => {
+                f.write_str("a time above zero with its unit, such as `300 s` or `255.5 ms`")
+            }
+            Kind::Rate => f.write_str("a rate above zero with its unit, such as `2 Mbit/s`"),
+            Kind::Size { min: 0, .. } => {
+                f.write_str("a size with its unit, such as `320 kB` or `0 B`")
+            }
+            Kind::Size { min: 1, .. } => {
+                f.write_str("a size above zero with its unit, such as `3 MB` or `320 kB`")
+            }
+            Kind::Size { min, max } => write!(f, "a size from `{min} B` to `{max} B`"),
+            Kind::Ratio => f.write_str("a ratio from 0 to 1, such as `0.01` or \"1%\""),
+            Kind::Integer { min, max: u64::MAX } => write!(f, "a whole number, at least {min}"),
+            Kind::Integer { min, max } => write!(f, "a whole number from {min} to {max}"),
+            Kind::Number { min, max } => write!(f, "a number from {min} to {max}"),
+            Kind::NumberOrUnlimited { min, max } => {
+                write!(f, "a number from {min} to {max}, or \"unlimited\"")
+            }
+            Kind::Boolean => f.write_str("`true` or `false`, without quotes"),
+            Kind::OneOf(words) => {
+                f.write_str("one of ")?;
+                for (i, word) in words.iter().enumerate() {
+                    write!(f, "{}\"{word}\"", if i == 0 { "" } else { ", " })?;
+                }
+                Ok(())
+            }
+            Kind::Table(_) | Kind::Named(_) | Kind::NamedKinds(_) => f.write_str("a table"),
+            Kind::Tables(_) => f.write_str("an array of tables, such as `[{ ... }, { ... }]`"),
+            Kind::Kinds(_) => f.write_str("a table such as `{ kind = \"...\" }`"),
+            Kind::Form(expected) | Kind::Either(expected, ..) => f.write_str(expected),
+        }
+    }
+}
