@@ -27,7 +27,7 @@ use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
 
 /// Parameters of a link's retransmission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ArqSettings {
     /// What is sent again.
     pub scheme: ArqScheme,
@@ -44,7 +44,7 @@ pub struct ArqSettings {
 }
 
 /// What a link sends again after a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum ArqScheme {
     /// The packet that was lost.
     SelectiveRepeat,

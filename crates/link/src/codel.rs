@@ -26,7 +26,7 @@ use crate::Limit;
 use bentpipe_units::{Bytes, Duration, Time, math};
 
 /// Parameters of a CoDel queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct CoDelSettings {
     /// How much may wait, whatever the delay.
     pub limit: Limit,

@@ -6,7 +6,7 @@ use crate::xcp::XcpSettings;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 
 /// One direction between two nodes: queue, transmitter, propagation, channel.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct LinkSettings {
     /// Transmission rate.
     pub rate: Rate,
@@ -21,7 +21,7 @@ pub struct LinkSettings {
 }
 
 /// How much a queue holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Limit {
     /// Packets of any size.
     Packets(u32),
@@ -30,7 +30,7 @@ pub enum Limit {
 }
 
 /// A queue discipline and its parameters.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum QueueSettings {
     /// First in, first out; what does not fit is dropped.
     DropTail {
@@ -95,7 +95,7 @@ impl QueueSettings {
 }
 
 /// A loss process and its parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub enum ChannelSettings {
     /// Nothing is lost.
     Perfect,

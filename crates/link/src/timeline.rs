@@ -30,7 +30,7 @@
 use bentpipe_units::{Duration, Rate, Ratio, Time};
 
 /// What a link is like from some time on.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Piece {
     /// From when on; in a repeating timeline since the start of the period.
     pub from: Time,
@@ -51,7 +51,7 @@ pub struct Piece {
 }
 
 /// The losses of a link in a piece of its timeline.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub enum Loss {
     /// As the link's channel does.
     Channel,
@@ -63,7 +63,7 @@ pub enum Loss {
 }
 
 /// What a transmitter does while its link is down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum WhenDown {
     /// It waits; packets stay in the queue.
     Waits,
@@ -74,7 +74,7 @@ pub enum WhenDown {
 
 /// What becomes of packets that propagate when the link goes down or its route
 /// changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum InFlightPolicy {
     /// They arrive.
     #[default]
@@ -84,7 +84,7 @@ pub enum InFlightPolicy {
 }
 
 /// A link's rate, delay, loss, state and route over time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Timeline {
     pieces: Vec<Piece>,
     period: Option<Duration>,
@@ -92,12 +92,13 @@ pub struct Timeline {
     in_flight: InFlightPolicy,
     opportunities: Option<Opportunities>,
     /// Integral of the rate over a period, in bits times 1e9.
+    #[serde(skip)]
     work: u128,
 }
 
 /// Instants at which a link serves what waits then. See
 /// [`mahimahi`](crate::trace::mahimahi) for what that means.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Opportunities {
     /// In order, at least one.
     pub(crate) times: Vec<Time>,

@@ -73,7 +73,7 @@ const SHORTEST_QUEUE_INTERVAL: f64 = 0.002;
 const LEAST_UNLIMITED: f64 = 0.1;
 
 /// Parameters of an XCP queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct XcpSettings {
     /// How much may wait; what does not fit is dropped.
     pub limit: Limit,

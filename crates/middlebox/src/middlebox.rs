@@ -54,7 +54,7 @@ pub struct Counters {
 }
 
 /// A kind of box and its parameters.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum Settings {
     /// Local retransmission of what the receiver's duplicate ACKs say is lost.
     Snoop(SnoopSettings),

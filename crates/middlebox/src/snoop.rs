@@ -57,7 +57,7 @@ use bentpipe_units::{Duration, Time};
 use connection::Connection;
 
 /// Whose Snoop it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum SnoopVariant {
     /// As its authors must have meant it.
     #[default]
@@ -75,7 +75,7 @@ impl SnoopVariant {
 }
 
 /// Parameters of Snoop.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct SnoopSettings {
     /// Packets in the cache of a connection, at most.
     pub cache: u32,

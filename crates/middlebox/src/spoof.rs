@@ -42,7 +42,7 @@ use bentpipe_units::{Duration, Time};
 use connection::Connection;
 
 /// Parameters of the spoofing proxy.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct SpoofSettings {
     /// Packets in the cache of a connection, at most.
     pub cache: u32,

@@ -1,20 +1,11 @@
 //! What makes two runs the same scenario.
 
-mod boxes;
-mod flows;
-mod links;
-mod media;
-mod queues;
-mod transports;
+mod canonical;
 
-use crate::model::{Limits, Node, Scenario, Stranded};
-use bentpipe_tcp::Transport;
-use boxes::{write_middlebox, write_pep};
-use flows::write_flow;
-use links::write_link;
-use media::write_medium;
+use crate::model::Scenario;
+use canonical::Canonical;
+use serde::Serialize;
 use std::fmt::{self, Write};
-use transports::write_transport;
 
 /// Content hash of a scenario: 128 bits, printed as 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,86 +41,25 @@ impl Scenario {
     /// and routes, duration and limits. Name, description and seed do not
     /// count, so that replications share it.
     ///
-    /// The hash is FNV-1a (128 bits) over a canonical text: fields in a fixed
-    /// order, quantities as whole numbers, fractions by their bits. It changes
-    /// when a version of the program adds a field.
+    /// The hash is FNV-1a (128 bits) over [`Scenario::canonical_text`]. It
+    /// changes when a version of the program adds a field to the model.
     #[must_use]
     pub fn hash(&self) -> ScenarioHash {
         let mut fnv = Fnv(OFFSET_BASIS);
         // Writing into a hash cannot fail.
-        let _ = write_scenario(&mut fnv, self);
+        let _ = self.serialize(&mut Canonical::new(&mut fnv));
         ScenarioHash(fnv.0)
     }
 
     /// The text that [`Scenario::hash`] is computed from, to see why two
-    /// hashes differ.
+    /// hashes differ: the fields of the model in the order of their
+    /// declaration, quantities as whole numbers of their smallest unit,
+    /// fractions by their bits.
     #[must_use]
     pub fn canonical_text(&self) -> String {
         let mut text = String::new();
-        let _ = write_scenario(&mut text, self);
+        let _ = self.serialize(&mut Canonical::new(&mut text));
         text
-    }
-}
-
-// Every function below takes its value apart completely: a field that is added
-// to the model must be added here, or this file does not compile.
-
-fn write_scenario(w: &mut impl Write, scenario: &Scenario) -> fmt::Result {
-    let Scenario {
-        name: _,
-        description: _,
-        duration,
-        seed: _,
-        nodes,
-        links,
-        media,
-        flows,
-        stranded,
-        middleboxes,
-        peps,
-        limits,
-    } = scenario;
-    let Limits { events, packets } = limits;
-    writeln!(
-        w,
-        "scenario 1 duration={} events={events} packets={packets}",
-        duration.as_nanos()
-    )?;
-    // A scenario in which it makes no difference keeps its hash.
-    if *stranded == Stranded::Rerouted {
-        writeln!(w, "stranded packets are rerouted")?;
-    }
-    for Node { name } in nodes {
-        writeln!(w, "node {name:?}")?;
-    }
-    for link in links {
-        write_link(w, link)?;
-    }
-    for medium in media {
-        write_medium(w, medium)?;
-    }
-    let mut last: Option<&Transport> = None;
-    for flow in flows {
-        write_flow(w, flow)?;
-        match &flow.transport {
-            None => writeln!(w, " datagrams")?,
-            Some(transport) if last == Some(transport) => writeln!(w, " same")?,
-            Some(transport) => write_transport(w, transport)?,
-        }
-        last = flow.transport.as_ref();
-    }
-    middleboxes.iter().try_for_each(|b| write_middlebox(w, b))?;
-    peps.iter().try_for_each(|p| write_pep(w, p))
-}
-
-/// A fraction, exactly.
-struct Bits(f64);
-
-impl fmt::Display for Bits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The two zeros are the same number.
-        let x = if self.0 == 0.0 { 0.0 } else { self.0 };
-        write!(f, "{:x}", f64::to_bits(x))
     }
 }
 

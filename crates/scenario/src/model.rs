@@ -6,31 +6,35 @@ use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Time};
+use serde::Serialize;
 use std::sync::Arc;
 
 /// Index of a node in [`Scenario::nodes`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct NodeId(pub u32);
 
 /// Index of a link in [`Scenario::links`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct LinkId(pub u32);
 
 /// Index of a medium in [`Scenario::media`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct MediumId(pub u32);
 
 /// A network, the flows that cross it, and for how long.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scenario {
     /// Short name, for results.
+    #[serde(skip)]
     pub name: String,
     /// What it is about, in a sentence.
+    #[serde(skip)]
     pub description: String,
     /// Simulated time after which the run ends, if its flows have not ended
     /// it before.
     pub duration: Duration,
     /// Seed of the run, unless the caller gives another.
+    #[serde(skip)]
     pub seed: u64,
     /// The nodes.
     pub nodes: Vec<Node>,
@@ -52,14 +56,14 @@ pub struct Scenario {
 }
 
 /// A host or router.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Node {
     /// Its name in the file; `sender[3]` for the third of a counted node.
     pub name: String,
 }
 
 /// One direction between two nodes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Link {
     /// Its name in the file; the way back is `NAME.reverse`.
     pub name: String,
@@ -86,7 +90,7 @@ pub struct Link {
 
 /// What a packet does that has come to a link that is down, on a way that was
 /// chosen when it was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub enum Stranded {
     /// It takes the link: by the link's own rule it is lost there or waits. As
     /// in ns-2, where packets in flight are not routed anew.
@@ -99,7 +103,7 @@ pub enum Stranded {
 }
 
 /// A flow takes other ways from some time on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RouteChange {
     /// From when on. Packets that were sent before keep their way.
     pub at: Time,
@@ -111,7 +115,7 @@ pub struct RouteChange {
 }
 
 /// A channel that several links share, one for each terminal.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Medium {
     /// Its name in the file.
     pub name: String,
@@ -128,7 +132,7 @@ impl Scenario {
 }
 
 /// One application over one transport between two nodes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flow {
     /// Its name in the file; `download[3]` for the third of a counted flow.
     pub name: String,
@@ -152,7 +156,9 @@ pub struct Flow {
     pub reverse: Vec<LinkId>,
     /// Other ways later on, in order of time.
     pub changes: Vec<RouteChange>,
-    /// What it is made of where split-connection PEPs are on its way.
+    /// What it is made of where split-connection PEPs are on its way, which
+    /// follows from the PEPs and the routes.
+    #[serde(skip)]
     pub split: Option<Split>,
 }
 
@@ -183,7 +189,7 @@ pub struct Leg {
 }
 
 /// A split-connection PEP on a node.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SplitPep {
     /// Its name in the file.
     pub name: String,
@@ -269,7 +275,7 @@ impl Flow {
 /// A box on a node, at the near end of a link or of several. It sees the
 /// packets that pass the node into such a link, or out of its way back.
 /// Packets of flows that begin or end at the node do not pass it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Middlebox {
     /// Its name in the file.
     pub name: String,
@@ -278,13 +284,14 @@ pub struct Middlebox {
     /// The links that leave the node and whose far side it helps.
     pub toward: Vec<LinkId>,
     /// The ways back of those, in the same order.
+    #[serde(skip)]
     pub back: Vec<LinkId>,
     /// What it is.
     pub settings: bentpipe_middlebox::Settings,
 }
 
 /// What happens before the first data segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub enum Handshake {
     /// A SYN exchange is simulated and counts in the transfer time.
     #[default]
@@ -297,7 +304,7 @@ pub enum Handshake {
 }
 
 /// Bounds of a run. Hitting one is an error of that run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
     /// Events.
     pub events: u64,

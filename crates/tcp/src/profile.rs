@@ -4,7 +4,7 @@ use crate::transport::{DelayedAck, Recovery};
 use bentpipe_units::Duration;
 
 /// A host whose TCP is imitated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum HostProfile {
     /// The standards as written (RFC 5681, 6298, 6582, 6675, 7323).
     #[default]

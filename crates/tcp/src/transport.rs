@@ -6,7 +6,7 @@ use bentpipe_cc::{BuildError, Controller, HostRules, Parameters};
 use bentpipe_units::{Bytes, Duration, Segments};
 
 /// Which congestion control a transport runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum CongestionControlChoice {
     /// A named, built-in combination.
     Named(String),
@@ -26,7 +26,7 @@ pub enum CongestionControlChoice {
 }
 
 /// How losses are found and repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Recovery {
     /// Three duplicate ACKs, then slow start from one segment; no fast
     /// recovery.
@@ -76,7 +76,7 @@ impl Recovery {
 }
 
 /// When a receiver acknowledges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DelayedAck {
     /// One ACK per this many full segments; 1 acknowledges every segment.
     pub count: u32,
@@ -87,7 +87,7 @@ pub struct DelayedAck {
 }
 
 /// How the sender spaces its packets.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub enum Pacing {
     /// Packets leave as soon as the window allows.
     Off,
@@ -102,7 +102,7 @@ pub enum Pacing {
 
 /// A whole TCP endpoint: congestion control, host profile, recovery, windows,
 /// buffers and options.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Transport {
     /// The name under which results are listed.
     pub name: String,

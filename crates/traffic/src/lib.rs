@@ -11,7 +11,7 @@ pub use web::{PageConnection, Pages, WebSettings};
 use bentpipe_units::{Bytes, Duration, Rate};
 
 /// What a flow carries. `from` below is the flow's first node.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum Application {
     /// One file of `size` bytes from `from` to `to`; the flow ends when its
     /// last acknowledgement arrives.

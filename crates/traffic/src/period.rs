@@ -4,7 +4,7 @@ use bentpipe_random::Stream;
 use bentpipe_units::Duration;
 
 /// The distribution of the length of a period.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub enum Period {
     /// Always the same.
     Constant(Duration),

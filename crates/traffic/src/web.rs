@@ -24,7 +24,7 @@ use bentpipe_random::Stream;
 use bentpipe_units::{Bytes, Duration};
 
 /// Which connections carry pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum PageConnection {
     /// Each page has its own, with a handshake and a slow start.
     #[default]
@@ -42,7 +42,7 @@ impl PageConnection {
 }
 
 /// The parameters of the model.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct WebSettings {
     /// Mean size of a page before it is truncated.
     pub mean: Bytes,

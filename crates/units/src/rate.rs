@@ -4,7 +4,7 @@ use crate::{Bytes, Duration};
 use core::fmt;
 
 /// A rate in whole bits per second.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize)]
 pub struct Rate(u64);
 
 impl Rate {

@@ -3,7 +3,7 @@
 use core::fmt;
 
 /// A number from 0 to 1: a probability, a share, a utilisation.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Default)]
+#[derive(Clone, Copy, PartialEq, PartialOrd, Default, serde::Serialize)]
 pub struct Ratio(f64);
 
 impl Ratio {

@@ -5,7 +5,7 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 /// The value of one parameter, as given.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum ParameterValue {
     /// A number without a unit.
     Number(f64),
@@ -64,7 +64,7 @@ impl From<&str> for ParameterValue {
 }
 
 /// Parameters by name, in the order of their names.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Parameters(BTreeMap<String, ParameterValue>);
 
 impl Parameters {

@@ -3,7 +3,7 @@
 use bentpipe_units::{Bytes, Duration, Rate};
 
 /// A channel that several terminals share, and the rule by which they do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct MediumSettings {
     /// Rate of the channel.
     pub rate: Rate,
@@ -15,7 +15,7 @@ pub struct MediumSettings {
 }
 
 /// Who may send when.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum AccessSettings {
     /// Fixed TDMA: every slot has its owner.
     Tdma {
@@ -44,7 +44,7 @@ pub enum AccessSettings {
 }
 
 /// How time is divided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct FrameSettings {
     /// Length of a frame.
     pub length: Duration,
@@ -58,7 +58,7 @@ pub struct FrameSettings {
 }
 
 /// Where the one sits that assigns the slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Scheduler {
     /// At the hub: a request takes the whole hop, and so does the answer.
     Ground,
@@ -70,7 +70,7 @@ pub enum Scheduler {
 }
 
 /// How requests for slots reach the scheduler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Requests {
     /// Every terminal has a minislot of its own in every frame.
     Preassigned,
@@ -86,7 +86,7 @@ pub enum Requests {
 }
 
 /// ALOHA.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct AlohaSettings {
     /// Slot length; `None` for unslotted ALOHA. A packet longer than a slot
     /// takes several in a row.

@@ -5,7 +5,7 @@ use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 
 /// Parameters of random early detection. [`RedSettings::preset`] gives them
 /// all; the fields are then changed one by one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct RedSettings {
     /// How much may wait, whatever the average. In packets: this many; under
     /// [`RedMode::Bytes`] they are packets of `mean_packet`, as `limit_` of
@@ -47,7 +47,7 @@ pub struct RedSettings {
 }
 
 /// What a RED queue counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum RedMode {
     /// Packets, each as likely to be dropped as another.
     Packets,
@@ -56,7 +56,7 @@ pub enum RedMode {
 }
 
 /// Parameters of Adaptive RED.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct AdaptiveSettings {
     /// Least time between two adaptations.
     pub interval: Duration,

@@ -4,7 +4,7 @@ use bentpipe_tcp::Transport;
 use bentpipe_units::Bytes;
 
 /// When a PEP answers a SYN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Accept {
     /// At once.
     #[default]
@@ -19,7 +19,7 @@ impl Accept {
 }
 
 /// What the relay buffer and the receive buffer have to do with each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Pool {
     /// Each has its own room.
     #[default]
@@ -36,7 +36,7 @@ impl Pool {
 }
 
 /// The settings of a split-connection PEP.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SplitSettings {
     /// Bytes that were relayed and that the onward leg has not acknowledged, at
     /// most, in each direction.
