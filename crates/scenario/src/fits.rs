@@ -18,7 +18,7 @@ pub(crate) fn misfit(transport: &Transport, application: &Application) -> Option
     match application {
         Application::OnOff { .. } | Application::Web(_) if ideal => Some(Misfit::Pauses),
         Application::Web(web) => {
-            let one_way = transport.profile.rules().sender.is_ns2();
+            let one_way = transport.profile.rules().stack.is_ns2();
             let several = web.connection == PageConnection::Page;
             (one_way && several).then_some(Misfit::Connections)
         }

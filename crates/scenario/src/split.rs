@@ -131,7 +131,7 @@ fn legs(
             settings: place.settings.clone(),
         });
     }
-    let one_way = |leg: &Leg| leg.transport.profile.rules().sender.is_ns2();
+    let one_way = |leg: &Leg| leg.transport.profile.rules().stack.is_ns2();
     if let (Some(pep), true) = (split.peps.first(), split.legs.iter().any(one_way)) {
         return Err((pep.place, NoSplit::NoFlowControl));
     }

@@ -82,6 +82,7 @@ mistakes! {
     unknown_queue_word: ["queue = \"100 packets\"" => "queue = \"red\""];
     unknown_application: ["kind = \"transfer\", size" => "kind = \"transfr\", size"];
     unknown_profile: ["base = \"mtsi\"" => "base = \"mtsi\"\nprofile = \"linux-2.3\""];
+    rack_without_linux: ["base = \"mtsi\"" => "base = \"mtsi\"\nprofile = \"linux-2.4\"\nrecovery = \"rack\""];
     unknown_start: ["base = \"mtsi\"" => "base = \"mtsi\"\nstart = \"hystart\""];
     missing_key: ["rate = \"2 Mbit/s\"\n" => ""];
     missing_keys_of_a_flow: ["from = \"server\"\n" => "", "transport = \"mine\"\n" => ""];

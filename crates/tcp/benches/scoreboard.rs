@@ -13,12 +13,12 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 
 const MSS: u32 = 1448;
 
-fn sender(window: u32, recovery: Recovery) -> (Endpoint, Vec<Packet>) {
+fn sender(window: u32, profile: HostProfile, recovery: Recovery) -> (Endpoint, Vec<Packet>) {
     let transport = Transport {
         name: "bench".into(),
         congestion_control: CongestionControlChoice::Named("fixed-window".into()),
         parameters: Parameters::new().with("window", f64::from(window)),
-        profile: HostProfile::Rfc,
+        profile,
         recovery,
         mss: MSS,
         initial_window: f64::from(window),
@@ -68,19 +68,23 @@ fn acks(window: u32) -> Vec<Packet> {
 }
 
 fn selective_acknowledgements(c: &mut Criterion) {
-    for (name, recovery) in [("sack", Recovery::Sack), ("rack", Recovery::Rack)] {
-        recovery_by(c, name, recovery);
+    let hosts = [
+        ("sack", HostProfile::Rfc, Recovery::Sack),
+        ("rack", HostProfile::Linux, Recovery::Rack),
+    ];
+    for (name, profile, recovery) in hosts {
+        recovery_by(c, name, profile, recovery);
     }
 }
 
-fn recovery_by(c: &mut Criterion, name: &str, recovery: Recovery) {
+fn recovery_by(c: &mut Criterion, name: &str, profile: HostProfile, recovery: Recovery) {
     let mut group = c.benchmark_group(format!("one SACK, 1% lost, {name}"));
     for window in [100u32, 10_000, 100_000] {
         let acks = acks(window);
         group.throughput(Throughput::Elements(acks.len() as u64));
         group.bench_function(format!("window of {window}"), |b| {
             b.iter_batched(
-                || sender(window, recovery),
+                || sender(window, profile, recovery),
                 |(mut endpoint, mut out)| {
                     for ack in &acks {
                         out.clear();

@@ -1,17 +1,23 @@
 //! One end of a connection: handshake, sending and receiving half, timers.
 
+mod closing;
 mod reopen;
 
-use crate::linux::quickack::QuickAck;
+pub use closing::ConnectionState;
+
+use crate::options::Recovery;
 use crate::packet::{
-    CONGESTION_HEADER_BYTES, CORRUPTION_BYTES, Packet, Snack, Transmit, ecn, flags, priority,
-    timestamp,
+    CONGESTION_HEADER_BYTES, CORRUPTION_BYTES, MAX_WINDOW, Packet, Snack, Transmit, ecn, flags,
+    priority, timestamp,
 };
+use crate::profile::StackKind;
+use crate::receiver::holes::Holes;
+use crate::receiver::quickack::QuickAck;
 use crate::receiver::{Answer, Receiver};
 use crate::rtt::RttEstimator;
-use crate::sender::{Sender, SenderCounters};
-use crate::snack::Holes;
-use crate::{Recovery, SenderRules, Transport};
+use crate::sender::Sender;
+use crate::sender_core::SenderCounters;
+use crate::transport::Transport;
 use bentpipe_cc::{Controller, PathKnowledge, Phase, QueueReport};
 use bentpipe_units::{Bytes, Duration, Time};
 
@@ -26,6 +32,29 @@ pub(crate) enum Connection {
     Established,
     /// Gone by a RST, ours or the peer's.
     Reset,
+}
+
+/// The SYNs that were sent.
+#[derive(Clone, Copy, Debug)]
+struct Handshake {
+    /// When the next one is due.
+    deadline: Time,
+    /// When the last one was sent, and how many were.
+    sent_at: Time,
+    sent: u32,
+    /// How many of them a timeout sent.
+    timeouts: u32,
+}
+
+impl Default for Handshake {
+    fn default() -> Handshake {
+        Handshake {
+            deadline: Time::MAX,
+            sent_at: Time::ZERO,
+            sent: 0,
+            timeouts: 0,
+        }
+    }
 }
 
 /// The sender's state, for time series.
@@ -50,10 +79,7 @@ pub struct Endpoint {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     pub(crate) connection: Connection,
-    handshake_rtt: RttEstimator,
-    pub(crate) handshake_deadline: Time,
-    handshake_sent_at: Time,
-    handshake_sent: u32,
+    handshake: Handshake,
     pub(crate) peer: u32,
     pub(crate) header: u32,
     timestamps: bool,
@@ -76,10 +102,6 @@ const SYN_BYTES: u16 = 60;
 /// The same of a one-way agent of ns-2, which negotiates nothing.
 const SYN_BYTES_OF_NS2: u16 = 40;
 
-/// The largest window that can be advertised, about 2^30 (RFC 7323, section
-/// 2.3). It also keeps SACK blocks within 31 bits of the acknowledgement.
-pub(crate) const MAX_WINDOW: u32 = 65_535 << 14;
-
 impl Endpoint {
     /// An endpoint that runs `transport` with congestion control `cc`; packets
     /// go to endpoint `peer`.
@@ -88,28 +110,22 @@ impl Endpoint {
         let rules = transport.profile.rules();
         let advertised = transport.receive_buffer.get() / rules.receive_buffer_divisor;
         let window = advertised.clamp(1, u64::from(MAX_WINDOW)) as u32;
-        let one_way = rules.sender.is_ns2();
+        let one_way = rules.stack.is_ns2();
         let sender = Sender::new(transport, cc, peer, u64::from(window));
-        let sack = match &sender.agent {
-            Some(agent) => agent.uses_sack(),
-            None => transport.recovery.uses_sack(),
-        };
-        let mut receiver = Receiver::new(transport.delayed_ack, sack, !one_way, window);
-        if rules.sender == SenderRules::Linux {
-            let quickack = QuickAck::new(transport.delayed_ack, window, sender.mss);
+        let mut receiver =
+            Receiver::new(transport.delayed_ack, sender.uses_sack(), !one_way, window);
+        if rules.stack == StackKind::Linux {
+            let quickack = QuickAck::new(transport.delayed_ack, window, sender.core.mss);
             receiver.quickack = Some(Box::new(quickack));
         }
         if transport.recovery == Recovery::Snack {
-            receiver.holes = Some(Box::new(Holes::new(sender.mss)));
+            receiver.holes = Some(Box::new(Holes::new(sender.core.mss)));
         }
         Endpoint {
             sender,
             receiver,
             connection: Connection::Closed,
-            handshake_rtt: RttEstimator::new(&rules, transport.minimum_rto),
-            handshake_deadline: Time::MAX,
-            handshake_sent_at: Time::ZERO,
-            handshake_sent: 0,
+            handshake: Handshake::default(),
             peer,
             header: transport.header_bytes(),
             timestamps: transport.timestamps,
@@ -133,18 +149,21 @@ impl Endpoint {
     /// True where the congestion control wants to be told about its path.
     #[must_use]
     pub fn wants_path(&self) -> bool {
-        self.sender.cc.needs_path()
+        self.sender.core.cc.needs_path()
     }
 
     /// Tells the congestion control about its path.
     pub fn tell_path(&mut self, path: &PathKnowledge) {
-        self.sender.cc.on_path(path, &mut self.sender.window);
-        self.sender.take_requests();
+        self.sender
+            .core
+            .cc
+            .on_path(path, &mut self.sender.core.window);
+        self.sender.core.take_requests();
     }
 
     /// The peer's receive window, where no handshake tells it.
     pub fn assume_window(&mut self, window: Bytes) {
-        self.sender.receive_window = window.get().min(u64::from(MAX_WINDOW));
+        self.sender.core.snd.window = window.get().min(u64::from(MAX_WINDOW));
     }
 
     /// True once data can flow.
@@ -170,7 +189,7 @@ impl Endpoint {
     /// The application offers no more: what it offered but was not sent yet
     /// is withdrawn.
     pub fn withdraw_unsent(&mut self) {
-        self.sender.offered = self.sender.next;
+        self.sender.core.snd.offered = self.sender.core.snd.next;
     }
 
     /// Takes a packet that arrived at `now`.
@@ -198,7 +217,8 @@ impl Endpoint {
             }
         }
         let is_bare = is_empty(packet);
-        if packet.has(flags::ACK) && (is_bare || packet.acknowledgement > self.sender.una) {
+        if packet.has(flags::ACK) && (is_bare || packet.acknowledgement > self.sender.core.snd.una)
+        {
             self.sender.on_acknowledgement(now, packet, out);
         }
         if is_bare {
@@ -214,8 +234,8 @@ impl Endpoint {
 
     /// Does what has become due at `now`.
     pub fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        if now >= self.handshake_deadline {
-            self.handshake_rtt.back_off();
+        if now >= self.handshake.deadline {
+            self.handshake.timeouts += 1;
             self.send_syn(now, out);
         }
         if self.receiver.is_due(now) {
@@ -228,19 +248,22 @@ impl Endpoint {
     #[must_use]
     pub fn deadline(&self) -> Time {
         self.sender
+            .core
             .deadline()
             .min(self.receiver.next_deadline())
-            .min(self.handshake_deadline)
+            .min(self.handshake.deadline)
     }
 
     fn send_syn<T: Transmit>(&mut self, now: Time, out: &mut T) {
         let mut packet = Packet::new(self.peer);
         packet.flags = flags::SYN;
         let opens = self.connection == Connection::SynSent;
-        packet.bytes = match &self.sender.agent {
-            Some(agent) if opens && agent.opens_with_a_segment() => self.sender.full_packet(),
-            _ if self.one_way => SYN_BYTES_OF_NS2,
-            _ => SYN_BYTES,
+        packet.bytes = if opens && self.sender.opens_with_a_segment() {
+            self.sender.core.full_packet()
+        } else if self.one_way {
+            SYN_BYTES_OF_NS2
+        } else {
+            SYN_BYTES
         };
         packet.timestamp = timestamp(now);
         // Else both ends have buffers of the same size.
@@ -250,9 +273,9 @@ impl Endpoint {
         if self.connection == Connection::SynReceived {
             self.receiver.acknowledge(&mut packet);
         }
-        self.handshake_sent += 1;
-        self.handshake_sent_at = now;
-        self.handshake_deadline = now + self.handshake_rtt.rto();
+        self.handshake.sent += 1;
+        self.handshake.sent_at = now;
+        self.handshake.deadline = now + self.handshake_rtt().rto();
         out.transmit(packet);
     }
 
@@ -270,11 +293,11 @@ impl Endpoint {
             (Connection::SynSent, true, true) => {
                 self.learn_window(packet);
                 if self.timestamps && self.receiver.quickack.is_some() {
-                    self.sender.echo = packet.timestamp;
+                    self.sender.core.headers.echo = packet.timestamp;
                 }
                 self.establish(now);
                 // ns-2 knows two steps; the first data is the third.
-                if !self.one_way || !self.sender.has_data() {
+                if !self.one_way || !self.sender.core.has_data() {
                     self.send_ack(now, out);
                 }
                 self.sender.send(now, out);
@@ -289,30 +312,39 @@ impl Endpoint {
         }
     }
 
+    /// The estimator of the handshake, which has no sample yet.
+    fn handshake_rtt(&self) -> RttEstimator {
+        let core = &self.sender.core;
+        core.rtt.unsampled(core.rules, self.handshake.timeouts)
+    }
+
     fn learn_window(&mut self, packet: &Packet) {
         if packet.window > 0 {
-            self.sender.receive_window = u64::from(packet.window);
+            self.sender.core.snd.window = u64::from(packet.window);
         }
     }
 
     fn establish(&mut self, now: Time) {
         self.connection = Connection::Established;
-        self.handshake_deadline = Time::MAX;
-        if self.handshake_sent == 1 {
-            let cwnd = self.sender.window.cwnd;
-            self.sender.rtt.sample(self.handshake_sent_at, now, cwnd);
+        self.handshake.deadline = Time::MAX;
+        if self.handshake.sent == 1 {
+            let cwnd = self.sender.core.window.cwnd;
+            self.sender
+                .core
+                .rtt
+                .sample(self.handshake.sent_at, now, cwnd);
             if let Some(holes) = &mut self.receiver.holes {
-                holes.set_round_trip(self.sender.rtt.fine());
+                holes.set_round_trip(self.sender.core.rtt.fine());
             }
             if let Some(quickack) = &mut self.receiver.quickack {
-                let rtt = &self.sender.rtt;
+                let rtt = &self.sender.core.rtt;
                 quickack.set_round_trip(now, rtt.fine(), rtt.rto());
             }
             self.sender
-                .established(Some(now), Some(now.since(self.handshake_sent_at)));
+                .established(Some(now), Some(now.since(self.handshake.sent_at)));
         } else {
             self.sender.established(Some(now), None);
-            self.sender.handshake_was_lost(&self.handshake_rtt);
+            self.sender.handshake_was_lost(self.handshake_rtt());
         }
     }
 
@@ -328,7 +360,7 @@ impl Endpoint {
         if extra & flags::PROBE != 0 {
             packet.priority |= priority::LOW;
         }
-        packet.sequence = self.sender.next;
+        packet.sequence = self.sender.core.snd.next;
         self.receiver.acknowledge(&mut packet);
         if self.timestamps {
             packet.timestamp = timestamp(now);
@@ -357,24 +389,24 @@ impl Endpoint {
     /// ([`Endpoint::on_queue`]).
     #[must_use]
     pub fn wants_queue_reports(&self) -> bool {
-        self.sender.wants_queue_reports()
+        self.sender.core.cc.wants_queue_reports()
     }
 
     /// The queue at the sender's own node, about once a frame.
     pub fn on_queue(&mut self, report: &QueueReport) {
-        self.sender.on_queue(report);
+        self.sender.core.on_queue(report);
     }
 
     /// Payload bytes acknowledged by the peer.
     #[must_use]
     pub fn acknowledged(&self) -> Bytes {
-        Bytes::new(self.sender.acknowledged())
+        Bytes::new(self.sender.core.acknowledged())
     }
 
     /// Payload bytes that the application has offered.
     #[must_use]
     pub fn offered(&self) -> Bytes {
-        Bytes::new(self.sender.offered.min(self.sender.fin))
+        Bytes::new(self.sender.core.snd.offered.min(self.sender.core.snd.fin))
     }
 
     /// Payload bytes delivered in order to the application.
@@ -392,29 +424,29 @@ impl Endpoint {
     /// What the sending half has done so far.
     #[must_use]
     pub fn counters(&self) -> &SenderCounters {
-        &self.sender.counters
+        &self.sender.core.counters
     }
 
     /// Round-trip times seen by the sending half.
     #[must_use]
     pub fn rtt(&self) -> &RttEstimator {
-        &self.sender.rtt
+        &self.sender.core.rtt
     }
 
     /// Largest congestion window so far, segments.
     #[must_use]
     pub fn max_cwnd(&self) -> f64 {
-        self.sender.max_cwnd
+        self.sender.core.max_cwnd
     }
 
     /// The sender's state now.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
-            cwnd: self.sender.window.cwnd,
-            ssthresh: self.sender.window.ssthresh,
+            cwnd: self.sender.core.window.cwnd,
+            ssthresh: self.sender.core.window.ssthresh,
             flight: self.sender.flight(),
-            rtt: self.sender.rtt.latest(),
+            rtt: self.sender.core.rtt.latest(),
             phase: self.sender.phase(),
         }
     }

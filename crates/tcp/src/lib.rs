@@ -6,36 +6,32 @@
 //! a [`Transport`]: congestion control, [`HostProfile`], recovery, windows,
 //! buffers and options.
 
-mod acknowledgement;
-mod actions;
 mod catalogue;
-mod closing;
-mod congestion;
 mod endpoint;
-mod imitated;
+mod host_stack;
 mod linux;
 mod ns2;
+mod options;
 pub mod packet;
-mod persist;
-mod probes;
 mod profile;
 mod rate;
-mod receive_buffer;
 mod receiver;
+mod rfc;
 mod rtt;
 mod scoreboard;
 mod sender;
-mod snack;
+mod sender_core;
+mod stack;
 mod transport;
 
 pub use catalogue::{
     DEFAULT_BUFFER, DEFAULT_PACKET, NamedTransport, TransportSettings, find_transport,
     nearest_transport, transports,
 };
-pub use closing::ConnectionState;
-pub use endpoint::{Endpoint, Snapshot};
+pub use endpoint::{ConnectionState, Endpoint, Snapshot};
+pub use options::{DelayedAck, Pacing, Recovery};
 pub use packet::{Packet, Transmit};
-pub use profile::{HostProfile, RtoRule, Rules, SenderRules};
+pub use profile::{HostProfile, RtoRule, Rules, StackKind};
 pub use rtt::RttEstimator;
-pub use sender::SenderCounters;
-pub use transport::{CongestionControlChoice, DelayedAck, Pacing, Recovery, Transport};
+pub use sender_core::SenderCounters;
+pub use transport::{CongestionControlChoice, Transport, TransportError};

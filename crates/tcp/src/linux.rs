@@ -42,19 +42,20 @@
 //!   of send buffers, which never held a transfer back.
 
 mod ack;
-mod alert;
-pub(crate) mod lateness;
+mod fastretrans;
 mod limited;
 mod order;
 mod output;
 mod prr;
-pub(crate) mod quickack;
 mod rack;
 mod timer;
 mod tlp;
 mod undo;
 
-use crate::sender::{self, Sender};
+use crate::packet::{Packet, Transmit};
+use crate::sender_core::SenderCore;
+use crate::stack::Stack;
+use bentpipe_cc::Phase;
 use bentpipe_units::{Time, math};
 use limited::Limited;
 use order::Order;
@@ -145,7 +146,7 @@ impl Linux {
     }
 
     /// cwnd in whole segments.
-    pub(super) fn window(s: &Sender) -> usize {
+    pub(super) fn window(s: &SenderCore) -> usize {
         math::floor(s.window.cwnd).max(1.0) as usize
     }
 
@@ -155,21 +156,12 @@ impl Linux {
     }
 
     /// Segments that are not simply under way: arrived out of order, or lost.
-    pub(super) fn left_out(s: &Sender) -> u32 {
+    pub(super) fn left_out(s: &SenderCore) -> u32 {
         s.board.sacked() + s.board.lost()
     }
 
-    pub(super) fn set_state(&mut self, s: &mut Sender, state: State) {
-        self.state = state;
-        s.state = match state {
-            State::Open | State::Disorder | State::Cwr => sender::State::Open,
-            State::Recovery => sender::State::Recovery,
-            State::Loss => sender::State::Loss,
-        };
-    }
-
     /// Takes segment `number` for lost; true if it is to be sent again for that.
-    pub(super) fn lose(&mut self, s: &mut Sender, number: u64) -> bool {
+    pub(super) fn lose(&mut self, s: &mut SenderCore, number: u64) -> bool {
         let waits = s.board.lose_number(number);
         if waits {
             self.lost += 1;
@@ -180,7 +172,43 @@ impl Linux {
     }
 
     /// When the first unacknowledged segment was sent last.
-    pub(super) fn head_sent_at(s: &Sender) -> Option<Time> {
+    pub(super) fn head_sent_at(s: &SenderCore) -> Option<Time> {
         s.board.head().map(|head| head.sent_at)
+    }
+}
+
+impl Stack for Linux {
+    fn uses_sack(&self, _s: &SenderCore) -> bool {
+        true
+    }
+
+    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        self.send_permitted(s, now, out);
+    }
+
+    fn on_acknowledgement<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        packet: &Packet,
+        out: &mut T,
+    ) {
+        self.acknowledged(s, now, packet, out);
+    }
+
+    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        self.on_timer(s, now, out);
+    }
+
+    fn flight(&self, s: &SenderCore) -> usize {
+        s.board.flight()
+    }
+
+    fn phase(&self, s: &SenderCore) -> Phase {
+        match s.cc.phase(&s.window) {
+            Phase::Own(name) => Phase::Own(name),
+            _ if self.state == State::Recovery => Phase::Recovery,
+            phase => phase,
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 mod congestion;
 mod snack;
+mod timestamps;
 
 pub use congestion::{CONGESTION_HEADER_BYTES, CongestionHeader, SACK_BLOCKS_BESIDE};
 pub use snack::{CORRUPTION_BYTES, SNACK_SEGMENTS, Snack};
-
-use bentpipe_units::Time;
+pub(crate) use timestamps::{echoed_at, is_older, timestamp};
 
 /// Most SACK blocks in a packet; with timestamps no more fit the option space.
 pub const MAX_SACK_BLOCKS: usize = 3;
@@ -72,6 +72,10 @@ pub struct SackBlock {
     /// One past the last byte.
     pub end: u32,
 }
+
+/// The largest window that can be advertised, about 2^30 (RFC 7323, section
+/// 2.3). It also keeps SACK blocks within 31 bits of the acknowledgement.
+pub(crate) const MAX_WINDOW: u32 = 65_535 << 14;
 
 /// A packet. Payload never exists; sequence numbers are byte offsets of the
 /// stream and do not wrap.
@@ -140,6 +144,24 @@ impl Packet {
         self.priority & bit != 0
     }
 
+    /// The SACK blocks as ranges of the stream: first byte, and one past the
+    /// last.
+    #[inline]
+    pub(crate) fn sack_ranges(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let absolute = |x: u32| {
+            self.acknowledgement
+                .wrapping_add_signed(i64::from(x.cast_signed()))
+        };
+        self.sack[..usize::from(self.sack_count)]
+            .iter()
+            .map(move |block| (absolute(block.start), absolute(block.end)))
+    }
+
+    /// True for the empty segment that probes a closed receive window.
+    pub(crate) const fn is_window_probe(&self) -> bool {
+        self.flags & (flags::PROBE | flags::DUMMY) == flags::DUMMY
+    }
+
     /// True if `flag` is set.
     #[must_use]
     pub const fn has(&self, flag: u8) -> bool {
@@ -147,20 +169,13 @@ impl Packet {
     }
 }
 
-/// `t` as a timestamp option carries it.
-#[must_use]
-pub(crate) fn timestamp(t: Time) -> u32 {
-    // Truncation is the wrap of a 32-bit timestamp clock.
-    (t.as_nanos() / 1_000) as u32
-}
-
 /// Where an endpoint's packets go.
 pub trait Transmit {
     /// Sends `packet` now.
     fn transmit(&mut self, packet: Packet);
 
-    /// True if nobody should send more for now: a bound on packets alive is
-    /// reached, and the run is about to end for it.
+    /// True if no more packets can be taken: the bound on packets in flight is
+    /// reached, and the run is about to end with that error.
     fn is_full(&self) -> bool {
         false
     }

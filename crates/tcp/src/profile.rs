@@ -1,9 +1,9 @@
 //! Host profiles: how a host's TCP behaves around its congestion control.
 
-use crate::transport::{DelayedAck, Recovery};
+use crate::options::{DelayedAck, Recovery};
 use bentpipe_units::Duration;
 
-/// A host whose TCP is imitated.
+/// A host whose TCP is modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum HostProfile {
     /// The standards as written (RFC 5681, 6298, 6582, 6675, 7323).
@@ -41,35 +41,35 @@ pub enum RtoRule {
     Linux6,
 }
 
-/// Whose code the sending half follows between an acknowledgement and the
+/// The host stack of a profile: the code between an acknowledgement and the
 /// congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SenderRules {
-    /// The standards, with what the other rules change in them.
+pub enum StackKind {
+    /// The standards, with the changes that the other rules make.
     Rfc,
     /// The one-way agents of ns-2: Tahoe, Reno, Newreno, Sack1, Vegas.
     Ns2Agent,
     /// The agent TCP/Linux of ns-2.
     Ns2Linux,
-    /// Linux 6, both halves; with another recovery than `rack` only the
-    /// receiving half.
+    /// Linux 6, both halves; with a recovery without SACK only the receiving
+    /// half.
     Linux,
 }
 
-impl SenderRules {
+impl StackKind {
     /// True for the agents of ns-2, whose connections have no three-way
     /// handshake and whose receivers are ns-2's sinks.
     #[must_use]
     pub const fn is_ns2(self) -> bool {
-        matches!(self, SenderRules::Ns2Agent | SenderRules::Ns2Linux)
+        matches!(self, StackKind::Ns2Agent | StackKind::Ns2Linux)
     }
 }
 
 /// The rules of a host profile, as the endpoint reads them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// Whose code the sending half follows.
-    pub sender: SenderRules,
+    /// The host stack.
+    pub stack: StackKind,
     /// Retransmission timeout rule.
     pub rto: RtoRule,
     /// Clock tick of RTT measurements and timers.
@@ -138,11 +138,25 @@ impl HostProfile {
             .map_or("rfc", |(n, _)| n)
     }
 
-    /// What the profile means.
+    /// The rules of the profile, in one place for all endpoints.
+    pub(crate) fn static_rules(self) -> &'static Rules {
+        static RULES: [Rules; 6] = {
+            let mut rules = [HostProfile::Rfc.rules(); 6];
+            let mut i = 0;
+            while i < rules.len() {
+                rules[i] = HostProfile::ALL[i].1.rules();
+                i += 1;
+            }
+            rules
+        };
+        &RULES[self as usize]
+    }
+
+    /// The rules of the profile.
     #[must_use]
     pub const fn rules(self) -> Rules {
         let rfc = Rules {
-            sender: SenderRules::Rfc,
+            stack: StackKind::Rfc,
             rto: RtoRule::Rfc6298,
             tick: Duration::from_millis(1),
             minimum_rto: Duration::from_secs(1),
@@ -172,7 +186,7 @@ impl HostProfile {
         // ns-default.tcl of 2.35: tick_ 0.01, minrto_ 0.2, maxrto_ 60,
         // rtxcur_init_ 3.0, windowInit_ 2, singledup_ 1, no timestamps.
         let ns2 = Rules {
-            sender: SenderRules::Ns2Agent,
+            stack: StackKind::Ns2Agent,
             rescues_tail: false,
             rto: RtoRule::Ns2,
             tick: Duration::from_millis(10),
@@ -197,7 +211,7 @@ impl HostProfile {
             HostProfile::Ns2 => ns2,
             // Agent/TCP/Linux: maxrto_ 120, ticks of 1 ms with a module.
             HostProfile::Ns2Linux => Rules {
-                sender: SenderRules::Ns2Linux,
+                stack: StackKind::Ns2Linux,
                 rto: RtoRule::Ns2Linux,
                 tick: Duration::from_millis(1),
                 maximum_rto: Duration::from_secs(120),
@@ -253,7 +267,7 @@ impl HostProfile {
             // include/net/tcp.h; the ACK timer is the largest delay, which the
             // receiver works out below it.
             HostProfile::Linux => Rules {
-                sender: SenderRules::Linux,
+                stack: StackKind::Linux,
                 rto: RtoRule::Linux6,
                 minimum_rto: Duration::from_millis(200),
                 maximum_rto: Duration::from_secs(120),

@@ -152,5 +152,4 @@ impl RateSampler {
 }
 
 #[cfg(test)]
-#[path = "rate_tests.rs"]
 mod tests;

@@ -1,12 +1,17 @@
 //! The receiving half: reassembly, acknowledgements, SACK and D-SACK blocks.
 
-use crate::congestion::Returned;
-use crate::linux::quickack::{Decision, QuickAck};
+pub(crate) mod buffer;
+mod feedback;
+pub(crate) mod holes;
+pub(crate) mod quickack;
+
+use crate::options::DelayedAck;
 use crate::packet::{MAX_SACK_BLOCKS, Packet, SACK_BLOCKS_BESIDE, SackBlock, ecn, flags};
-use crate::receive_buffer::ReceiveBuffer;
-use crate::snack::Holes;
-use crate::transport::DelayedAck;
 use bentpipe_units::Time;
+use buffer::ReceiveBuffer;
+use feedback::Feedback;
+use holes::Holes;
+use quickack::{Decision, QuickAck};
 use std::collections::VecDeque;
 
 /// What an arrived data packet asks for.
@@ -47,7 +52,7 @@ pub(crate) struct Receiver {
     timestamp_recent: u32,
     last_acknowledged: u64,
     congestion_experienced: bool,
-    feedback: Returned,
+    feedback: Feedback,
     /// Kept where it acknowledges as Linux 6.
     pub(crate) quickack: Option<Box<QuickAck>>,
     /// Kept where negative acknowledgements are sent.
@@ -81,7 +86,7 @@ impl Receiver {
             timestamp_recent: 0,
             last_acknowledged: 0,
             congestion_experienced: false,
-            feedback: Returned::default(),
+            feedback: Feedback::default(),
             quickack: None,
             holes: None,
             duplicates: 0,
@@ -416,5 +421,4 @@ impl Receiver {
 }
 
 #[cfg(test)]
-#[path = "receiver_tests.rs"]
 mod tests;

@@ -2,7 +2,7 @@
 
 mod linux;
 
-use crate::{RtoRule, Rules};
+use crate::profile::{RtoRule, Rules};
 use bentpipe_units::{Duration, Time};
 use linux::Deviation;
 
@@ -53,6 +53,16 @@ impl RttEstimator {
             fine: 0,
             before: (Duration::ZERO, 0, Duration::MAX),
         }
+    }
+
+    /// An estimator with the same floor that has no sample yet and has backed
+    /// off after `timeouts`.
+    pub(crate) fn unsampled(&self, rules: &Rules, timeouts: u32) -> RttEstimator {
+        let mut estimator = RttEstimator::new(rules, Some(self.minimum));
+        for _ in 0..timeouts {
+            estimator.back_off();
+        }
+        estimator
     }
 
     /// Takes the round trip of something sent at `sent` and acknowledged at
@@ -245,7 +255,7 @@ impl RttEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::HostProfile;
+    use crate::profile::HostProfile;
 
     const SAMPLES_MS: [u64; 6] = [600, 600, 600, 650, 700, 900];
 

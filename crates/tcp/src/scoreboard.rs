@@ -591,5 +591,4 @@ impl Scoreboard {
 }
 
 #[cfg(test)]
-#[path = "scoreboard_tests.rs"]
 mod tests;

@@ -1,7 +1,8 @@
 //! A transport: a whole TCP endpoint's settings under one name.
 
+use crate::options::{DelayedAck, Pacing, Recovery};
 use crate::packet::CONGESTION_HEADER_BYTES;
-use crate::profile::{HostProfile, SenderRules};
+use crate::profile::{HostProfile, StackKind};
 use bentpipe_cc::{BuildError, Controller, HostRules, Parameters};
 use bentpipe_units::{Bytes, Duration, Segments};
 
@@ -23,81 +24,6 @@ pub enum CongestionControlChoice {
     /// simulated, the flow takes the time that the bottleneck's rate and one
     /// round trip need.
     Ideal,
-}
-
-/// How losses are found and repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-pub enum Recovery {
-    /// Three duplicate ACKs, then slow start from one segment; no fast
-    /// recovery.
-    Tahoe,
-    /// Fast recovery that ends with the first new ACK (RFC 2581).
-    Reno,
-    /// Fast recovery with partial ACKs (RFC 6582).
-    NewReno,
-    /// Selective acknowledgements with pipe (RFC 6675).
-    Sack,
-    /// The same, and a retransmission is lost, too, once three segments sent
-    /// after it are selectively acknowledged; elsewhere it waits for the timer.
-    /// The scoreboard of ns-2 can tell (`CheckSndNxt`), and Linux does.
-    SackRepeat,
-    /// Losses found by time, with tail loss probes (RFC 8985), and a window that
-    /// is reduced in proportion (RFC 9937), as Linux 6 has them.
-    Rack,
-    /// Forward acknowledgement: what lies three segments below the highest
-    /// selectively acknowledged one is lost (Mathis & Mahdavi 1996).
-    Fack,
-    /// Negative acknowledgements of SCPS-TP (CCSDS 714.0-B): the receiver names
-    /// what is missing, and the sender sends it again at once.
-    Snack,
-}
-
-impl Recovery {
-    /// Every form, with the name that scenarios use.
-    pub const ALL: [(&'static str, Recovery); 8] = [
-        ("tahoe", Recovery::Tahoe),
-        ("reno", Recovery::Reno),
-        ("newreno", Recovery::NewReno),
-        ("sack", Recovery::Sack),
-        ("sack-repeat", Recovery::SackRepeat),
-        ("rack", Recovery::Rack),
-        ("fack", Recovery::Fack),
-        ("snack", Recovery::Snack),
-    ];
-
-    /// True for the forms that need the SACK option.
-    #[must_use]
-    pub const fn uses_sack(self) -> bool {
-        matches!(
-            self,
-            Recovery::Sack | Recovery::SackRepeat | Recovery::Rack | Recovery::Fack
-        )
-    }
-}
-
-/// When a receiver acknowledges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct DelayedAck {
-    /// One ACK per this many full segments; 1 acknowledges every segment.
-    pub count: u32,
-    /// At the latest after this time.
-    pub timer: Duration,
-    /// Segments at the start of a connection that are acknowledged at once.
-    pub quick_acks: u32,
-}
-
-/// How the sender spaces its packets.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub enum Pacing {
-    /// Packets leave as soon as the window allows.
-    Off,
-    /// Packets leave at `gain` x cwnd / smoothed RTT.
-    Window {
-        /// Factor on cwnd / RTT.
-        gain: f64,
-        /// Segments that leave at once at the start, before an RTT is known.
-        initial_burst: u32,
-    },
 }
 
 /// A whole TCP endpoint: congestion control, host profile, recovery, windows,
@@ -143,6 +69,56 @@ pub struct Transport {
     pub minimum_rto: Option<Duration>,
 }
 
+/// Why a transport cannot run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum TransportError {
+    /// The congestion control cannot be built.
+    CongestionControl(BuildError),
+    /// The host profile has no such recovery: RACK-TLP (RFC 8985) is part of
+    /// the Linux stack, which only the profile `linux` runs.
+    Recovery {
+        /// The profile.
+        profile: &'static str,
+        /// The recovery.
+        recovery: &'static str,
+    },
+}
+
+impl TransportError {
+    /// The key of a transport's table that the error is about; empty where it
+    /// is about no single one.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        match self {
+            TransportError::CongestionControl(BuildError::BadValue { parameter, .. }) => parameter,
+            TransportError::CongestionControl(_) => "",
+            TransportError::Recovery { .. } => "recovery",
+        }
+    }
+}
+
+impl std::fmt::Display for TransportError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            TransportError::CongestionControl(error) => error.fmt(f),
+            TransportError::Recovery { profile, recovery } => write!(
+                f,
+                "profile `{profile}` has no recovery `{recovery}`, which is part of the \
+                 Linux stack: expected profile `linux`, or another recovery"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TransportError {}
+
+impl From<BuildError> for TransportError {
+    fn from(error: BuildError) -> TransportError {
+        TransportError::CongestionControl(error)
+    }
+}
+
 impl Transport {
     /// Bytes of IP and TCP header of a data packet, with that of XCP where it
     /// carries one.
@@ -170,40 +146,47 @@ impl Transport {
     /// The congestion control of this transport, for one connection.
     ///
     /// # Errors
-    /// When a name or parameter is unknown or out of range.
-    pub fn controller(&self) -> Result<Controller, BuildError> {
+    /// When a name or parameter is unknown or out of range, or when the host
+    /// profile has no such recovery.
+    pub fn controller(&self) -> Result<Controller, TransportError> {
         let rules = self.profile.rules();
+        if self.recovery == Recovery::Rack && rules.stack != StackKind::Linux {
+            return Err(TransportError::Recovery {
+                profile: self.profile.name(),
+                recovery: self.recovery.name(),
+            });
+        }
         let mut controller = match &self.congestion_control {
             CongestionControlChoice::Named(name) => {
-                bentpipe_cc::build(name, &self.parameters_on(rules.sender))?
+                bentpipe_cc::build(name, &self.parameters_on(rules.stack))?
             }
             CongestionControlChoice::Slots {
                 start,
                 avoidance,
                 reaction,
             } => bentpipe_cc::build_slots(start, avoidance, reaction, &self.parameters)?.into(),
-            // The bound never sends; whoever asks gets the baseline.
+            // The bound never sends; this is the baseline.
             CongestionControlChoice::Ideal => bentpipe_cc::build("newreno", &Parameters::new())?,
         };
         controller.apply_host_rules(HostRules {
             equality_is_slow_start: rules.equality_is_slow_start,
             integer_avoidance: rules.whole_segments,
-            whole_ssthresh: rules.whole_segments || rules.sender != SenderRules::Rfc,
-            exact_halves: rules.sender == SenderRules::Ns2Agent,
+            whole_ssthresh: rules.whole_segments || rules.stack != StackKind::Rfc,
+            exact_halves: rules.stack == StackKind::Ns2Agent,
         });
         Ok(controller)
     }
 
-    /// The parameters, with what a host of ns-2 takes unless somebody says
-    /// otherwise: TCP/Linux's own modules, and a SYN that is a segment.
-    fn parameters_on(&self, sender: SenderRules) -> Parameters {
+    /// The parameters, with the defaults of a host of ns-2 where they are not
+    /// set: TCP/Linux's own modules, and a SYN that is a segment.
+    fn parameters_on(&self, stack: StackKind) -> Parameters {
         let mut parameters = self.parameters.clone();
         let known = |name: &str| self.congestion_control.knows(name);
-        match sender {
-            SenderRules::Ns2Linux if known("version") && parameters.get("version").is_none() => {
+        match stack {
+            StackKind::Ns2Linux if known("version") && parameters.get("version").is_none() => {
                 parameters.set("version", "ns-2");
             }
-            SenderRules::Ns2Agent
+            StackKind::Ns2Agent
                 if known("syn_is_segment") && parameters.get("syn_is_segment").is_none() =>
             {
                 parameters.set("syn_is_segment", true);

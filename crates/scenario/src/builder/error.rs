@@ -61,7 +61,7 @@ pub enum BuildError {
         /// Name of the flow.
         flow: String,
         /// What is wrong.
-        why: bentpipe_cc::BuildError,
+        why: bentpipe_tcp::TransportError,
     },
     /// A path that was given for a flow does not lead from its one node to its
     /// other, or the times are out of order.

@@ -231,14 +231,11 @@ impl<'a> Reader<'_, 'a> {
 
 /// Where the table says the parameter that a message is about.
 fn parameter_place(
-    error: &bentpipe_cc::BuildError,
+    error: &bentpipe_tcp::TransportError,
     table: &Table,
     entry: &Entry,
 ) -> crate::source::Place {
-    let name = match error {
-        bentpipe_cc::BuildError::BadValue { parameter, .. } => parameter,
-        _ => "",
-    };
+    let name = error.key();
     let partner = match name {
         "slopes" => "thresholds",
         _ => name,

@@ -2,7 +2,7 @@
 
 use super::TransportSettings;
 use super::named::{self, NamedTransport, named};
-use crate::HostProfile;
+use crate::profile::HostProfile;
 
 /// On the host that it is made for.
 fn control(name: &str) -> TransportSettings {

@@ -3,7 +3,7 @@
 
 use super::TransportSettings;
 use super::named::{NamedTransport, control, named};
-use crate::Recovery;
+use crate::options::Recovery;
 
 /// Selective acknowledgements that also tell which retransmissions were lost:
 /// on a leg that is known, a timeout tells nothing new.

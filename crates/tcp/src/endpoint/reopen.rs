@@ -1,12 +1,10 @@
 //! One connection after another between the same ends.
 
-use super::{Connection, Endpoint};
-use crate::Transport;
+use super::{Connection, Endpoint, Handshake};
 use crate::receiver::Receiver;
-use crate::rtt::RttEstimator;
 use crate::sender::Sender;
+use crate::transport::Transport;
 use bentpipe_cc::Controller;
-use bentpipe_units::Time;
 
 impl Endpoint {
     /// Closes the connection and makes the endpoint ready for the next, with
@@ -19,7 +17,6 @@ impl Endpoint {
     ///
     /// Endpoints that imitate ns-2's agents cannot: those know one connection.
     pub fn reopen(&mut self, transport: &Transport, cc: Controller) {
-        let rules = transport.profile.rules();
         let window = self.receiver.advertised();
         let old = std::mem::replace(
             &mut self.sender,
@@ -31,8 +28,6 @@ impl Endpoint {
         let before = std::mem::replace(&mut self.receiver, receiver);
         self.receiver.continue_after(&before);
         self.connection = Connection::Closed;
-        self.handshake_rtt = RttEstimator::new(&rules, transport.minimum_rto);
-        self.handshake_deadline = Time::MAX;
-        self.handshake_sent = 0;
+        self.handshake = Handshake::default();
     }
 }

@@ -1,10 +1,9 @@
 //! What an acknowledgement brings, and the order in which it is looked at.
 
 use super::{Linux, Resend, State};
-use crate::acknowledgement::echoed_at;
-use crate::packet::{Packet, Transmit, flags, timestamp};
+use crate::packet::{Packet, Transmit, echoed_at, flags, is_older, timestamp};
 use crate::scoreboard::Covered;
-use crate::sender::Sender;
+use crate::sender_core::SenderCore;
 use bentpipe_cc::{Ack, Repair};
 use bentpipe_units::{Duration, Time};
 
@@ -58,15 +57,15 @@ fn lowest(of: &mut Option<u64>, start: u64) {
 }
 
 impl Linux {
-    /// Takes an acknowledgement that arrived at `now`.
-    pub(crate) fn on_acknowledgement<T: Transmit>(
+    /// Processes an acknowledgement that arrived at `now`.
+    pub(super) fn acknowledged<T: Transmit>(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
         now: Time,
         packet: &Packet,
         out: &mut T,
     ) {
-        if packet.acknowledgement > s.next {
+        if packet.acknowledgement > s.snd.next {
             return; // Acknowledges what was never sent.
         }
         let answers = packet.has(flags::PROBE);
@@ -74,17 +73,17 @@ impl Linux {
         s.counters.probe_answers += u64::from(answers);
         let window = u64::from(packet.window);
         // What was overtaken tells of an older window (tcp_may_update_window).
-        let is_old = packet.acknowledgement < s.una;
-        if s.timestamps && !is_old {
-            s.echo = packet.timestamp;
+        let is_old = packet.acknowledgement < s.snd.una;
+        if s.headers.timestamps && !is_old {
+            s.headers.echo = packet.timestamp;
         }
         let mut news = News {
-            prior_una: s.una,
-            prior_forward: self.forward.max(s.una),
+            prior_una: s.snd.una,
+            prior_forward: self.forward.max(s.snd.una),
             prior_flight: s.board.flight(),
-            advances: packet.acknowledgement > s.una,
-            window_update: window != s.receive_window,
-            congestion_echo: s.ecn && packet.has(flags::ECE),
+            advances: packet.acknowledgement > s.snd.una,
+            window_update: window != s.snd.window,
+            congestion_echo: s.headers.ecn && packet.has(flags::ECE),
             echoed_timestamp: packet.timestamp_echo,
             ..News::default()
         };
@@ -93,7 +92,7 @@ impl Linux {
             self.timeouts = 0;
         }
         if !is_old {
-            s.receive_window = window;
+            s.snd.window = window;
         }
         self.take_blocks(s, now, packet, &mut news);
         self.take_acknowledged(s, now, packet, &mut news);
@@ -127,7 +126,7 @@ impl Linux {
         let resend = if is_plain {
             Resend::Nothing
         } else {
-            self.alert(s, now, &mut news)
+            self.fastretrans(s, now, &mut news)
         };
         if news.sets_timer {
             self.reset_timer(s, now);
@@ -141,22 +140,28 @@ impl Linux {
         }
         self.transmit(s, now, resend, out);
         s.begin_probes(now, out);
-        s.max_cwnd = s.max_cwnd.max(s.window.cwnd);
+        s.note_max_cwnd();
     }
 
     /// Segments delivered before what this ACK tells of was sent, where no rate
     /// samples are kept: about a window ago.
-    fn rtt_began(&self, s: &Sender) -> u64 {
+    fn rtt_began(&self, s: &SenderCore) -> u64 {
         self.delivered.saturating_sub(s.board.outstanding() as u64)
     }
 
-    fn transmit<T: Transmit>(&mut self, s: &mut Sender, now: Time, resend: Resend, out: &mut T) {
+    fn transmit<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        resend: Resend,
+        out: &mut T,
+    ) {
         match resend {
             Resend::Nothing => {}
             Resend::Lost => self.resend_lost(s, now, out),
             Resend::New => {
                 self.write(s, now, false, out);
-                if s.next <= self.high {
+                if s.snd.next <= self.high {
                     self.doubts_timeout = false;
                     self.resend_lost(s, now, out);
                 }
@@ -166,8 +171,8 @@ impl Linux {
     }
 
     /// The window grows or is reduced.
-    fn control(&mut self, s: &mut Sender, ack: &mut Ack, news: &News) {
-        if s.owns_window {
+    fn control(&mut self, s: &mut SenderCore, ack: &mut Ack, news: &News) {
+        if s.options.owns_window {
             let repair = match self.state {
                 State::Open | State::Disorder | State::Cwr => Repair::None,
                 State::Recovery => Repair::Recovery,
@@ -187,18 +192,12 @@ impl Linux {
     }
 
     /// Takes the selective acknowledgements in, the lowest first.
-    fn take_blocks(&mut self, s: &mut Sender, now: Time, packet: &Packet, news: &mut News) {
-        let count = usize::from(packet.sack_count);
+    fn take_blocks(&mut self, s: &mut SenderCore, now: Time, packet: &Packet, news: &mut News) {
         let mut blocks = [(0, 0); crate::packet::MAX_SACK_BLOCKS];
-        for (block, sack) in blocks.iter_mut().zip(&packet.sack[..count]) {
-            let absolute = |x: u32| {
-                packet
-                    .acknowledgement
-                    .wrapping_add_signed(i64::from(x.cast_signed()))
-            };
-            *block = (absolute(sack.start), absolute(sack.end));
+        for (block, range) in blocks.iter_mut().zip(packet.sack_ranges()) {
+            *block = range;
         }
-        let blocks = &mut blocks[..count];
+        let blocks = &mut blocks[..usize::from(packet.sack_count)];
         if blocks.is_empty() {
             return;
         }
@@ -220,7 +219,7 @@ impl Linux {
     /// one, is of a duplicate.
     fn take_duplicate_report(
         &mut self,
-        s: &Sender,
+        s: &SenderCore,
         packet: &Packet,
         blocks: &[(u64, u64)],
         news: &mut News,
@@ -244,7 +243,13 @@ impl Linux {
         self.undo.note_duplicates(end, segments);
     }
 
-    fn take_block(&mut self, s: &mut Sender, now: Time, (start, end): (u64, u64), news: &mut News) {
+    fn take_block(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        (start, end): (u64, u64),
+        news: &mut News,
+    ) {
         let min_rtt = s.rtt.smallest();
         let first = s.board.first_number();
         let Linux {
@@ -275,17 +280,23 @@ impl Linux {
     }
 
     /// Takes what is acknowledged off the record.
-    fn take_acknowledged(&mut self, s: &mut Sender, now: Time, packet: &Packet, news: &mut News) {
+    fn take_acknowledged(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        packet: &Packet,
+        news: &mut News,
+    ) {
         if !news.advances {
             return;
         }
-        s.una = packet.acknowledgement;
+        s.snd.una = packet.acknowledgement;
         let min_rtt = s.rtt.smallest();
         let high = self.high;
         let mut rate = s.rate.as_deref_mut();
         let Linux { order, rack, .. } = self;
         let mut newly = 0;
-        let acked = s.board.acknowledge_with(s.una, |covered| {
+        let acked = s.board.acknowledge_with(s.snd.una, |covered| {
             if let Some(rate) = &mut rate {
                 rate.acknowledged(covered.newly);
             }
@@ -301,8 +312,8 @@ impl Linux {
                 newly += 1;
                 // Sent again, but the original arrived: tells no time.
                 let spurious = covered.transmissions > 1
-                    && s.timestamps
-                    && super::undo::is_older(packet.timestamp_echo, timestamp(covered.sent_at));
+                    && s.headers.timestamps
+                    && is_older(packet.timestamp_echo, timestamp(covered.sent_at));
                 if !spurious {
                     rack.advance(now, &covered, min_rtt);
                 }
@@ -310,7 +321,7 @@ impl Linux {
         });
         news.acked = acked.segments;
         news.delivered += newly;
-        self.forward = self.forward.max(s.una);
+        self.forward = self.forward.max(s.snd.una);
         if let Some(from) = news.acked_from
             && from < news.prior_forward
         {
@@ -319,7 +330,7 @@ impl Linux {
     }
 
     /// What starts at `from` arrived after what lies above it.
-    pub(super) fn check_reordering(&mut self, s: &Sender, from: u64) {
+    pub(super) fn check_reordering(&mut self, s: &SenderCore, from: u64) {
         if from < self.forward {
             let segments = (self.forward - from).div_ceil(u64::from(s.mss.max(1)));
             self.rack
@@ -331,7 +342,7 @@ impl Linux {
     /// timestamp.
     fn measure(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
         now: Time,
         packet: &Packet,
         news: &mut News,
@@ -340,14 +351,14 @@ impl Linux {
         let sacked = news.sacked_sent;
         let mut first = acked.or(sacked).map(|(first, _)| first);
         let mut last = sacked.or(acked).map(|(_, last)| last);
-        if first.is_none() && s.timestamps && news.acked > 0 {
-            first = echoed_at(now, packet);
+        if first.is_none() && s.headers.timestamps && news.acked > 0 {
+            first = Some(echoed_at(now, packet));
             last = first;
         }
         if let (Some(first), Some(last)) = (first, last) {
             let cwnd = s.window.cwnd;
             s.rtt
-                .sample_between(now, (first, last), (s.una, s.next), cwnd);
+                .sample_between(now, (first, last), (s.snd.una, s.snd.next), cwnd);
         }
         if news.acked > 0 {
             news.sets_timer = true;
@@ -362,18 +373,14 @@ impl Linux {
     /// The ACK as the congestion control hears of it first.
     fn describe(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
         now: Time,
         packet: &Packet,
         news: &News,
         rtt: Option<Duration>,
     ) -> Ack {
-        let round_start = news.advances && s.una > s.round_end;
-        let delivered = u64::from(news.delivered) * u64::from(s.mss);
-        let delivery_rate = s.delivered_in_round(now, delivered, round_start);
-        if round_start {
-            s.round_end = s.next;
-        }
+        let (round_start, delivery_rate) =
+            s.count_delivered(now, news.advances, u64::from(news.delivered));
         let min_rtt = s.rtt.smallest();
         let rate_sample = match &mut s.rate {
             None => None,
@@ -399,13 +406,13 @@ impl Linux {
             cwnd_limited: s.rules.grows_when_application_limited || self.is_limited(s),
             round_start,
             in_recovery: self.state == State::Recovery,
-            receive_window: s.receive_window as f64 / f64::from(s.mss),
+            receive_window: s.receive_window(),
             mss: s.mss,
         }
     }
 
     /// What the congestion control asked for.
-    fn perform<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    fn perform<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         s.take_requests();
         let actions = std::mem::take(&mut s.window.actions);
         if actions.limits_rate

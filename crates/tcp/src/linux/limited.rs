@@ -11,7 +11,7 @@
 //! leaves at least three quarters of it in ssthresh.
 
 use super::{Linux, State};
-use crate::sender::Sender;
+use crate::sender_core::SenderCore;
 use bentpipe_units::Time;
 
 /// What is remembered of the use of the window.
@@ -30,19 +30,19 @@ pub(crate) struct Limited {
 
 impl Linux {
     /// True if the window may grow for its use.
-    pub(super) fn is_limited(&self, s: &Sender) -> bool {
+    pub(super) fn is_limited(&self, s: &SenderCore) -> bool {
         self.limited.by_window
             || (s.window.in_slow_start() && Linux::window(s) < 2 * self.limited.most)
     }
 
     /// Something was sent, or the window did not let it.
-    pub(super) fn note_use(&mut self, s: &mut Sender, now: Time, by_window: bool) {
+    pub(super) fn note_use(&mut self, s: &mut SenderCore, now: Time, by_window: bool) {
         let outstanding = s.board.outstanding();
         let l = &mut self.limited;
-        if s.una >= l.until || by_window || (!l.by_window && outstanding > l.most) {
+        if s.snd.una >= l.until || by_window || (!l.by_window && outstanding > l.most) {
             l.by_window = by_window;
             l.most = outstanding;
-            l.until = s.next;
+            l.until = s.snd.next;
         }
         if self.is_limited(s) {
             self.limited.used = 0;
@@ -51,14 +51,14 @@ impl Linux {
         }
         self.limited.used = self.limited.used.max(outstanding);
         if s.rules.restart_after_idle
-            && !s.owns_window
+            && !s.options.owns_window
             && now.since(self.limited.full_at) >= s.rtt.rto()
         {
             self.shrink_to_use(s, now);
         }
     }
 
-    fn shrink_to_use(&mut self, s: &mut Sender, now: Time) {
+    fn shrink_to_use(&mut self, s: &mut SenderCore, now: Time) {
         if self.state == State::Open {
             let used = (self.limited.used as f64).max(self.initial_window);
             let cwnd = Linux::window(s) as f64;
@@ -72,7 +72,7 @@ impl Linux {
     }
 
     /// The threshold that a restart leaves, and that an undo comes back to.
-    pub(super) fn current_ssthresh(s: &Sender, reducing: bool) -> f64 {
+    pub(super) fn current_ssthresh(s: &SenderCore, reducing: bool) -> f64 {
         if reducing {
             return s.window.ssthresh;
         }
@@ -81,12 +81,12 @@ impl Linux {
     }
 
     /// The application writes when nothing is under way.
-    pub(super) fn restart(&mut self, s: &mut Sender, now: Time) {
+    pub(super) fn restart(&mut self, s: &mut SenderCore, now: Time) {
         let rto = s.rtt.rto();
         let mut idle = now.since(s.last_sent_at);
         if !s.rules.restart_after_idle
-            || s.owns_window
-            || s.next == 0
+            || s.options.owns_window
+            || s.snd.next == 0
             || s.board.outstanding() > 0
             || idle <= rto
         {

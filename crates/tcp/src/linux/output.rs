@@ -4,13 +4,18 @@ use super::timer::Timer;
 use super::{Linux, State};
 use crate::packet::{Transmit, timestamp};
 use crate::scoreboard::{Hole, View};
-use crate::sender::Sender;
+use crate::sender_core::SenderCore;
 use bentpipe_units::Time;
 use std::cmp::Reverse;
 
 impl Linux {
     /// The application has written, or pacing lets something go.
-    pub(crate) fn send<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    pub(super) fn send_permitted<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        out: &mut T,
+    ) {
         self.restart(s, now);
         if s.is_paced() && self.state >= State::Recovery {
             self.resend_lost(s, now, out);
@@ -22,14 +27,14 @@ impl Linux {
     /// whatever it says. Returns how many.
     pub(super) fn write<T: Transmit>(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
         now: Time,
         forces: bool,
         out: &mut T,
     ) -> u32 {
         let paced = s.is_paced();
         if !s.has_data() {
-            s.note_limited();
+            s.note_app_limited();
             s.pacing_done(now, paced);
             return 0;
         }
@@ -43,15 +48,15 @@ impl Linux {
             let behind = sent > 0 && !forces;
             let Some(len) = whole.or_else(|| self.part(s).filter(|_| behind)) else {
                 // Data, a buffer or the receive window ran out.
-                s.note_limited();
-                s.mind_shut_window(now);
+                s.note_app_limited();
+                s.arm_window_probe(now);
                 break;
             };
-            if s.una < self.part_until && u64::from(len) < u64::from(s.mss) {
+            if s.snd.una < self.part_until && u64::from(len) < u64::from(s.mss) {
                 break;
             }
             if whole.is_none() {
-                self.part_until = s.next + u64::from(len);
+                self.part_until = s.snd.next + u64::from(len);
             }
             let was_idle = s.board.outstanding() == 0;
             s.send_new(now, len, out);
@@ -85,15 +90,15 @@ impl Linux {
     /// it (`tcp_mss_split_point`). While that is under way nothing else goes that is
     /// not whole: Nagle's algorithm in Minshall's form. Applications whose last
     /// segments are short switch it off, so those set nothing.
-    fn part(&self, s: &Sender) -> Option<u16> {
-        let used = s.next - s.una;
-        let len = s.receive_window.checked_sub(used)?;
-        let is_part = len > 0 && len < u64::from(s.mss) && s.offered - s.next > len;
-        (is_part && s.room() == s.receive_window).then_some(len as u16)
+    fn part(&self, s: &SenderCore) -> Option<u16> {
+        let used = s.snd.next - s.snd.una;
+        let len = s.snd.window.checked_sub(used)?;
+        let is_part = len > 0 && len < u64::from(s.mss) && s.snd.offered - s.snd.next > len;
+        (is_part && s.room() == s.snd.window).then_some(len as u16)
     }
 
     /// Sends again what was found lost, as far as the window lets it.
-    pub(super) fn resend_lost<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    pub(super) fn resend_lost<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         let paced = s.is_paced();
         let mut head_went = false;
         while !out.is_full() && s.board.flight() < Linux::window(s) {
@@ -125,7 +130,7 @@ impl Linux {
     /// Sends segment `number` again; it is under way then.
     pub(super) fn resend<T: Transmit>(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
         now: Time,
         number: u64,
         view: &View,
@@ -136,22 +141,15 @@ impl Linux {
             start: view.start,
             len: view.len,
         };
-        let packet = s.packet(now, hole.start, hole.len);
-        if let Some(rate) = &mut s.rate {
-            rate.resent(hole.index, now, s.board.flight());
-        }
-        s.board.resent(hole.index, now);
+        s.retransmit(now, hole, out);
         self.order.renew(number);
         self.undo.note_resent(timestamp(now));
-        s.counters.retransmissions += 1;
-        s.sent(now, packet.payload);
-        out.transmit(packet);
     }
 
     /// Sends a copy of segment `number`, which is not taken for lost.
     pub(super) fn copy<T: Transmit>(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
         now: Time,
         number: u64,
         view: &View,

@@ -9,7 +9,7 @@
 //! The end of recovery leaves cwnd at ssthresh, unless the reduction was undone.
 
 use super::{Linux, State};
-use crate::sender::Sender;
+use crate::sender_core::SenderCore;
 use bentpipe_cc::{Loss, RecoveryExit};
 use bentpipe_units::{Time, math};
 
@@ -49,8 +49,8 @@ impl Prr {
 impl Linux {
     /// An ACK delivered `delivered` segments; `safe` if it advanced and showed
     /// no new loss.
-    pub(super) fn reduce(&mut self, s: &mut Sender, delivered: u64, safe: bool) {
-        if delivered == 0 || self.prr.before == 0 || s.owns_window {
+    pub(super) fn reduce(&mut self, s: &mut SenderCore, delivered: u64, safe: bool) {
+        if delivered == 0 || self.prr.before == 0 || s.options.owns_window {
             return;
         }
         let flight = s.board.flight() as u64;
@@ -60,8 +60,8 @@ impl Linux {
     }
 
     /// A reduction begins: the congestion control sets ssthresh.
-    pub(super) fn begin_reduction(&mut self, s: &mut Sender, now: Time, ecn: bool) {
-        self.high = s.next;
+    pub(super) fn begin_reduction(&mut self, s: &mut SenderCore, now: Time, ecn: bool) {
+        self.high = s.snd.next;
         self.probe.end();
         self.prr = Prr::new(Linux::window(s) as u64);
         let before = s.window.cwnd;
@@ -76,25 +76,25 @@ impl Linux {
             mss: s.mss,
         };
         s.cc.on_loss(&loss, &mut s.window);
-        if !s.owns_window {
+        if !s.options.owns_window {
             s.window.cwnd = before;
         }
         let reduced = s.window.ssthresh < before || s.window.cwnd < before;
         s.counters.reductions += u64::from(reduced);
-        s.tell_reduced = true;
+        s.headers.cwr_pending = true;
     }
 
     /// It ends.
-    pub(super) fn end_reduction(&mut self, s: &mut Sender, now: Time) {
+    pub(super) fn end_reduction(&mut self, s: &mut SenderCore, now: Time) {
         let stands = self.state == State::Cwr || self.undo.is_possible();
-        if s.owns_window || !stands || !s.window.ssthresh.is_finite() {
+        if s.options.owns_window || !stands || !s.window.ssthresh.is_finite() {
             return;
         }
         s.window.cwnd = s.window.ssthresh;
         let exit = RecoveryExit {
             now,
             flight: s.board.flight() as f64,
-            recovery_fix: s.recovery_fix,
+            recovery_fix: s.options.recovery_fix,
             min_rtt: s.rtt.smallest(),
             mss: s.mss,
         };

@@ -21,7 +21,7 @@
 
 use super::{Linux, State};
 use crate::scoreboard::Covered;
-use crate::sender::Sender;
+use crate::sender_core::SenderCore;
 use bentpipe_units::{Duration, Time};
 
 /// Recoveries without a reported duplicate before the window shrinks again.
@@ -155,7 +155,7 @@ impl Linux {
 
     /// Marks lost what is; returns how long to wait for what may be, zero if
     /// nothing may.
-    pub(super) fn find_lost(&mut self, s: &mut Sender, now: Time) -> Duration {
+    pub(super) fn find_lost(&mut self, s: &mut SenderCore, now: Time) -> Duration {
         let window = self.rack.window(
             self.state >= State::Recovery,
             s.board.sacked(),
@@ -185,7 +185,7 @@ impl Linux {
 
     /// After news: marks lost what is and sets the timer for what may be. True
     /// if it did set it.
-    pub(super) fn look_for_losses(&mut self, s: &mut Sender, now: Time) -> bool {
+    pub(super) fn look_for_losses(&mut self, s: &mut SenderCore, now: Time) -> bool {
         if !std::mem::take(&mut self.rack.advanced) {
             return false;
         }
@@ -199,7 +199,7 @@ impl Linux {
 
     /// After a timeout: everything is lost but what was sent within a round
     /// trip; the first segment is lost in any case.
-    pub(super) fn lose_overdue(&mut self, s: &mut Sender, now: Time) {
+    pub(super) fn lose_overdue(&mut self, s: &mut SenderCore, now: Time) {
         let first = s.board.first_number();
         for number in first..first + s.board.outstanding() as u64 {
             let Some(view) = s.board.view(number) else {

@@ -10,7 +10,7 @@
 
 use super::{Linux, State};
 use crate::packet::Transmit;
-use crate::sender::Sender;
+use crate::sender_core::SenderCore;
 use bentpipe_cc::Timeout;
 use bentpipe_units::{Duration, Time};
 
@@ -26,44 +26,43 @@ pub(crate) enum Timer {
 }
 
 impl Linux {
-    pub(super) fn await_probe(&mut self, s: &mut Sender, now: Time, wait: Duration) {
+    pub(super) fn await_probe(&mut self, s: &mut SenderCore, now: Time, wait: Duration) {
         self.timer = Timer::Probe;
-        s.retransmission_deadline = now + wait;
+        s.timer.deadline = now + wait;
     }
 
-    pub(super) fn await_reordering(&mut self, s: &mut Sender, now: Time, wait: Duration) {
+    pub(super) fn await_reordering(&mut self, s: &mut SenderCore, now: Time, wait: Duration) {
         self.timer = Timer::Reordering;
-        s.retransmission_deadline = now + wait;
+        s.timer.deadline = now + wait;
     }
 
     /// The timeout counts from now.
-    pub(super) fn restart_timeout(&mut self, s: &mut Sender, now: Time) {
+    pub(super) fn restart_timeout(&mut self, s: &mut SenderCore, now: Time) {
         self.timer = Timer::Retransmission;
         s.restart_timer(now);
     }
 
     /// Back to the timeout; in place of another timer it counts from the first
     /// segment.
-    pub(super) fn rearm(&mut self, s: &mut Sender, now: Time) {
-        let replaces =
-            self.timer != Timer::Retransmission && s.retransmission_deadline != Time::MAX;
+    pub(super) fn rearm(&mut self, s: &mut SenderCore, now: Time) {
+        let replaces = self.timer != Timer::Retransmission && s.timer.deadline != Time::MAX;
         let head = Linux::head_sent_at(s).filter(|_| replaces);
         self.restart_timeout(s, now);
         if let Some(head) = head {
             let soonest = now + Duration::from_millis(1);
-            s.retransmission_deadline = (head + s.rtt.rto()).max(soonest);
+            s.timer.deadline = (head + s.rtt.rto()).max(soonest);
         }
     }
 
     /// An ACK moved the timers: a probe, or else the timeout.
-    pub(super) fn reset_timer(&mut self, s: &mut Sender, now: Time) {
+    pub(super) fn reset_timer(&mut self, s: &mut SenderCore, now: Time) {
         if !self.schedule_probe(s, now, true) {
             self.rearm(s, now);
         }
     }
 
     /// The timer ran out.
-    pub(crate) fn on_timer<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    pub(super) fn on_timer<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         if s.board.outstanding() == 0 {
             self.timer = Timer::Retransmission;
             s.probe_window(now, out);
@@ -74,11 +73,11 @@ impl Linux {
             Timer::Probe => self.send_probe(s, now, out),
             Timer::Reordering => self.on_reordering(s, now, out),
         }
-        s.max_cwnd = s.max_cwnd.max(s.window.cwnd);
+        s.note_max_cwnd();
     }
 
     /// What was waited for has not come.
-    fn on_reordering<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    fn on_reordering<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         let before = s.board.flight();
         self.find_lost(s, now);
         if before != s.board.flight() {
@@ -93,7 +92,7 @@ impl Linux {
         }
     }
 
-    fn on_timeout<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         s.counters.timeouts += 1;
         self.enter_loss(s, now);
         self.timeouts += 1;
@@ -111,10 +110,10 @@ impl Linux {
         self.write(s, now, false, out);
     }
 
-    fn enter_loss(&mut self, s: &mut Sender, now: Time) {
+    fn enter_loss(&mut self, s: &mut SenderCore, now: Time) {
         // A window that was reduced for this already is reduced no more.
         let first = self.state <= State::Disorder
-            || self.high <= s.una
+            || self.high <= s.snd.una
             || (self.state == State::Loss && self.timeouts == 0);
         let is_new = self.state < State::Recovery;
         self.lose_overdue(s, now);
@@ -138,10 +137,10 @@ impl Linux {
         s.note_reduction(before);
         self.rack
             .forget_reordering_after(self.state, s.board.sacked());
-        self.set_state(s, State::Loss);
-        self.high = s.next;
+        self.state = State::Loss;
+        self.high = s.snd.next;
         self.probe.end();
-        s.tell_reduced = true;
+        s.headers.cwr_pending = true;
         self.doubts_timeout = is_new || self.timeouts > 0;
     }
 }

@@ -15,7 +15,7 @@
 use super::rack::LEAST_TIMEOUT;
 use super::{Linux, State};
 use crate::packet::Transmit;
-use crate::sender::Sender;
+use crate::sender_core::SenderCore;
 use bentpipe_units::{Duration, Time};
 
 /// The delay of an ACK that is allowed for.
@@ -39,7 +39,7 @@ impl Probe {
 impl Linux {
     /// Sets the timer to a probe, unless nothing wants one; `from_now` if the
     /// timeout would count from now.
-    pub(super) fn schedule_probe(&mut self, s: &mut Sender, now: Time, from_now: bool) -> bool {
+    pub(super) fn schedule_probe(&mut self, s: &mut SenderCore, now: Time, from_now: bool) -> bool {
         let quiet = matches!(self.state, State::Open | State::Cwr);
         let Some(head) = Linux::head_sent_at(s).filter(|_| quiet) else {
             return false;
@@ -65,7 +65,7 @@ impl Linux {
     }
 
     /// It is time for a probe.
-    pub(super) fn send_probe<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    pub(super) fn send_probe<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         let sent = if self.probe.end.is_some() {
             false
         } else if s.next_new().is_some() {
@@ -76,14 +76,14 @@ impl Linux {
             self.copy_last(s, now, out)
         };
         if sent {
-            self.probe.end = Some(s.next);
+            self.probe.end = Some(s.snd.next);
             self.restart_timeout(s, now);
         } else {
             self.rearm(s, now);
         }
     }
 
-    fn copy_last<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) -> bool {
+    fn copy_last<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) -> bool {
         let last = s.board.first_number() + s.board.outstanding() as u64;
         let Some(view) = last.checked_sub(1).and_then(|n| s.board.view(n)) else {
             return false;
@@ -99,7 +99,7 @@ impl Linux {
     /// `quiet` if it says nothing else.
     pub(super) fn judge_probe(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
         now: Time,
         acknowledgement: u64,
         duplicate_reported: bool,
@@ -114,7 +114,7 @@ impl Linux {
         } else if acknowledgement > end {
             // One of the two repaired a loss.
             self.begin_reduction(s, now, false);
-            self.set_state(s, State::Cwr);
+            self.state = State::Cwr;
             self.end_reduction(s, now);
             self.keep_open(s);
         } else if quiet {

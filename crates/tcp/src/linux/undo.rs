@@ -6,7 +6,8 @@
 //! it was and three quarters of the window before.
 
 use super::{Linux, State};
-use crate::sender::Sender;
+use crate::packet::is_older;
+use crate::sender_core::SenderCore;
 use bentpipe_cc::Window;
 
 /// What is needed to undo the last reduction.
@@ -35,7 +36,7 @@ impl Undo {
     }
 
     /// The window may come back to what it is now.
-    pub(super) fn remember(&mut self, s: &Sender, reducing: bool) {
+    pub(super) fn remember(&mut self, s: &SenderCore, reducing: bool) {
         let mut before = s.window.clone();
         before.ssthresh = Linux::current_ssthresh(s, reducing);
         before.actions = bentpipe_cc::Actions::default();
@@ -62,41 +63,36 @@ impl Undo {
         }
     }
 
-    fn all_reported(&self, s: &Sender) -> bool {
-        s.undo_enabled && self.is_possible() && self.unreported == Some(0)
+    fn all_reported(&self, s: &SenderCore) -> bool {
+        s.options.undo && self.is_possible() && self.unreported == Some(0)
     }
-}
-
-/// True if timestamp `a` is older than `b`.
-pub(super) fn is_older(a: u32, b: u32) -> bool {
-    a.wrapping_sub(b).cast_signed() < 0
 }
 
 impl Linux {
     /// An episode begins.
-    pub(super) fn begin_undo(&mut self, s: &Sender) {
-        self.undo.marker = Some(s.una);
+    pub(super) fn begin_undo(&mut self, s: &SenderCore) {
+        self.undo.marker = Some(s.snd.una);
         let copies = u32::from(self.probe.end.is_some() && self.probe.is_copy);
         let under_way = s.board.retransmitted() + copies;
         self.undo.unreported = (under_way > 0).then_some(under_way);
     }
 
     /// True if the ACK that echoes this timestamp is not of a retransmission.
-    fn is_of_original(&self, s: &Sender, echo: u32) -> bool {
-        s.undo_enabled
+    fn is_of_original(&self, s: &SenderCore, echo: u32) -> bool {
+        s.options.undo
             && self
                 .undo
                 .resent_at
-                .is_none_or(|resent_at| s.timestamps && is_older(echo, resent_at))
+                .is_none_or(|resent_at| s.headers.timestamps && is_older(echo, resent_at))
     }
 
-    fn may_undo(&self, s: &Sender, echo: u32) -> bool {
+    fn may_undo(&self, s: &SenderCore, echo: u32) -> bool {
         self.undo.all_reported(s) || (self.undo.is_possible() && self.is_of_original(s, echo))
     }
 
     /// The window comes back; with `finds`, what was lost is taken for under
     /// way again.
-    fn restore(&mut self, s: &mut Sender, finds: bool) {
+    fn restore(&mut self, s: &mut SenderCore, finds: bool) {
         if finds {
             s.board.unlose_all();
         }
@@ -111,18 +107,18 @@ impl Linux {
     }
 
     /// All that was sent before recovery is acknowledged.
-    pub(super) fn undo_recovery(&mut self, s: &mut Sender, echo: u32) {
+    pub(super) fn undo_recovery(&mut self, s: &mut SenderCore, echo: u32) {
         if self.may_undo(s, echo) {
             self.restore(s, false);
         } else {
             self.rack.persistence = self.rack.persistence.saturating_sub(1);
         }
-        self.set_state(s, State::Open);
+        self.state = State::Open;
     }
 
     /// A part of it is, and the ACK may be of what had never been lost. True if
     /// nothing else is to be done about this ACK.
-    pub(super) fn undo_partially(&mut self, s: &mut Sender, prior_una: u64, echo: u32) -> bool {
+    pub(super) fn undo_partially(&mut self, s: &mut SenderCore, prior_una: u64, echo: u32) -> bool {
         if !self.undo.is_possible() || !self.is_of_original(s, echo) {
             return false;
         }
@@ -139,7 +135,7 @@ impl Linux {
     }
 
     /// Every retransmission was reported as a duplicate.
-    pub(super) fn undo_reported(&mut self, s: &mut Sender) -> bool {
+    pub(super) fn undo_reported(&mut self, s: &mut SenderCore) -> bool {
         if !self.undo.all_reported(s) {
             return false;
         }
@@ -149,18 +145,18 @@ impl Linux {
     }
 
     /// The timeout was spurious: by F-RTO, or because it may be undone.
-    pub(super) fn undo_loss(&mut self, s: &mut Sender, echo: u32, by_frto: bool) -> bool {
-        if !((by_frto && s.undo_enabled) || self.may_undo(s, echo)) {
+    pub(super) fn undo_loss(&mut self, s: &mut SenderCore, echo: u32, by_frto: bool) -> bool {
+        if !((by_frto && s.options.undo) || self.may_undo(s, echo)) {
             return false;
         }
         self.restore(s, true);
         self.timeouts = 0;
-        self.set_state(s, State::Open);
+        self.state = State::Open;
         true
     }
 
     /// True if something was sent again that is not acknowledged yet.
-    pub(super) fn any_resent(s: &Sender) -> bool {
+    pub(super) fn any_resent(s: &SenderCore) -> bool {
         s.board.retransmitted() > 0 || s.board.head().is_some_and(|head| head.transmissions > 1)
     }
 }

@@ -27,10 +27,11 @@
 //! Left out: what the defaults switch off (quick start, F-RTO, the QOption,
 //! `overhead_`, ELN, `maxburst_`).
 
-use crate::acknowledgement::echoed_at;
-use crate::packet::{Packet, Transmit, flags};
-use crate::sender::Sender;
-use crate::{CongestionControlChoice, Recovery, Transport};
+use crate::options::Recovery;
+use crate::packet::{Packet, Transmit, echoed_at, flags};
+use crate::sender_core::SenderCore;
+use crate::stack::Stack;
+use crate::transport::{CongestionControlChoice, Transport};
 use bentpipe_cc::{Ack, Loss, Phase};
 use bentpipe_units::{Duration, Time, math};
 
@@ -139,26 +140,8 @@ impl Agent {
         })
     }
 
-    /// True for the agent whose first packet is a full segment.
-    pub(crate) fn opens_with_a_segment(&self) -> bool {
-        self.kind == Kind::Vegas
-    }
-
-    /// True for the agents whose receivers acknowledge selectively.
-    pub(crate) fn uses_sack(&self) -> bool {
-        self.kind == Kind::Sack1
-    }
-
-    /// The connection is established.
-    pub(crate) fn on_established(&mut self, s: &mut Sender) {
-        self.smallest = s.rtt.smallest();
-        if self.kind == Kind::Vegas {
-            s.window.cwnd = 1.0;
-        }
-    }
-
     /// Segments in flight as the agent counts them.
-    pub(crate) fn flight(&self) -> usize {
+    fn in_flight(&self) -> usize {
         let flight = if self.recovering {
             self.pipe
         } else {
@@ -167,39 +150,34 @@ impl Agent {
         flight.max(0) as usize
     }
 
-    /// The phase, where recovery decides it.
-    pub(crate) fn phase(&self) -> Option<Phase> {
-        (self.recovering || self.inflation > 0).then_some(Phase::Recovery)
-    }
-
     /// The receiver's or the sender's buffer, segments (`window_`).
-    pub(crate) fn limit(s: &Sender) -> i64 {
+    pub(super) fn limit(s: &SenderCore) -> i64 {
         (s.room() / u64::from(s.mss)).max(1) as i64
     }
 
     /// The window, whole segments.
-    pub(crate) fn window(&self, s: &Sender) -> i64 {
+    pub(super) fn window(&self, s: &SenderCore) -> i64 {
         (math::floor(s.window.cwnd) as i64 + self.inflation).min(Self::limit(s))
     }
 
     /// What a loss halves.
-    pub(crate) fn exact_window(&self, s: &Sender) -> f64 {
+    pub(super) fn exact_window(&self, s: &SenderCore) -> f64 {
         (s.window.cwnd + self.inflation as f64).min(Self::limit(s) as f64)
     }
 
     /// True if segment `number` was sent before or can be sent now.
-    pub(crate) fn exists(&self, s: &Sender, number: i64) -> bool {
+    pub(super) fn exists(&self, s: &SenderCore, number: i64) -> bool {
         number <= self.maxseq || s.next_new().is_some()
     }
 
-    pub(crate) fn set_timer(s: &mut Sender, now: Time) {
-        s.retransmission_deadline = now + s.rtt.rto();
+    pub(super) fn set_timer(s: &mut SenderCore, now: Time) {
+        s.timer.deadline = now + s.rtt.rto();
     }
 
     /// Sends segment `number`.
-    pub(crate) fn output<T: Transmit>(
+    pub(super) fn output<T: Transmit>(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
         now: Time,
         number: i64,
         out: &mut T,
@@ -212,24 +190,23 @@ impl Agent {
             self.timed.get_or_insert((number, now));
         } else if let Some(hole) = s.board.segment((number - self.highest_ack - 1) as usize) {
             s.send_again(now, hole, out);
-            if self.recovering && s.recovery == Recovery::SackRepeat {
+            if self.recovering && s.options.recovery == Recovery::SackRepeat {
                 s.board.watch(hole.index);
             }
         }
-        if idle || s.retransmission_deadline == Time::MAX {
+        if idle || s.timer.deadline == Time::MAX {
             Self::set_timer(s, now);
         }
     }
 
     /// Sends what the window allows, at most `most` segments.
-    pub(crate) fn send<T: Transmit>(
+    pub(super) fn send_at_most<T: Transmit>(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
         now: Time,
         most: usize,
         out: &mut T,
     ) {
-        s.window_limited = true;
         let paced = s.is_paced();
         let mut sent = 0;
         while sent < most && !out.is_full() {
@@ -248,14 +225,14 @@ impl Agent {
             self.pipe += 1;
             sent += 1;
             if paced {
-                s.note_full_paced(now);
+                s.note_paced(now, s.mss);
             }
         }
         s.pacing_done(now, paced);
     }
 
     /// A new segment for one of the first two duplicate ACKs.
-    pub(crate) fn send_one<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    pub(super) fn send_one<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         let beyond = (self.cursor - self.highest_ack) as f64;
         if beyond <= Self::limit(s) as f64
             && beyond <= s.window.cwnd + f64::from(self.duplicates)
@@ -266,26 +243,214 @@ impl Agent {
         }
     }
 
-    /// Takes an acknowledgement that arrived at `now`.
-    pub(crate) fn on_acknowledgement<T: Transmit>(
+    /// Takes what is acknowledged off the record; what the congestion control
+    /// is told of it.
+    pub(super) fn observe(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
+        now: Time,
+        packet: &Packet,
+        advances: bool,
+    ) -> Ack {
+        let answers = packet.has(flags::PROBE);
+        let duplicate = !advances
+            && !answers
+            && packet.acknowledgement == s.snd.una
+            && packet.payload == 0
+            && self.maxseq > 0;
+        let acked = if advances {
+            s.snd.una = packet.acknowledgement;
+            s.board.acknowledge(s.snd.una)
+        } else {
+            crate::scoreboard::Acked::default()
+        };
+        let sacked = if self.kind == Kind::Sack1 && !self.timed_out && self.takes_sack(advances) {
+            s.take_sack_blocks(packet).0
+        } else {
+            0
+        };
+        let number = self.highest_ack + i64::from(acked.segments);
+        self.echoed = (s.headers.timestamps && advances && !self.is_partial(number))
+            .then(|| echoed_at(now, packet));
+        // The algorithm hears of more round trips than the timer.
+        let sent_at = if self.kind == Kind::Vegas {
+            // What lay below does not matter here.
+            let last = acked.last.filter(|last| last.transmissions == 1);
+            last.map(|last| last.sent_at)
+        } else if s.headers.timestamps && advances {
+            Some(echoed_at(now, packet))
+        } else {
+            acked.sent_once_at
+        };
+        let delivered = acked.delivered + sacked;
+        let (round_start, delivery_rate) = s.count_delivered(now, advances, u64::from(delivered));
+        let rtt = sent_at.map(|sent| now.since(sent));
+        self.smallest = self.smallest.min(rtt.unwrap_or(Duration::MAX));
+        let flight = (self.in_flight() as f64 - f64::from(acked.segments)).max(0.0);
+        let (outstanding, head) = if self.kind == Kind::Vegas {
+            (flight, s.board.head().or(Some(Self::NO_HEAD)))
+        } else {
+            (s.board.outstanding() as f64, s.board.head())
+        };
+        Ack {
+            now,
+            acked: f64::from(acked.segments),
+            delivered: f64::from(delivered),
+            duplicate,
+            rtt,
+            min_rtt: self.smallest,
+            smoothed_rtt: s.rtt.smoothed(),
+            delivery_rate,
+            rate_sample: None,
+            lost: 0.0,
+            probes: u32::from(answers),
+            congestion_echo: packet.has(flags::ECE),
+            flight_before: 0.0,
+            flight,
+            outstanding,
+            head,
+            cwnd_limited: true,
+            round_start,
+            in_recovery: self.recovering || self.inflation > 0,
+            receive_window: s.receive_window(),
+            mss: s.mss,
+        }
+    }
+
+    /// An ACK up to `number` that advances: cursor, round trip, timer.
+    pub(super) fn new_ack(&mut self, s: &mut SenderCore, ack: &Ack, number: i64) {
+        self.duplicates = 0;
+        self.last_ack = number;
+        self.highest_ack = number;
+        self.cursor = self.cursor.max(number + 1);
+        let now = ack.now;
+        let keeps_backoff = s.headers.ecn && self.echo_backoff && ack.congestion_echo;
+        let timed = self.timed.filter(|&(timed, _)| number >= timed);
+        if let Some(sent) = self.echoed.take() {
+            s.rtt.sample_rounded(sent, now);
+        }
+        if let Some((_, since)) = timed {
+            if !s.headers.timestamps {
+                s.rtt.sample_keeping_backoff(since, now);
+            }
+            self.timed = None;
+            if !keeps_backoff {
+                s.rtt.end_backoff();
+                self.echo_backoff = false;
+            }
+        }
+        Self::set_timer(s, now);
+    }
+
+    /// [`Agent::new_ack`] outside fast recovery: the window grows.
+    pub(super) fn new_ack_and_grow(&mut self, s: &mut SenderCore, ack: &Ack, number: i64) {
+        self.new_ack(s, ack, number);
+        let echo = s.headers.ecn && ack.congestion_echo;
+        if !echo {
+            s.cc.on_ack(ack, &mut s.window);
+            self.echo_backoff = false;
+        }
+    }
+
+    pub(super) fn loss(&self, s: &SenderCore, now: Time, ecn: bool) -> Loss {
+        Loss {
+            now,
+            flight: self.exact_window(s),
+            outstanding: s.window.cwnd,
+            ecn,
+            head: s.board.head(),
+            smoothed_rtt: s.rtt.smoothed(),
+            min_rtt: self.smallest,
+            mss: s.mss,
+        }
+    }
+
+    /// The congestion control reduces the window for a loss.
+    pub(super) fn reduce(&mut self, s: &mut SenderCore, now: Time) {
+        self.last_action = Action::DuplicateAcks;
+        let loss = self.loss(s, now, false);
+        let before = s.window.cwnd;
+        s.cc.on_loss(&loss, &mut s.window);
+        s.note_reduction(before);
+        s.counters.recoveries += 1;
+        s.headers.cwr_pending = true;
+    }
+
+    /// True if an ACK up to `number` leaves the sender in fast recovery. Such
+    /// an ACK gives no round trip.
+    pub(super) fn is_partial(&self, number: i64) -> bool {
+        number < self.recover
+            && (self.recovering
+                || (self.kind == Kind::NewReno && self.last_action == Action::DuplicateAcks))
+    }
+
+    /// True if `recover` does not forbid another fast retransmit.
+    pub(super) fn may_retransmit(&self) -> bool {
+        self.highest_ack > self.recover || self.highest_ack == 0
+    }
+
+    /// An echoed mark reduces the window once in a window of data.
+    pub(super) fn on_echo(&mut self, s: &mut SenderCore, now: Time, number: i64) {
+        if number <= self.recover && self.last_action != Action::Timeout {
+            return;
+        }
+        self.recover = self.maxseq;
+        self.last_action = Action::Echo;
+        if s.window.cwnd <= 1.0 {
+            if self.echo_backoff {
+                s.rtt.back_off();
+            }
+            self.echo_backoff = true;
+        } else {
+            self.echo_backoff = false;
+        }
+        let loss = self.loss(s, now, true);
+        let before = s.window.cwnd;
+        s.cc.on_loss(&loss, &mut s.window);
+        s.note_reduction(before);
+        s.headers.cwr_pending = true;
+    }
+}
+
+impl Stack for Agent {
+    fn uses_sack(&self, _s: &SenderCore) -> bool {
+        self.kind == Kind::Sack1
+    }
+
+    fn opens_with_a_segment(&self) -> bool {
+        self.kind == Kind::Vegas
+    }
+
+    fn on_established(&mut self, s: &mut SenderCore, _now: Option<Time>) {
+        self.smallest = s.rtt.smallest();
+        if self.kind == Kind::Vegas {
+            s.window.cwnd = 1.0;
+        }
+    }
+
+    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        self.send_at_most(s, now, usize::MAX, out);
+    }
+
+    fn on_acknowledgement<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
         now: Time,
         packet: &Packet,
         out: &mut T,
     ) {
-        if packet.acknowledgement > s.next {
+        if packet.acknowledgement > s.snd.next {
             return; // Acknowledges what was never sent.
         }
         s.counters.acks += 1;
         s.counters.probe_answers += u64::from(packet.has(flags::PROBE));
-        s.receive_window = u64::from(packet.window);
-        let advances = packet.acknowledgement > s.una;
-        let flight_before = self.flight() as f64;
+        s.snd.window = u64::from(packet.window);
+        let advances = packet.acknowledgement > s.snd.una;
+        let flight_before = self.in_flight() as f64;
         let mut ack = self.observe(s, now, packet, advances);
         ack.flight_before = flight_before;
         let number = self.highest_ack + ack.acked as i64;
-        if s.ecn && ack.congestion_echo {
+        if s.headers.ecn && ack.congestion_echo {
             self.on_echo(s, now, number);
         }
         if advances || ack.duplicate || ack.probes > 0 {
@@ -304,184 +469,24 @@ impl Agent {
             self.perform_actions(s, &ack, out);
         }
         if let Some(most) = burst {
-            self.send(s, now, most, out);
+            self.send_at_most(s, now, most, out);
         }
         s.begin_probes(now, out);
-        s.max_cwnd = s.max_cwnd.max(s.window.cwnd);
+        s.note_max_cwnd();
     }
 
-    /// Takes what is acknowledged off the record; what the congestion control
-    /// is told of it.
-    pub(crate) fn observe(
-        &mut self,
-        s: &mut Sender,
-        now: Time,
-        packet: &Packet,
-        advances: bool,
-    ) -> Ack {
-        let answers = packet.has(flags::PROBE);
-        let duplicate = !advances
-            && !answers
-            && packet.acknowledgement == s.una
-            && packet.payload == 0
-            && self.maxseq > 0;
-        let acked = if advances {
-            s.una = packet.acknowledgement;
-            s.board.acknowledge(s.una)
-        } else {
-            crate::scoreboard::Acked::default()
-        };
-        let sacked = if self.kind == Kind::Sack1 && !self.timed_out && self.takes_sack(advances) {
-            s.take_sack_blocks(packet).0
-        } else {
-            0
-        };
-        let number = self.highest_ack + i64::from(acked.segments);
-        self.echoed = if s.timestamps && advances && !self.is_partial(number) {
-            echoed_at(now, packet)
-        } else {
-            None
-        };
-        // The algorithm hears of more round trips than the timer.
-        let sent_at = if self.kind == Kind::Vegas {
-            // What lay below does not matter here.
-            let last = acked.last.filter(|last| last.transmissions == 1);
-            last.map(|last| last.sent_at)
-        } else if s.timestamps && advances {
-            echoed_at(now, packet)
-        } else {
-            acked.sent_once_at
-        };
-        let round_start = advances && s.una > s.round_end;
-        let delivered = u64::from(acked.delivered + sacked) * u64::from(s.mss);
-        let delivery_rate = s.delivered_in_round(now, delivered, round_start);
-        if round_start {
-            s.round_end = s.next;
-        }
-        let rtt = sent_at.map(|sent| now.since(sent));
-        self.smallest = self.smallest.min(rtt.unwrap_or(Duration::MAX));
-        let flight = (self.flight() as f64 - f64::from(acked.segments)).max(0.0);
-        let (outstanding, head) = if self.kind == Kind::Vegas {
-            (flight, s.board.head().or(Some(Self::NO_HEAD)))
-        } else {
-            (s.board.outstanding() as f64, s.board.head())
-        };
-        Ack {
-            now,
-            acked: f64::from(acked.segments),
-            delivered: f64::from(acked.delivered + sacked),
-            duplicate,
-            rtt,
-            min_rtt: self.smallest,
-            smoothed_rtt: s.rtt.smoothed(),
-            delivery_rate,
-            rate_sample: None,
-            lost: 0.0,
-            probes: u32::from(answers),
-            congestion_echo: packet.has(flags::ECE),
-            flight_before: 0.0,
-            flight,
-            outstanding,
-            head,
-            cwnd_limited: true,
-            round_start,
-            in_recovery: self.recovering || self.inflation > 0,
-            receive_window: s.receive_window as f64 / f64::from(s.mss),
-            mss: s.mss,
-        }
+    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        self.timed_out(s, now, out);
     }
 
-    /// An ACK up to `number` that advances: cursor, round trip, timer.
-    pub(crate) fn new_ack(&mut self, s: &mut Sender, ack: &Ack, number: i64) {
-        self.duplicates = 0;
-        self.last_ack = number;
-        self.highest_ack = number;
-        self.cursor = self.cursor.max(number + 1);
-        let now = ack.now;
-        let keeps_backoff = s.ecn && self.echo_backoff && ack.congestion_echo;
-        let timed = self.timed.filter(|&(timed, _)| number >= timed);
-        if let Some(sent) = self.echoed.take() {
-            s.rtt.sample_rounded(sent, now);
-        }
-        if let Some((_, since)) = timed {
-            if !s.timestamps {
-                s.rtt.sample_keeping_backoff(since, now);
-            }
-            self.timed = None;
-            if !keeps_backoff {
-                s.rtt.end_backoff();
-                self.echo_backoff = false;
-            }
-        }
-        Self::set_timer(s, now);
+    fn flight(&self, _s: &SenderCore) -> usize {
+        self.in_flight()
     }
 
-    /// [`Agent::new_ack`] outside fast recovery: the window grows.
-    pub(crate) fn new_ack_and_grow(&mut self, s: &mut Sender, ack: &Ack, number: i64) {
-        self.new_ack(s, ack, number);
-        let echo = s.ecn && ack.congestion_echo;
-        if !echo {
-            s.cc.on_ack(ack, &mut s.window);
-            self.echo_backoff = false;
+    fn phase(&self, s: &SenderCore) -> Phase {
+        if self.recovering || self.inflation > 0 {
+            return Phase::Recovery;
         }
-    }
-
-    pub(crate) fn loss(&self, s: &Sender, now: Time, ecn: bool) -> Loss {
-        Loss {
-            now,
-            flight: self.exact_window(s),
-            outstanding: s.window.cwnd,
-            ecn,
-            head: s.board.head(),
-            smoothed_rtt: s.rtt.smoothed(),
-            min_rtt: self.smallest,
-            mss: s.mss,
-        }
-    }
-
-    /// The congestion control reduces the window for a loss.
-    pub(crate) fn reduce(&mut self, s: &mut Sender, now: Time) {
-        self.last_action = Action::DuplicateAcks;
-        let loss = self.loss(s, now, false);
-        let before = s.window.cwnd;
-        s.cc.on_loss(&loss, &mut s.window);
-        s.note_reduction(before);
-        s.counters.recoveries += 1;
-        s.tell_reduced = true;
-    }
-
-    /// True if an ACK up to `number` leaves the sender in fast recovery. Such
-    /// an ACK gives no round trip.
-    pub(crate) fn is_partial(&self, number: i64) -> bool {
-        number < self.recover
-            && (self.recovering
-                || (self.kind == Kind::NewReno && self.last_action == Action::DuplicateAcks))
-    }
-
-    /// True if `recover` does not forbid another fast retransmit.
-    pub(crate) fn may_retransmit(&self) -> bool {
-        self.highest_ack > self.recover || self.highest_ack == 0
-    }
-
-    /// An echoed mark reduces the window once in a window of data.
-    pub(crate) fn on_echo(&mut self, s: &mut Sender, now: Time, number: i64) {
-        if number <= self.recover && self.last_action != Action::Timeout {
-            return;
-        }
-        self.recover = self.maxseq;
-        self.last_action = Action::Echo;
-        if s.window.cwnd <= 1.0 {
-            if self.echo_backoff {
-                s.rtt.back_off();
-            }
-            self.echo_backoff = true;
-        } else {
-            self.echo_backoff = false;
-        }
-        let loss = self.loss(s, now, true);
-        let before = s.window.cwnd;
-        s.cc.on_loss(&loss, &mut s.window);
-        s.note_reduction(before);
-        s.tell_reduced = true;
+        s.cc.phase(&s.window)
     }
 }

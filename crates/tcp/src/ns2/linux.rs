@@ -25,9 +25,9 @@
 //! here they then get that of the segment that is timed.
 
 use super::blocks::Blocks;
-use crate::acknowledgement::echoed_at;
-use crate::packet::{Packet, Transmit, flags};
-use crate::sender::Sender;
+use crate::packet::{Packet, Transmit, echoed_at, flags};
+use crate::sender_core::SenderCore;
+use crate::stack::Stack;
 use bentpipe_cc::{Ack, Loss, Phase, RecoveryExit, Timeout};
 use bentpipe_units::{Time, math};
 
@@ -74,46 +74,15 @@ impl Linux {
         self.maxseq - self.highest_ack - self.blocks.away()
     }
 
-    pub(crate) fn flight(&self) -> usize {
-        self.in_flight().max(0) as usize
-    }
-
-    pub(crate) fn phase(&self) -> Option<Phase> {
-        (self.state == State::Recovery).then_some(Phase::Recovery)
-    }
-
-    fn window(s: &Sender) -> i64 {
+    fn window(s: &SenderCore) -> i64 {
         math::floor(s.window.cwnd) as i64
     }
 
-    /// What may go before the connection is open: the window less the SYN.
-    pub(crate) fn send_with_syn<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
-        while self.maxseq + 1 < Self::window(s) && s.next_new().is_some() {
-            self.output(s, now, self.maxseq + 1, out);
-        }
+    fn set_timer(s: &mut SenderCore, now: Time) {
+        s.timer.deadline = now + s.rtt.rto();
     }
 
-    /// The SYN is acknowledged: an ACK like any other, and the module's first.
-    pub(crate) fn on_established(&mut self, s: &mut Sender, now: Time) {
-        let flight = self.in_flight() as f64;
-        let mut ack = self.ack(s, now, flight + 1.0);
-        ack.acked = 1.0;
-        ack.delivered = 1.0;
-        let rtt = s.rtt.latest();
-        ack.rtt = (!rtt.is_zero()).then_some(rtt);
-        s.cc.on_sample(&ack, &mut s.window);
-        s.cc.on_ack(&ack, &mut s.window);
-        s.window.actions = bentpipe_cc::Actions::default();
-        if self.maxseq > 0 {
-            Self::set_timer(s, now);
-        }
-    }
-
-    fn set_timer(s: &mut Sender, now: Time) {
-        s.retransmission_deadline = now + s.rtt.rto();
-    }
-
-    fn output<T: Transmit>(&mut self, s: &mut Sender, now: Time, number: i64, out: &mut T) {
+    fn output<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, number: i64, out: &mut T) {
         let idle = self.highest_ack == self.maxseq;
         if number > self.maxseq {
             let Some(len) = s.next_new() else { return };
@@ -123,14 +92,13 @@ impl Linux {
         } else if let Some(hole) = s.board.segment((number - self.highest_ack - 1) as usize) {
             s.send_again(now, hole, out);
         }
-        if idle || s.retransmission_deadline == Time::MAX {
+        if idle || s.timer.deadline == Time::MAX {
             Self::set_timer(s, now);
         }
     }
 
     /// Sends what the window allows.
-    pub(crate) fn send<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
-        s.window_limited = true;
+    fn send_permitted<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         let paced = s.is_paced();
         let window = Self::window(s);
         self.ramp = self.ramp.min(self.in_flight() + 1);
@@ -149,13 +117,13 @@ impl Linux {
             self.output(s, now, number, out);
             self.ramp = self.ramp.min((self.in_flight() - 1).max(1));
             if paced {
-                s.note_full_paced(now);
+                s.note_paced(now, s.mss);
             }
         }
         s.pacing_done(now, paced);
     }
 
-    fn ack(&self, s: &Sender, now: Time, flight_before: f64) -> Ack {
+    fn ack(&self, s: &SenderCore, now: Time, flight_before: f64) -> Ack {
         Ack {
             now,
             acked: 0.0,
@@ -182,7 +150,7 @@ impl Linux {
     }
 
     /// The packet's selectively acknowledged ranges, in segments.
-    fn read_ranges(&mut self, s: &Sender, packet: &Packet) {
+    fn read_ranges(&mut self, s: &SenderCore, packet: &Packet) {
         self.ranges.clear();
         for block in &packet.sack[..usize::from(packet.sack_count)] {
             let number = |x: u32| {
@@ -195,85 +163,17 @@ impl Linux {
         }
     }
 
-    /// Takes an acknowledgement that arrived at `now`.
-    pub(crate) fn on_acknowledgement<T: Transmit>(
-        &mut self,
-        s: &mut Sender,
-        now: Time,
-        packet: &Packet,
-        out: &mut T,
-    ) {
-        if packet.acknowledgement > s.next || packet.acknowledgement < s.una {
-            return;
-        }
-        s.counters.acks += 1;
-        s.receive_window = u64::from(packet.window);
-        let flight_before = self.in_flight() as f64;
-        let sacked_before = self.blocks.sacked();
-        let advances = packet.acknowledgement > s.una;
-        let mut acked = crate::scoreboard::Acked::default();
-        if advances {
-            s.una = packet.acknowledgement;
-            acked = s.board.acknowledge(s.una);
-            self.highest_ack += i64::from(acked.segments);
-        }
-        self.read_ranges(s, packet);
-        let news = if self.ranges.is_empty() && self.blocks.is_empty() {
-            super::blocks::News::default()
-        } else {
-            let mut ranges = std::mem::take(&mut self.ranges);
-            let news = self.blocks.update(self.highest_ack, &mut ranges);
-            self.ranges = ranges;
-            news
-        };
-        self.time(s, now, packet, advances);
-
-        let echo = s.ecn && packet.has(flags::ECE);
-        let round_start = advances && s.una > s.round_end;
-        let delivered =
-            (i64::from(acked.segments) + self.blocks.sacked() - sacked_before).max(0) as u64;
-        let rate = s.delivered_in_round(now, delivered * u64::from(s.mss), round_start);
-        if round_start {
-            s.round_end = s.next;
-        }
-        let mut ack = self.ack(s, now, flight_before);
-        ack.acked = f64::from(acked.segments);
-        ack.delivered = delivered as f64;
-        ack.duplicate = !advances;
-        ack.rtt = if advances && !news.ambiguous {
-            acked.last.map(|last| now.since(last.sent_at))
-        } else {
-            None
-        };
-        ack.delivery_rate = rate;
-        ack.round_start = round_start;
-        ack.congestion_echo = echo;
-        s.cc.on_sample(&ack, &mut s.window);
-
-        let may_raise = !echo || s.window.cwnd < s.window.ssthresh;
-        if advances && self.state != State::Recovery && may_raise {
-            s.cc.on_ack(&ack, &mut s.window);
-        }
-        if !advances || news.sacked || echo || self.state != State::Open {
-            self.look_at_losses(s, &ack, news.lost, echo);
-        }
-        // Losses are found here only.
-        s.window.actions = bentpipe_cc::Actions::default();
-        self.send(s, now, out);
-        s.max_cwnd = s.max_cwnd.max(s.window.cwnd);
-    }
-
     /// The round trip and the timer.
-    fn time(&mut self, s: &mut Sender, now: Time, packet: &Packet, advances: bool) {
-        if let (true, Some(sent)) = (s.timestamps, echoed_at(now, packet)) {
-            s.rtt.sample(sent, now, s.window.cwnd);
+    fn time(&mut self, s: &mut SenderCore, now: Time, packet: &Packet, advances: bool) {
+        if s.headers.timestamps {
+            s.rtt.sample(echoed_at(now, packet), now, s.window.cwnd);
         }
         if let Some((timed, since)) = self.timed
             && advances
             && self.highest_ack >= timed
         {
             self.timed = None;
-            if !s.timestamps {
+            if !s.headers.timestamps {
                 s.rtt.sample(since, now, s.window.cwnd);
             }
         }
@@ -281,13 +181,13 @@ impl Linux {
     }
 
     /// Ends or begins recovery (`tcp_fastretrans_alert`).
-    fn look_at_losses(&mut self, s: &mut Sender, ack: &Ack, lost: bool, echo: bool) {
+    fn look_at_losses(&mut self, s: &mut SenderCore, ack: &Ack, lost: bool, echo: bool) {
         if self.state != State::Open && self.highest_ack >= self.recover {
             self.blocks.clear();
             let exit = RecoveryExit {
                 now: ack.now,
                 flight: self.in_flight() as f64,
-                recovery_fix: s.recovery_fix,
+                recovery_fix: s.options.recovery_fix,
                 min_rtt: ack.min_rtt,
                 mss: s.mss,
             };
@@ -315,18 +215,120 @@ impl Linux {
         s.cc.on_loss(&loss, &mut s.window);
         s.note_reduction(before);
         s.counters.recoveries += 1;
-        s.tell_reduced = true;
+        s.headers.cwr_pending = true;
         self.state = State::Recovery;
     }
+}
 
-    /// The retransmission timer ran out.
-    pub(crate) fn on_timeout<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+impl Stack for Linux {
+    fn uses_sack(&self, _s: &SenderCore) -> bool {
+        true
+    }
+
+    fn announces_handshake(&self) -> bool {
+        false
+    }
+
+    fn on_established(&mut self, s: &mut SenderCore, now: Option<Time>) {
+        let Some(now) = now else { return };
+        let flight = self.in_flight() as f64;
+        let mut ack = self.ack(s, now, flight + 1.0);
+        ack.acked = 1.0;
+        ack.delivered = 1.0;
+        let rtt = s.rtt.latest();
+        ack.rtt = (!rtt.is_zero()).then_some(rtt);
+        s.cc.on_sample(&ack, &mut s.window);
+        s.cc.on_ack(&ack, &mut s.window);
+        s.window.actions = bentpipe_cc::Actions::default();
+        if self.maxseq > 0 {
+            Self::set_timer(s, now);
+        }
+    }
+
+    fn send_with_syn<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        while self.maxseq + 1 < Self::window(s) && s.next_new().is_some() {
+            self.output(s, now, self.maxseq + 1, out);
+        }
+    }
+
+    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        self.send_permitted(s, now, out);
+    }
+
+    fn on_acknowledgement<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        packet: &Packet,
+        out: &mut T,
+    ) {
+        // TCP/Linux has no XCP: feedback is taken as the other agents take it.
+        if packet.acknowledgement > s.snd.una {
+            s.take_feedback(now, packet);
+        }
+        if packet.acknowledgement > s.snd.next || packet.acknowledgement < s.snd.una {
+            return;
+        }
+        s.counters.acks += 1;
+        s.snd.window = u64::from(packet.window);
+        let flight_before = self.in_flight() as f64;
+        let sacked_before = self.blocks.sacked();
+        let advances = packet.acknowledgement > s.snd.una;
+        let mut acked = crate::scoreboard::Acked::default();
+        if advances {
+            s.snd.una = packet.acknowledgement;
+            acked = s.board.acknowledge(s.snd.una);
+            self.highest_ack += i64::from(acked.segments);
+        }
+        self.read_ranges(s, packet);
+        let news = if self.ranges.is_empty() && self.blocks.is_empty() {
+            super::blocks::News::default()
+        } else {
+            let mut ranges = std::mem::take(&mut self.ranges);
+            let news = self.blocks.update(self.highest_ack, &mut ranges);
+            self.ranges = ranges;
+            news
+        };
+        self.time(s, now, packet, advances);
+
+        let echo = s.headers.ecn && packet.has(flags::ECE);
+        let delivered =
+            (i64::from(acked.segments) + self.blocks.sacked() - sacked_before).max(0) as u64;
+        let (round_start, rate) = s.count_delivered(now, advances, delivered);
+        let mut ack = self.ack(s, now, flight_before);
+        ack.acked = f64::from(acked.segments);
+        ack.delivered = delivered as f64;
+        ack.duplicate = !advances;
+        ack.rtt = if advances && !news.ambiguous {
+            acked.last.map(|last| now.since(last.sent_at))
+        } else {
+            None
+        };
+        ack.delivery_rate = rate;
+        ack.round_start = round_start;
+        ack.congestion_echo = echo;
+        s.cc.on_sample(&ack, &mut s.window);
+
+        let may_raise = !echo || s.window.cwnd < s.window.ssthresh;
+        if advances && self.state != State::Recovery && may_raise {
+            s.cc.on_ack(&ack, &mut s.window);
+        }
+        if !advances || news.sacked || echo || self.state != State::Open {
+            self.look_at_losses(s, &ack, news.lost, echo);
+        }
+        // Losses are found here only.
+        s.window.actions = bentpipe_cc::Actions::default();
+        self.send_permitted(s, now, out);
+        s.note_max_cwnd();
+    }
+
+    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         self.ramp = 0;
         self.timed = None;
         if self.highest_ack == self.maxseq {
             // Idle: the connection starts over.
             s.window.cwnd = self.initial_window;
-            s.retransmission_deadline = Time::MAX;
+            s.timer.deadline = Time::MAX;
             return;
         }
         s.counters.timeouts += 1;
@@ -341,12 +343,23 @@ impl Linux {
         let before = s.window.cwnd;
         s.cc.on_timeout(&timeout, &mut s.window);
         s.note_reduction(before);
-        s.tell_reduced = true;
+        s.headers.cwr_pending = true;
         self.recover = self.maxseq;
         self.state = State::Loss;
         self.blocks.lose_all(self.highest_ack + 1, self.maxseq);
         s.rtt.back_off();
         Self::set_timer(s, now);
-        self.send(s, now, out);
+        self.send_permitted(s, now, out);
+    }
+
+    fn flight(&self, _s: &SenderCore) -> usize {
+        self.in_flight().max(0) as usize
+    }
+
+    fn phase(&self, s: &SenderCore) -> Phase {
+        if self.state == State::Recovery {
+            return Phase::Recovery;
+        }
+        s.cc.phase(&s.window)
     }
 }

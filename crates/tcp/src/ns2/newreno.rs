@@ -11,7 +11,7 @@
 
 use super::agent::{Action, Agent, DUPLICATES, Kind};
 use crate::packet::Transmit;
-use crate::sender::Sender;
+use crate::sender_core::SenderCore;
 use bentpipe_cc::{Ack, RecoveryExit};
 use bentpipe_units::Time;
 
@@ -19,7 +19,7 @@ impl Agent {
     /// Takes an ACK up to `number`; how many segments may then go.
     pub(super) fn on_reno_ack<T: Transmit>(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
         ack: &Ack,
         number: i64,
         out: &mut T,
@@ -36,7 +36,7 @@ impl Agent {
                 self.third_duplicate(s, ack.now, out);
             } else if self.duplicates > DUPLICATES {
                 self.inflation += i64::from(self.last_action == Action::DuplicateAcks);
-            } else if s.limited_transmit {
+            } else if s.options.limited_transmit {
                 self.send_one(s, ack.now, out);
             }
         }
@@ -48,7 +48,7 @@ impl Agent {
         }
     }
 
-    fn full_ack(&mut self, s: &mut Sender, ack: &Ack, number: i64) {
+    fn full_ack(&mut self, s: &mut SenderCore, ack: &Ack, number: i64) {
         if self.last_action == Action::DuplicateAcks
             && (self.inflation > 0 || self.kind == Kind::Reno)
         {
@@ -59,7 +59,7 @@ impl Agent {
             let exit = RecoveryExit {
                 now: ack.now,
                 flight: (self.maxseq - number) as f64,
-                recovery_fix: s.recovery_fix,
+                recovery_fix: s.options.recovery_fix,
                 min_rtt: ack.min_rtt,
                 mss: s.mss,
             };
@@ -69,7 +69,13 @@ impl Agent {
         self.new_ack_and_grow(s, ack, number);
     }
 
-    fn partial_ack<T: Transmit>(&mut self, s: &mut Sender, ack: &Ack, number: i64, out: &mut T) {
+    fn partial_ack<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        ack: &Ack,
+        number: i64,
+        out: &mut T,
+    ) {
         if self.first_partial {
             self.first_partial = false;
             Self::set_timer(s, ack.now);
@@ -93,25 +99,30 @@ impl Agent {
         }
     }
 
-    fn third_duplicate<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    fn third_duplicate<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         // Reno also allows it once more while the last reduction was one.
         let again = self.kind == Kind::Reno && self.last_action == Action::DuplicateAcks;
         if self.may_retransmit() || again {
             self.fast_retransmit(s, now, out);
-        } else if s.ecn && self.last_action == Action::Echo {
+        } else if s.headers.ecn && self.last_action == Action::Echo {
             // The mark reduced the window already.
             self.last_action = Action::DuplicateAcks;
             self.repair_head(s, now, out);
         }
     }
 
-    pub(super) fn fast_retransmit<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    pub(super) fn fast_retransmit<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        out: &mut T,
+    ) {
         self.recover = self.maxseq;
         self.reduce(s, now);
         self.repair_head(s, now, out);
     }
 
-    fn repair_head<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    fn repair_head<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         Self::set_timer(s, now);
         self.timed = None;
         if self.exists(s, self.last_ack + 1) {

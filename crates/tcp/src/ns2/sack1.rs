@@ -19,9 +19,9 @@
 //! outside recovery.
 
 use super::agent::{Action, Agent, DUPLICATES};
-use crate::Recovery;
+use crate::options::Recovery;
 use crate::packet::Transmit;
-use crate::sender::Sender;
+use crate::sender_core::SenderCore;
 use bentpipe_cc::{Ack, RecoveryExit};
 use bentpipe_units::{Time, math};
 
@@ -34,7 +34,7 @@ impl Agent {
     /// Takes an ACK up to `number`; how many segments may then go.
     pub(super) fn on_sack1_ack<T: Transmit>(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
         ack: &Ack,
         number: i64,
         out: &mut T,
@@ -63,19 +63,19 @@ impl Agent {
             self.duplicates += 1;
             if self.duplicates == DUPLICATES {
                 self.third_sack(s, ack.now, out);
-            } else if self.duplicates < DUPLICATES && s.limited_transmit {
+            } else if self.duplicates < DUPLICATES && s.options.limited_transmit {
                 self.send_one(s, ack.now, out);
             }
         }
         (self.duplicates == 0).then_some(usize::MAX)
     }
 
-    fn forget(&mut self, s: &mut Sender) {
+    fn forget(&mut self, s: &mut SenderCore) {
         s.board.forget_sacks();
         self.next_hole = 0;
     }
 
-    fn leave_sack1(&mut self, s: &mut Sender, ack: &Ack, number: i64) {
+    fn leave_sack1(&mut self, s: &mut SenderCore, ack: &Ack, number: i64) {
         self.recover = 0;
         self.recovering = false;
         self.new_ack(s, ack, number);
@@ -84,31 +84,31 @@ impl Agent {
         let exit = RecoveryExit {
             now: ack.now,
             flight: (self.maxseq - number) as f64,
-            recovery_fix: s.recovery_fix,
+            recovery_fix: s.options.recovery_fix,
             min_rtt: ack.min_rtt,
             mss: s.mss,
         };
         s.cc.on_recovery_exit(&exit, &mut s.window);
     }
 
-    fn third_sack<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    fn third_sack<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         if self.may_retransmit() {
             self.enter_sack1(s, now, out);
-        } else if s.ecn && self.last_action == Action::Echo {
+        } else if s.headers.ecn && self.last_action == Action::Echo {
             self.last_action = Action::DuplicateAcks;
             self.begin(s, now);
             self.output(s, now, self.last_ack + 1, out);
         }
     }
 
-    pub(super) fn enter_sack1<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    pub(super) fn enter_sack1<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         self.recover = self.maxseq;
         self.begin(s, now);
         self.reduce(s, now);
         self.output(s, now, self.last_ack + 1, out);
     }
 
-    fn begin(&mut self, s: &mut Sender, now: Time) {
+    fn begin(&mut self, s: &mut SenderCore, now: Time) {
         self.pipe = self.maxseq - self.highest_ack - i64::from(DUPLICATES);
         Self::set_timer(s, now);
         self.timed = None;
@@ -117,7 +117,7 @@ impl Agent {
     }
 
     /// The segment to send next, if one may go.
-    pub(super) fn next_of_sack1(&mut self, s: &mut Sender) -> Option<i64> {
+    pub(super) fn next_of_sack1(&mut self, s: &mut SenderCore) -> Option<i64> {
         let window = self.window(s);
         let open = if self.recovering {
             self.pipe < math::floor(s.window.cwnd) as i64
@@ -128,7 +128,7 @@ impl Agent {
             return None;
         }
         if self.recovering
-            && s.recovery == Recovery::SackRepeat
+            && s.options.recovery == Recovery::SackRepeat
             && let Some(index) = s.board.lost_again()
         {
             return Some(self.highest_ack + 1 + index as i64);

@@ -3,14 +3,14 @@
 
 use super::agent::{Action, Agent, DUPLICATES};
 use crate::packet::Transmit;
-use crate::sender::Sender;
+use crate::sender_core::SenderCore;
 use bentpipe_cc::Ack;
 use bentpipe_units::Time;
 
 impl Agent {
     pub(super) fn on_tahoe_ack<T: Transmit>(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
         ack: &Ack,
         number: i64,
         out: &mut T,
@@ -28,7 +28,7 @@ impl Agent {
                     self.last_action = Action::DuplicateAcks;
                     self.restart_from_head(s, ack.now);
                 }
-            } else if self.duplicates < DUPLICATES && s.limited_transmit {
+            } else if self.duplicates < DUPLICATES && s.options.limited_transmit {
                 self.send_one(s, ack.now, out);
             }
         }
@@ -37,7 +37,7 @@ impl Agent {
 
     /// cwnd is one segment, and sending goes back to the first
     /// unacknowledged one.
-    pub(super) fn restart_from_head(&mut self, s: &mut Sender, now: Time) {
+    pub(super) fn restart_from_head(&mut self, s: &mut SenderCore, now: Time) {
         s.window.cwnd = 1.0;
         self.cursor = self.highest_ack + 1;
         self.timed = None;

@@ -3,13 +3,18 @@
 
 use super::agent::{Action, Agent, Kind};
 use crate::packet::Transmit;
-use crate::sender::Sender;
+use crate::sender_core::SenderCore;
 use bentpipe_cc::{Ack, Timeout};
 use bentpipe_units::Time;
 
 impl Agent {
     /// What the congestion control asked for.
-    pub(super) fn perform_actions<T: Transmit>(&mut self, s: &mut Sender, ack: &Ack, out: &mut T) {
+    pub(super) fn perform_actions<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        ack: &Ack,
+        out: &mut T,
+    ) {
         s.take_requests();
         let actions = std::mem::take(&mut s.window.actions);
         if !(actions.repeat_all || actions.retransmit_head) || self.highest_ack == self.maxseq {
@@ -41,7 +46,7 @@ impl Agent {
     }
 
     /// The retransmission timer ran out.
-    pub(crate) fn on_timeout<T: Transmit>(&mut self, s: &mut Sender, now: Time, out: &mut T) {
+    pub(super) fn timed_out<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         if self.kind != Kind::Tahoe {
             self.duplicates = 0;
         }
@@ -54,7 +59,7 @@ impl Agent {
         s.board.forget_sacks();
         s.window.cwnd = s.window.cwnd.max(1.0);
         self.recover = self.maxseq;
-        s.tell_reduced = true;
+        s.headers.cwr_pending = true;
         let idle = self.highest_ack == self.maxseq;
         if idle && self.kind != Kind::Vegas {
             s.window.cwnd = 1.0;
@@ -84,11 +89,11 @@ impl Agent {
         self.last_action = Action::Timeout;
         self.cursor = self.highest_ack + 1;
         self.timed = None;
-        self.send(s, now, usize::MAX, out);
+        self.send_at_most(s, now, usize::MAX, out);
         if self.highest_ack == self.maxseq {
             // Idle. The next timeout would find nothing to change, and what is
             // sent before it sets the timer anew.
-            s.retransmission_deadline = Time::MAX;
+            s.timer.deadline = Time::MAX;
         }
         s.begin_probes(now, out);
     }

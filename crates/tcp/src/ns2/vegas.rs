@@ -25,7 +25,7 @@
 
 use super::agent::{Action, Agent, DUPLICATES};
 use crate::packet::Transmit;
-use crate::sender::Sender;
+use crate::sender_core::SenderCore;
 use bentpipe_cc::{Ack, Head};
 use bentpipe_units::Time;
 
@@ -40,7 +40,7 @@ impl Agent {
     /// Takes an ACK up to `number`; how many segments may then go.
     pub(super) fn on_vegas_ack<T: Transmit>(
         &mut self,
-        s: &mut Sender,
+        s: &mut SenderCore,
         ack: &Ack,
         number: i64,
         out: &mut T,
@@ -74,7 +74,7 @@ impl Agent {
         (self.duplicates == 0 || self.duplicates >= DUPLICATES).then_some(usize::MAX)
     }
 
-    fn lost_vegas<T: Transmit>(&mut self, s: &mut Sender, ack: &Ack, out: &mut T) {
+    fn lost_vegas<T: Transmit>(&mut self, s: &mut SenderCore, ack: &Ack, out: &mut T) {
         if self.highest_ack <= self.recover && self.last_action == Action::Timeout {
             return;
         }

@@ -7,7 +7,7 @@
 //! is the smoothed RTT and that.
 
 use super::RttEstimator;
-use crate::RtoRule;
+use crate::profile::RtoRule;
 use bentpipe_units::{Duration, Time};
 
 /// The deviation, scaled by 4 like `rttvar`.
@@ -80,7 +80,8 @@ impl RttEstimator {
 
 #[cfg(test)]
 mod tests {
-    use crate::{HostProfile, RttEstimator};
+    use crate::profile::HostProfile;
+    use crate::rtt::RttEstimator;
     use bentpipe_units::{Duration, Time};
 
     #[test]

@@ -26,8 +26,12 @@ fn transport() -> Transport {
 /// A transfer of `size` bytes during which the data packets of
 /// these numbers, from 1, are dropped, seen from its first packet on.
 fn transfer(size: u64, drops: &'static [u64]) -> Pipe {
+    transfer_on(&transport(), size, drops)
+}
+
+fn transfer_on(transport: &Transport, size: u64, drops: &'static [u64]) -> Pipe {
     let mut count = 0;
-    let mut pipe = Pipe::closed(&transport(), move |to, p| {
+    let mut pipe = Pipe::closed(transport, move |to, p| {
         count += u64::from(to == 1 && p.payload > 0);
         if to == 1 && p.payload > 0 && drops.contains(&count) {
             Fate::Drop
@@ -125,4 +129,27 @@ fn the_times_of_transfers_with_losses() {
         theirs += kernel;
     }
     assert!((ours - theirs).abs() * 200 < theirs, "{ours} for {theirs}");
+}
+
+/// The profile selects the stack: RACK-TLP is refused on another host, and a
+/// SACK recovery of a named transport runs the Linux stack on this one.
+#[test]
+fn the_profile_alone_selects_the_stack() {
+    let elsewhere = Transport {
+        profile: HostProfile::Rfc,
+        ..transport()
+    };
+    let Err(error) = elsewhere.controller() else {
+        panic!("RACK-TLP on the RFC stack");
+    };
+    assert_eq!(error.key(), "recovery");
+    assert!(error.to_string().contains("profile `linux`"), "{error}");
+    let sack = Transport {
+        recovery: Recovery::Sack,
+        ..transport()
+    };
+    // A tail that only a host with tail loss probes repairs before a timeout.
+    let tail: &'static [u64] = &[68, 69, 70];
+    let of = |transport: &Transport| repairs(&transfer_on(transport, 101_360, tail));
+    assert_eq!(of(&sack), of(&transport()));
 }

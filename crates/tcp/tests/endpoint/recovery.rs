@@ -261,6 +261,10 @@ proptest! {
             ..plain()
         };
         transport.delayed_ack.count = count;
+        if transport.controller().is_err() {
+            // RACK-TLP belongs to the Linux stack.
+            transport.recovery = transport.profile.rules().recovery;
+        }
         if paced {
             transport.pacing = Pacing::Window {
                 gain: 1.2,

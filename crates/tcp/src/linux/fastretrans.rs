@@ -7,22 +7,23 @@
 
 use super::ack::News;
 use super::{Linux, Resend, State};
-use crate::sender::Sender;
+use crate::sender_core::SenderCore;
 use bentpipe_units::Time;
 
 impl Linux {
-    /// Looks at an ACK that is not simply the next one.
-    pub(super) fn alert(&mut self, s: &mut Sender, now: Time, news: &mut News) -> Resend {
+    /// Processes an ACK that does more than advance in the state Open
+    /// (`tcp_fastretrans_alert`).
+    pub(super) fn fastretrans(&mut self, s: &mut SenderCore, now: Time, news: &mut News) -> Resend {
         if news.congestion_echo {
             self.undo.forget();
         }
         if self.state == State::Open {
             self.undo.resent_at = None;
-        } else if s.una >= self.high {
+        } else if s.snd.una >= self.high {
             match self.state {
-                State::Cwr if s.una != self.high => {
+                State::Cwr if s.snd.una != self.high => {
                     self.end_reduction(s, now);
-                    self.set_state(s, State::Open);
+                    self.state = State::Open;
                 }
                 State::Recovery => {
                     // What is undone keeps its window.
@@ -75,7 +76,7 @@ impl Linux {
         Resend::Lost
     }
 
-    fn identify_losses(&mut self, s: &mut Sender, now: Time, news: &mut News) {
+    fn identify_losses(&mut self, s: &mut SenderCore, now: Time, news: &mut News) {
         if s.board.outstanding() == 0 {
             return;
         }
@@ -87,7 +88,7 @@ impl Linux {
     }
 
     /// A loss is established.
-    pub(super) fn enter_recovery(&mut self, s: &mut Sender, now: Time, ecn: bool) {
+    pub(super) fn enter_recovery(&mut self, s: &mut SenderCore, now: Time, ecn: bool) {
         s.counters.recoveries += 1;
         self.undo.forget();
         self.begin_undo(s);
@@ -97,10 +98,10 @@ impl Linux {
             }
             self.begin_reduction(s, now, ecn);
         }
-        self.set_state(s, State::Recovery);
+        self.state = State::Recovery;
     }
 
-    fn try_open(&mut self, s: &mut Sender, now: Time, news: &News) {
+    fn try_open(&mut self, s: &mut SenderCore, now: Time, news: &News) {
         if !Linux::any_resent(s) {
             self.undo.resent_at = None;
         }
@@ -108,7 +109,7 @@ impl Linux {
             self.undo.forget();
             self.undo.give_up();
             self.begin_reduction(s, now, true);
-            self.set_state(s, State::Cwr);
+            self.state = State::Cwr;
         }
         if self.state != State::Cwr {
             self.keep_open(s);
@@ -116,18 +117,18 @@ impl Linux {
     }
 
     /// Open, or Disorder where something is amiss.
-    pub(super) fn keep_open(&mut self, s: &mut Sender) {
+    pub(super) fn keep_open(&mut self, s: &mut SenderCore) {
         let amiss = Linux::left_out(s) > 0 || Linux::any_resent(s);
         let state = if amiss { State::Disorder } else { State::Open };
         if self.state != state {
-            self.set_state(s, state);
-            self.high = s.next;
+            self.state = state;
+            self.high = s.snd.next;
         }
     }
 
     /// An ACK while a timeout is repaired.
-    fn repair_timeout(&mut self, s: &mut Sender, news: &News) -> Resend {
-        let recovered = s.una >= self.high;
+    fn repair_timeout(&mut self, s: &mut SenderCore, news: &News) -> Resend {
+        let recovered = s.snd.una >= self.high;
         if news.advances && self.undo_loss(s, news.echoed_timestamp, false) {
             return Resend::Nothing;
         }
@@ -135,12 +136,12 @@ impl Linux {
             if news.original && self.undo_loss(s, news.echoed_timestamp, true) {
                 return Resend::Nothing;
             }
-            if s.next > self.high {
+            if s.snd.next > self.high {
                 if news.sacked > 0 || news.duplicate {
                     self.doubts_timeout = false;
                 }
             } else if news.advances && !recovered {
-                self.high = s.next;
+                self.high = s.snd.next;
                 if s.next_new().is_some() {
                     return Resend::New;
                 }

@@ -13,10 +13,9 @@
 //! The one-way agents of ns-2 know neither a FIN nor a receive window: closing
 //! them sends nothing, and what they send is read at once.
 
-use crate::endpoint::{Connection, Endpoint};
+use super::{Connection, Endpoint};
 use crate::packet::{Packet, Transmit, flags};
-use crate::receive_buffer::ReceiveBuffer;
-use crate::sender::Sender;
+use crate::receiver::buffer::ReceiveBuffer;
 use bentpipe_units::{Bytes, Time};
 
 /// The state of a connection, by the names of RFC 9293, section 3.3.2.
@@ -54,7 +53,7 @@ impl Endpoint {
     /// bytes: call it before the connection opens.
     pub fn read_by_hand(&mut self, size: Bytes) {
         if !self.one_way {
-            let buffer = ReceiveBuffer::new(size.get(), self.sender.mss);
+            let buffer = ReceiveBuffer::new(size.get(), self.sender.core.mss);
             self.receiver.buffer = Some(buffer);
         }
     }
@@ -100,7 +99,7 @@ impl Endpoint {
     #[must_use]
     pub fn writable(&self) -> Bytes {
         Bytes::new(if self.takes_data() {
-            self.sender.writable()
+            self.sender.core.writable()
         } else {
             0
         })
@@ -113,7 +112,7 @@ impl Endpoint {
     }
 
     pub(crate) fn takes_data(&self) -> bool {
-        self.sender.fin == u64::MAX && self.connection != Connection::Reset
+        self.sender.core.snd.fin == u64::MAX && self.connection != Connection::Reset
     }
 
     /// The application writes no more: a FIN follows what it wrote. It may go on
@@ -123,7 +122,7 @@ impl Endpoint {
             return;
         }
         self.closed_second = self.receiver.is_finished();
-        self.sender.fin = self.sender.offered;
+        self.sender.core.snd.fin = self.sender.core.snd.offered;
         self.sender.offer(1);
         if self.is_open() {
             self.sender.send(now, out);
@@ -176,8 +175,8 @@ impl Endpoint {
             Connection::Reset => return S::Reset,
             Connection::Established => {}
         }
-        let closed = self.sender.fin != u64::MAX;
-        let known = self.sender.una > self.sender.fin;
+        let closed = self.sender.core.snd.fin != u64::MAX;
+        let known = self.sender.core.snd.una > self.sender.core.snd.fin;
         match (closed, known, self.receiver.is_finished()) {
             (false, _, false) => S::Established,
             (false, _, true) => S::CloseWait,
@@ -209,7 +208,7 @@ impl Endpoint {
             self.send_reset(now, out);
             return true;
         }
-        let asks = Sender::is_window_probe(packet) && self.is_open();
+        let asks = packet.is_window_probe() && self.is_open();
         if asks {
             self.send_ack(now, out);
         }
@@ -218,15 +217,15 @@ impl Endpoint {
 
     fn forget(&mut self) {
         self.connection = Connection::Reset;
-        self.handshake_deadline = Time::MAX;
+        self.handshake.deadline = Time::MAX;
         self.receiver.deadline = Time::MAX;
-        self.sender.stop();
+        self.sender.core.stop();
     }
 
     fn send_reset<T: Transmit>(&mut self, _now: Time, out: &mut T) {
         let mut packet = Packet::new(self.peer);
         packet.flags = flags::RST | flags::ACK;
-        packet.sequence = self.sender.next;
+        packet.sequence = self.sender.core.snd.next;
         packet.acknowledgement = self.receiver.delivered();
         packet.bytes = 40;
         out.transmit(packet);

@@ -5,8 +5,8 @@
 //! timer, not against the window. The receiver answers each at once with an ACK
 //! that says so.
 
+use super::SenderCore;
 use crate::packet::{Packet, Transmit, flags, priority};
-use crate::sender::Sender;
 use bentpipe_cc::{ProbeContent, Probes};
 use bentpipe_units::{Duration, Time};
 
@@ -54,7 +54,7 @@ impl Probing {
     }
 }
 
-impl Sender {
+impl SenderCore {
     /// Takes what the congestion control asks for about packets that are yet to
     /// be sent.
     pub(crate) fn take_requests(&mut self) {
@@ -65,7 +65,7 @@ impl Sender {
         }
         if low_priority > 0 {
             let bytes = u64::from(low_priority) * u64::from(self.mss);
-            self.low_priority_until = self.next.saturating_add(bytes);
+            self.headers.low_priority_until = self.snd.next.saturating_add(bytes);
         }
     }
 
@@ -80,7 +80,7 @@ impl Sender {
     /// copy.
     #[inline]
     pub(crate) fn begin_probes<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        if self.probing.waits() && self.next > 0 {
+        if self.probing.waits() && self.snd.next > 0 {
             self.probing.deadline = now + self.probing.interval;
             self.send_probes(now, out);
         }
@@ -89,7 +89,7 @@ impl Sender {
     /// Sends the probes that are due at `now`. A sender whose data has all
     /// arrived has nothing to probe for.
     pub(crate) fn send_probes<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        if self.una == self.offered {
+        if self.snd.una == self.snd.offered {
             self.probing.stop();
         }
         while self.probing.left > 0 && self.probing.deadline <= now && !out.is_full() {
@@ -114,9 +114,9 @@ impl Sender {
             self.probing.carried_until = hole.start + u64::from(hole.len);
             self.packet(now, hole.start, hole.len)
         } else {
-            let len = self.next.min(u64::from(self.mss));
+            let len = self.snd.next.min(u64::from(self.mss));
             // The MSS fits a u16.
-            let mut packet = self.packet(now, self.next - len, len as u16);
+            let mut packet = self.packet(now, self.snd.next - len, len as u16);
             packet.flags |= flags::DUMMY;
             packet
         };

@@ -1,7 +1,4 @@
-//! What a sender remembers of what it did: counts, and what to undo.
-
-use bentpipe_cc::Window;
-use bentpipe_units::Time;
+//! Counters of the sending half.
 
 /// What the sender has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,22 +26,4 @@ pub struct SenderCounters {
     pub probe_payload: u64,
     /// Answers to probes received; they are acknowledgements, too.
     pub probe_answers: u64,
-}
-
-/// What is needed to undo the last reduction of the window.
-#[derive(Clone, Debug)]
-pub(crate) struct Undo {
-    pub(crate) window: Window,
-    /// Reductions before this one.
-    pub(crate) reductions: u64,
-    /// First byte that was unacknowledged when the window was reduced.
-    pub(crate) una: u64,
-    /// Time of the first retransmission of the episode.
-    pub(crate) first_resent_at: Option<Time>,
-    /// An ACK after it has advanced: later ones prove nothing by timestamp.
-    pub(crate) answered: bool,
-    /// Retransmissions of the episode not yet reported as duplicates.
-    pub(crate) unreported: u32,
-    /// A retransmission has been reported as a duplicate.
-    pub(crate) any_reported: bool,
 }

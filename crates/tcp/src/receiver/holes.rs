@@ -29,8 +29,7 @@
 //! - Vegas' own early retransmission of the first segment is left out: what is
 //!   named is under way again already.
 
-use crate::packet::{Packet, SNACK_SEGMENTS, Snack, Transmit, priority};
-use crate::sender::{Sender, State};
+use crate::packet::{Packet, SNACK_SEGMENTS, Snack, priority};
 use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -261,55 +260,6 @@ impl Holes {
     }
 }
 
-impl Sender {
-    /// Takes the segments for lost that an ACK names; how many are new.
-    pub(crate) fn take_snack(&mut self, now: Time, packet: &Packet) -> u32 {
-        self.corrupted = packet.names_corruption();
-        let Some(snack) = packet.snack() else {
-            return 0;
-        };
-        // An answer to what left later is still on its way. Samples may hold
-        // the delay of an ACK, which repairs have not.
-        let young = self.rtt.latest().min(self.rtt.fine());
-        let mut newly = 0;
-        for (start, end) in snack.holes(self.mss) {
-            let (start, end) = (packet.acknowledgement + start, packet.acknowledgement + end);
-            let board = &mut self.board;
-            newly += board.lose_range(start, end, |sent_at| now.since(sent_at) >= young);
-        }
-        newly
-    }
-
-    /// Counts what duplicate ACKs show to have left the network: one segment
-    /// each, until `acked` of them are acknowledged with the one that filled
-    /// the hole below.
-    pub(crate) fn count_arrived(&mut self, acked: u32, duplicate: bool) {
-        if duplicate {
-            self.arrived += 1.0;
-        } else if acked > 0 {
-            self.arrived = (self.arrived - f64::from(acked - 1)).max(0.0);
-        }
-        self.arrived = self.arrived.min(self.board.flight() as f64);
-    }
-
-    /// Sends all that is known lost again, whatever the window says.
-    pub(crate) fn resend_named<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        if self.state == State::Loss {
-            return; // The timeout's own pace.
-        }
-        let mut any = false;
-        while !out.is_full()
-            && let Some(hole) = self.board.next_lost()
-        {
-            self.resend(now, hole, out);
-            any = true;
-        }
-        if any {
-            self.restart_timer(now);
-        }
-    }
-}
-
 #[cfg(test)]
-#[path = "snack_tests.rs"]
+#[path = "holes_tests.rs"]
 mod tests;

@@ -33,9 +33,8 @@
 //! Left out: the flag PUSH, which has the last segment of a burst acknowledged
 //! when it is read unless the session is interactive.
 
-use super::undo::is_older;
-use crate::packet::{Packet, timestamp};
-use crate::transport::DelayedAck;
+use crate::options::DelayedAck;
+use crate::packet::{Packet, is_older, timestamp};
 use bentpipe_units::{Duration, Time};
 
 /// Segments that the kernel acknowledges at once by itself.

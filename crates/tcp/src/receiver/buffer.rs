@@ -9,7 +9,7 @@
 //! of the buffer; and whatever there is, where the sender knows of less than a
 //! segment.
 
-use crate::endpoint::MAX_WINDOW;
+use crate::packet::MAX_WINDOW;
 
 /// A receive buffer that somebody reads from. All numbers are bytes of the
 /// stream.

@@ -1,0 +1,116 @@
+//! The host stacks, and which one a host profile runs.
+
+use crate::linux::Linux;
+use crate::ns2::agent::Agent;
+use crate::ns2::linux::Linux as Ns2Linux;
+use crate::packet::{Packet, Transmit};
+use crate::profile::StackKind;
+use crate::rfc::Rfc;
+use crate::sender_core::SenderCore;
+use crate::stack::Stack;
+use crate::transport::Transport;
+use bentpipe_cc::Phase;
+use bentpipe_units::Time;
+
+/// A host stack at work in a connection. The RFC stack, which most simulations
+/// run, stands in place; the larger ones are boxed.
+#[derive(Debug)]
+pub(crate) enum HostStack {
+    /// The standards as written.
+    Rfc(Rfc),
+    /// The agents Tahoe, Reno, Newreno, Sack1 and Vegas of ns-2.
+    Ns2Agent(Box<Agent>),
+    /// The agent TCP/Linux of ns-2.
+    Ns2Linux(Box<Ns2Linux>),
+    /// Linux 6.
+    Linux(Box<Linux>),
+}
+
+/// Calls a method of [`Stack`] on whichever stack it is.
+macro_rules! dispatch {
+    ($stack:expr, $inner:ident => $call:expr) => {
+        match $stack {
+            HostStack::Rfc($inner) => $call,
+            HostStack::Ns2Agent($inner) => $call,
+            HostStack::Ns2Linux($inner) => $call,
+            HostStack::Linux($inner) => $call,
+        }
+    };
+}
+
+impl HostStack {
+    /// The stack of the transport's host profile.
+    ///
+    /// Two hosts lack a stack for some recoveries and run them on the RFC stack
+    /// with their own rules: ns-2's agents for `fack` and `snack`, and Linux
+    /// with SACK switched off.
+    pub(crate) fn new(transport: &Transport) -> HostStack {
+        match transport.profile.rules().stack {
+            StackKind::Ns2Agent => match Agent::new(transport) {
+                Some(agent) => HostStack::Ns2Agent(Box::new(agent)),
+                None => HostStack::Rfc(Rfc::new()),
+            },
+            StackKind::Ns2Linux => {
+                HostStack::Ns2Linux(Box::new(Ns2Linux::new(transport.initial_window)))
+            }
+            StackKind::Linux if transport.recovery.uses_sack() => {
+                HostStack::Linux(Box::new(Linux::new(transport.initial_window)))
+            }
+            StackKind::Rfc | StackKind::Linux => HostStack::Rfc(Rfc::new()),
+        }
+    }
+}
+
+impl Stack for HostStack {
+    fn uses_sack(&self, s: &SenderCore) -> bool {
+        dispatch!(self, stack => stack.uses_sack(s))
+    }
+
+    fn opens_with_a_segment(&self) -> bool {
+        dispatch!(self, stack => stack.opens_with_a_segment())
+    }
+
+    fn announces_handshake(&self) -> bool {
+        dispatch!(self, stack => stack.announces_handshake())
+    }
+
+    fn start_at(&mut self, sequence: u64) {
+        dispatch!(self, stack => stack.start_at(sequence));
+    }
+
+    fn on_established(&mut self, s: &mut SenderCore, now: Option<Time>) {
+        dispatch!(self, stack => stack.on_established(s, now));
+    }
+
+    fn send_with_syn<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        dispatch!(self, stack => stack.send_with_syn(s, now, out));
+    }
+
+    #[inline]
+    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        dispatch!(self, stack => stack.send(s, now, out));
+    }
+
+    #[inline]
+    fn on_acknowledgement<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        packet: &Packet,
+        out: &mut T,
+    ) {
+        dispatch!(self, stack => stack.on_acknowledgement(s, now, packet, out));
+    }
+
+    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        dispatch!(self, stack => stack.on_timeout(s, now, out));
+    }
+
+    fn flight(&self, s: &SenderCore) -> usize {
+        dispatch!(self, stack => stack.flight(s))
+    }
+
+    fn phase(&self, s: &SenderCore) -> Phase {
+        dispatch!(self, stack => stack.phase(s))
+    }
+}

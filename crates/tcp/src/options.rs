@@ -1,0 +1,87 @@
+//! Settings of a transport that stand for themselves: recovery, delayed
+//! acknowledgements, pacing.
+
+use bentpipe_units::Duration;
+
+/// How losses are found and repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub enum Recovery {
+    /// Three duplicate ACKs, then slow start from one segment; no fast
+    /// recovery.
+    Tahoe,
+    /// Fast recovery that ends with the first new ACK (RFC 2581).
+    Reno,
+    /// Fast recovery with partial ACKs (RFC 6582).
+    NewReno,
+    /// Selective acknowledgements with pipe (RFC 6675).
+    Sack,
+    /// The same, and a retransmission counts as lost once three segments sent
+    /// after it are selectively acknowledged; with the other forms it waits for
+    /// the timer. ns-2's scoreboard can detect it (`CheckSndNxt`), and Linux does.
+    SackRepeat,
+    /// Losses found by time, with tail loss probes (RFC 8985), and a window that
+    /// is reduced in proportion (RFC 9937), as in Linux 6. Only the profile
+    /// `linux` has it, and runs it for every recovery that uses SACK.
+    Rack,
+    /// Forward acknowledgement: what lies three segments below the highest
+    /// selectively acknowledged one is lost (Mathis & Mahdavi 1996).
+    Fack,
+    /// Negative acknowledgements of SCPS-TP (CCSDS 714.0-B): the receiver names
+    /// what is missing, and the sender sends it again at once.
+    Snack,
+}
+
+impl Recovery {
+    /// Every form, with the name that scenarios use.
+    pub const ALL: [(&'static str, Recovery); 8] = [
+        ("tahoe", Recovery::Tahoe),
+        ("reno", Recovery::Reno),
+        ("newreno", Recovery::NewReno),
+        ("sack", Recovery::Sack),
+        ("sack-repeat", Recovery::SackRepeat),
+        ("rack", Recovery::Rack),
+        ("fack", Recovery::Fack),
+        ("snack", Recovery::Snack),
+    ];
+
+    /// The name that scenarios use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let named = Self::ALL.iter().find(|(_, recovery)| *recovery == self);
+        named.map_or("", |(name, _)| name)
+    }
+
+    /// True for the forms that need the SACK option.
+    #[must_use]
+    pub const fn uses_sack(self) -> bool {
+        matches!(
+            self,
+            Recovery::Sack | Recovery::SackRepeat | Recovery::Rack | Recovery::Fack
+        )
+    }
+}
+
+/// When a receiver acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct DelayedAck {
+    /// One ACK per this many full segments; 1 acknowledges every segment.
+    pub count: u32,
+    /// At the latest after this time.
+    pub timer: Duration,
+    /// Segments at the start of a connection that are acknowledged at once.
+    pub quick_acks: u32,
+}
+
+/// How the sender spaces its packets.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub enum Pacing {
+    /// Packets leave as soon as the window allows.
+    Off,
+    /// Packets leave at `gain` x cwnd / smoothed RTT.
+    Window {
+        /// Factor on cwnd / RTT.
+        gain: f64,
+        /// Segments that leave at once at the start, before an RTT is known.
+        initial_burst: u32,
+    },
+}

@@ -1,0 +1,138 @@
+//! The host stack of the standards as written: RFC 5681, RFC 6582, RFC 6675 and
+//! RFC 3042, with ECN (RFC 3168) and the undo of spurious retransmissions
+//! (RFC 3522, RFC 3708). The rules of a host profile change details of it
+//! ([`crate::Rules`]), by which it also stands for Linux 2.2 and 2.4.
+//!
+//! | part | file |
+//! |---|---|
+//! | acknowledgements | `acknowledgement` |
+//! | losses, ECN echoes and timeouts | `loss` |
+//! | sending | `output` |
+//! | undo of spurious reductions | `undo` |
+//! | requests of the congestion control | `actions` |
+//! | recovery `snack` | `snack` |
+
+mod acknowledgement;
+mod actions;
+mod loss;
+mod output;
+mod snack;
+mod undo;
+
+use crate::packet::{Packet, Transmit};
+use crate::sender_core::SenderCore;
+use crate::stack::Stack;
+use bentpipe_cc::Phase;
+use bentpipe_units::Time;
+use undo::Undo;
+
+/// Duplicate ACKs that indicate a loss.
+const DUPLICATE_THRESHOLD: u32 = 3;
+
+/// The stage of loss repair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nothing is missing.
+    Open,
+    /// Fast recovery until `recover` is acknowledged.
+    Recovery,
+    /// Slow start after a timeout (or Tahoe's fast retransmit) until
+    /// `recover` is acknowledged.
+    Loss,
+}
+
+/// The state of the stack besides what all stacks share.
+#[derive(Debug)]
+pub(crate) struct Rfc {
+    state: State,
+    /// A partial ACK arrived in this recovery: the timer is not restarted again
+    /// (RFC 6582, "impatient").
+    impatient: bool,
+    /// The last segment was sent again once in this recovery.
+    rescued: bool,
+    /// Recovery `snack`: the ACK being processed reports corruption, not
+    /// congestion.
+    corrupted: bool,
+    /// The window, not the application or a buffer, ended the last sending.
+    window_limited: bool,
+    duplicate_acks: u32,
+    /// Recovery or loss state ends when this byte is acknowledged.
+    recover: u64,
+    /// Data below this byte was sent before the last reduction: an ECN echo for
+    /// it does not reduce again.
+    reduced_until: u64,
+    /// The part of `reduced_until` that is due to an ECN echo: a loss below this
+    /// byte does not reduce again.
+    echo_cut_until: u64,
+    /// Segments that duplicate ACKs add to the window in recovery without
+    /// SACK.
+    inflation: f64,
+    /// Recovery `snack`: segments that have left the network, counted by
+    /// duplicate ACKs.
+    arrived: f64,
+    undo: Option<Box<Undo>>,
+    /// The first unacknowledged byte at the last timeout.
+    timed_out_una: Option<u64>,
+}
+
+impl Rfc {
+    pub(crate) fn new() -> Rfc {
+        Rfc {
+            state: State::Open,
+            impatient: false,
+            rescued: false,
+            corrupted: false,
+            window_limited: false,
+            duplicate_acks: 0,
+            recover: 0,
+            reduced_until: 0,
+            echo_cut_until: 0,
+            inflation: 0.0,
+            arrived: 0.0,
+            undo: None,
+            timed_out_una: None,
+        }
+    }
+}
+
+impl Stack for Rfc {
+    fn uses_sack(&self, s: &SenderCore) -> bool {
+        s.options.recovery.uses_sack()
+    }
+
+    fn start_at(&mut self, sequence: u64) {
+        self.recover = sequence;
+        self.reduced_until = sequence;
+        self.echo_cut_until = sequence;
+    }
+
+    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        self.send_permitted(s, now, out);
+    }
+
+    fn on_acknowledgement<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        packet: &Packet,
+        out: &mut T,
+    ) {
+        self.acknowledged(s, now, packet, out);
+    }
+
+    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        self.timed_out(s, now, out);
+    }
+
+    fn flight(&self, s: &SenderCore) -> usize {
+        s.board.flight() - self.arrived as usize
+    }
+
+    fn phase(&self, s: &SenderCore) -> Phase {
+        match s.cc.phase(&s.window) {
+            Phase::Own(name) => Phase::Own(name),
+            _ if self.state == State::Recovery => Phase::Recovery,
+            phase => phase,
+        }
+    }
+}

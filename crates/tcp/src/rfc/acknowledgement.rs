@@ -1,0 +1,286 @@
+//! Acknowledgements: what one brings, and what it does in each state.
+
+use super::{DUPLICATE_THRESHOLD, Rfc, State};
+use crate::options::Recovery;
+use crate::packet::{Packet, Transmit, echoed_at, flags};
+use crate::scoreboard::Acked;
+use crate::sender_core::SenderCore;
+use bentpipe_cc::{Ack, Repair};
+use bentpipe_units::Time;
+
+/// What an ACK changed in the record of segments.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    /// Something is newly acknowledged cumulatively.
+    advances: bool,
+    acked: Acked,
+    /// Segments newly acknowledged selectively, and when the newest of those
+    /// that were sent once was sent.
+    sacked: u32,
+    sacked_sent_at: Option<Time>,
+    /// Segments newly found lost.
+    lost: u32,
+    duplicate: bool,
+}
+
+impl Rfc {
+    /// Processes an acknowledgement that arrived at `now`.
+    pub(super) fn acknowledged<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        packet: &Packet,
+        out: &mut T,
+    ) {
+        if packet.acknowledgement > s.snd.next {
+            return; // Acknowledges what was never sent.
+        }
+        let answers = packet.has(flags::PROBE);
+        s.counters.acks += 1;
+        s.counters.probe_answers += u64::from(answers);
+        let flight_before = s.board.flight() as f64 - self.arrived;
+        let progress = self.update_record(s, now, packet);
+        let mut ack = self.describe(s, now, packet, &progress);
+        ack.flight_before = flight_before;
+        let advances = progress.advances;
+        if advances || ack.duplicate || answers {
+            s.cc.on_sample(&ack, &mut s.window);
+        }
+        s.take_feedback(now, packet);
+        self.detect_spurious(s, packet, advances);
+
+        match self.state {
+            State::Open => self.acknowledged_open(s, now, &mut ack, advances, out),
+            State::Recovery => self.acknowledged_recovery(s, now, &ack, advances, out),
+            State::Loss => self.acknowledged_loss(s, &ack, advances),
+        }
+        if s.options.recovery == Recovery::Snack {
+            self.resend_named(s, now, out);
+        }
+        if s.headers.ecn && packet.has(flags::ECE) {
+            self.on_congestion_echo(s, now);
+        }
+        if s.options.owns_window {
+            s.cc.on_control(&ack, self.repair(), &mut s.window);
+        }
+        if s.has_actions() {
+            self.perform_actions(s, now, &ack, out);
+        }
+        if advances {
+            self.restart_timer(s, now);
+        }
+        self.send_permitted(s, now, out);
+        s.note_max_cwnd();
+    }
+
+    /// Takes the acknowledged segments off the record and finds losses.
+    #[inline]
+    fn update_record(&mut self, s: &mut SenderCore, now: Time, packet: &Packet) -> Progress {
+        let window_before = s.snd.window;
+        s.snd.window = u64::from(packet.window);
+        let mut progress = Progress {
+            advances: packet.acknowledgement > s.snd.una,
+            ..Progress::default()
+        };
+        if progress.advances {
+            s.snd.una = packet.acknowledgement;
+            progress.acked = match &mut s.rate {
+                None => s.board.acknowledge(s.snd.una),
+                Some(rate) => s
+                    .board
+                    .acknowledge_with(s.snd.una, |covered| rate.acknowledged(covered.newly)),
+            };
+        }
+        self.note_duplicate_report(packet);
+        let selective = s.options.recovery.uses_sack();
+        if selective {
+            (progress.sacked, progress.sacked_sent_at) = s.take_sack_blocks(packet);
+            progress.lost = s.board.find_lost(Rfc::loss_rule(s)) + self.find_lost_again(s);
+        } else if s.options.recovery == Recovery::Snack {
+            progress.lost = self.take_snack(s, now, packet);
+        }
+        progress.duplicate = !progress.advances
+            && !packet.has(flags::PROBE)
+            && s.board.outstanding() > 0
+            && packet.payload == 0
+            && window_before == s.snd.window
+            && (progress.sacked > 0 || (!selective && packet.acknowledgement == s.snd.una));
+        if s.options.recovery == Recovery::Snack {
+            self.count_arrived(s, progress.acked.segments, progress.duplicate);
+        }
+        progress
+    }
+
+    /// The ACK as the congestion control receives it; takes its RTT sample.
+    #[inline]
+    fn describe(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        packet: &Packet,
+        progress: &Progress,
+    ) -> Ack {
+        let rtt_from = rtt_sample_start(s, now, packet, progress);
+        if let Some(sent) = rtt_from {
+            s.rtt.sample(sent, now, s.window.cwnd);
+        }
+        let delivered = progress.acked.delivered + progress.sacked;
+        let (round_start, delivery_rate) =
+            s.count_delivered(now, progress.advances, u64::from(delivered));
+        let rate_sample = match &mut s.rate {
+            None => None,
+            Some(rate) => rate.sample(now, s.rtt.smallest(), s.mss),
+        };
+        Ack {
+            now,
+            acked: f64::from(progress.acked.segments),
+            delivered: f64::from(delivered),
+            duplicate: progress.duplicate,
+            rtt: rtt_from.map(|sent| now.since(sent)),
+            min_rtt: s.rtt.smallest(),
+            smoothed_rtt: s.rtt.smoothed(),
+            delivery_rate,
+            rate_sample,
+            lost: f64::from(progress.lost),
+            probes: u32::from(packet.has(flags::PROBE)),
+            congestion_echo: packet.has(flags::ECE),
+            flight_before: 0.0,
+            flight: s.board.flight() as f64 - self.arrived,
+            outstanding: s.board.outstanding() as f64,
+            head: s.board.head(),
+            cwnd_limited: self.window_limited || s.rules.grows_when_application_limited,
+            round_start,
+            in_recovery: self.state == State::Recovery,
+            receive_window: s.receive_window(),
+            mss: s.mss,
+        }
+    }
+
+    /// What is being repaired, as a congestion control that owns the window
+    /// receives it.
+    fn repair(&self) -> Repair {
+        match self.state {
+            State::Open => Repair::None,
+            State::Recovery => Repair::Recovery,
+            State::Loss => Repair::Timeout,
+        }
+    }
+
+    /// Restarts the timer for an ACK that advances; without SACK, once in a
+    /// recovery.
+    #[inline]
+    fn restart_timer(&mut self, s: &mut SenderCore, now: Time) {
+        let recovery = s.options.recovery;
+        let selective = recovery.uses_sack() || recovery == Recovery::Snack;
+        let recovers = self.state == State::Recovery;
+        if !(recovers && self.impatient && !selective) {
+            s.restart_timer(now);
+        }
+        self.impatient |= recovers;
+    }
+
+    fn acknowledged_open<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        ack: &mut Ack,
+        advances: bool,
+        out: &mut T,
+    ) {
+        if advances {
+            self.duplicate_acks = 0;
+        } else if ack.duplicate {
+            self.duplicate_acks += 1;
+        }
+        let lost = if s.options.recovery.uses_sack() {
+            // Three duplicate ACKs count even when short segments keep the
+            // scoreboard below its threshold.
+            if !s.board.any_lost()
+                && self.duplicate_acks >= DUPLICATE_THRESHOLD
+                && s.board.lose_head()
+            {
+                ack.lost += 1.0;
+                ack.flight -= 1.0;
+            }
+            s.board.any_lost()
+        } else if s.options.recovery == Recovery::Snack {
+            // What a repair already knows of, or corruption, is no news.
+            ack.lost > 0.0 && s.snd.una >= self.reduced_until && !self.corrupted
+        } else {
+            // The careful variant of RFC 6582: duplicates of a segment below
+            // `recover` come from an earlier repair.
+            self.duplicate_acks == DUPLICATE_THRESHOLD
+                && (s.snd.una > self.recover || self.recover == 0)
+        };
+        if lost {
+            self.enter_recovery(s, now, ack, out);
+        } else if advances {
+            s.cc.on_ack(ack, &mut s.window);
+        }
+    }
+
+    fn acknowledged_recovery<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        ack: &Ack,
+        advances: bool,
+        out: &mut T,
+    ) {
+        if advances && (s.snd.una >= self.recover || s.options.recovery == Recovery::Reno) {
+            self.leave_recovery(s, now, ack);
+            return;
+        }
+        self.duplicate_acks += u32::from(ack.duplicate);
+        if s.options.recovery.uses_sack() || s.options.recovery == Recovery::Snack {
+            return self.grow_in_recovery(s, ack, advances);
+        }
+        if advances {
+            // Partial ACK: the next hole, and deflate by what was
+            // acknowledged less one segment.
+            self.inflation = (self.inflation - ack.acked).max(0.0) + 1.0;
+            if s.board.lose_head()
+                && let Some(hole) = s.board.next_lost()
+            {
+                self.resend(s, now, hole, out);
+            }
+        } else if ack.duplicate {
+            self.inflation += 1.0;
+        }
+        self.grow_in_recovery(s, ack, advances);
+    }
+
+    fn grow_in_recovery(&mut self, s: &mut SenderCore, ack: &Ack, advances: bool) {
+        if advances && s.rules.grows_in_recovery {
+            s.cc.on_ack(ack, &mut s.window);
+        }
+    }
+
+    fn acknowledged_loss(&mut self, s: &mut SenderCore, ack: &Ack, advances: bool) {
+        if !advances {
+            return;
+        }
+        self.duplicate_acks = 0;
+        if s.snd.una >= self.recover {
+            self.state = State::Open;
+        }
+        s.cc.on_ack(ack, &mut s.window);
+    }
+}
+
+/// When the packet that this acknowledgement answers was sent, if it gives an
+/// RTT sample: by timestamps for every ACK that advances, otherwise by Karn's
+/// rule.
+#[inline]
+fn rtt_sample_start(
+    s: &SenderCore,
+    now: Time,
+    packet: &Packet,
+    progress: &Progress,
+) -> Option<Time> {
+    if s.headers.timestamps {
+        return progress.advances.then(|| echoed_at(now, packet));
+    }
+    let sacked = progress.sacked_sent_at.filter(|_| progress.advances);
+    progress.acked.sent_once_at.or(sacked)
+}

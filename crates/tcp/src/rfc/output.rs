@@ -1,0 +1,129 @@
+//! Sending: lost segments first, then new ones, as far as the window allows.
+
+use super::{Rfc, State};
+use crate::options::Recovery;
+use crate::packet::Transmit;
+use crate::scoreboard::Hole;
+use crate::sender_core::SenderCore;
+use bentpipe_units::{Time, math};
+
+impl Rfc {
+    /// Sends what the window, the buffers and pacing allow at `now`.
+    pub(super) fn send_permitted<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        out: &mut T,
+    ) {
+        self.restart_after_idle(s, now);
+        let paced = s.is_paced();
+        let mut permitted = self.permitted(s);
+        while !out.is_full() {
+            if permitted < 1.0 {
+                self.window_limited = true;
+                break;
+            }
+            if paced && !s.pacing_permits(now) {
+                self.window_limited = true;
+                break;
+            }
+            let payload = if let Some(hole) = self.next_hole(s) {
+                self.resend(s, now, hole, out);
+                u32::from(hole.len)
+            } else if let Some(len) = s.next_new() {
+                s.send_new(now, len, out);
+                u32::from(len)
+            } else {
+                // Data, a buffer or the receive window ran out.
+                self.window_limited = false;
+                s.note_app_limited();
+                s.arm_window_probe(now);
+                break;
+            };
+            if paced {
+                s.note_paced(now, payload);
+            }
+            permitted -= 1.0;
+        }
+        s.pacing_done(now, paced);
+        s.begin_probes(now, out);
+    }
+
+    /// After an idle RTO the window restarts (RFC 5681, section 4.1).
+    #[inline]
+    fn restart_after_idle(&mut self, s: &mut SenderCore, now: Time) {
+        if s.board.outstanding() == 0
+            && s.rules.restart_after_idle
+            && s.snd.next > 0
+            && now.since(s.last_sent_at) > s.rtt.rto()
+            && !s.options.owns_window
+        {
+            s.cc.after_idle(s.options.initial_window, &mut s.window);
+            s.take_requests();
+        }
+    }
+
+    /// Segments that the congestion window lets leave now.
+    #[inline]
+    fn permitted(&self, s: &SenderCore) -> f64 {
+        let window = math::floor(s.window.cwnd + self.inflation).max(1.0);
+        if s.options.recovery == Recovery::Snack {
+            return window + self.arrived - s.board.flight() as f64;
+        }
+        if self.state != State::Open || s.options.owns_window {
+            return window - s.board.flight() as f64;
+        }
+        // Before a loss is established a duplicate ACK frees no room in the
+        // window; limited transmit lends two segments (RFC 3042).
+        let lent = if s.options.limited_transmit {
+            self.duplicate_acks.min(2)
+        } else {
+            0
+        };
+        window + f64::from(lent) - s.board.outstanding() as f64
+    }
+
+    /// The next segment to send again, in recovery.
+    #[inline]
+    fn next_hole(&mut self, s: &mut SenderCore) -> Option<Hole> {
+        match self.state {
+            State::Open => None,
+            State::Loss => s.board.next_lost(),
+            State::Recovery => s.board.next_lost().or_else(|| {
+                // RFC 6675, NextSeg (3) and (4): only when nothing new can be
+                // sent.
+                if !s.options.recovery.uses_sack() || s.next_new().is_some() {
+                    return None;
+                }
+                s.board.next_doubtful().or_else(|| {
+                    if self.rescued || !s.rules.rescues_tail {
+                        None
+                    } else {
+                        s.board.last()
+                    }
+                })
+            }),
+        }
+    }
+
+    /// Sends `hole` again.
+    pub(super) fn resend<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        hole: Hole,
+        out: &mut T,
+    ) {
+        let recovers = self.state == State::Recovery;
+        if recovers && hole.index + 1 == s.board.outstanding() {
+            self.rescued = true;
+        }
+        s.retransmit(now, hole, out);
+        if recovers && s.options.recovery == Recovery::SackRepeat {
+            s.board.watch(hole.index);
+        }
+        if let Some(undo) = &mut self.undo {
+            undo.note_resent(now, hole.start);
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! What every host stack shares: the congestion control and its window, the
+//! record of segments, sequence numbers, timers, pacing and counters.
+//!
+//! A host stack ([`crate::stack::Stack`]) decides what an acknowledgement, a
+//! timeout or an open window means and works on a [`SenderCore`]; the core
+//! builds and records the packets.
+
+mod counters;
+mod explicit;
+mod headers;
+mod lateness;
+mod output;
+mod pacer;
+mod probes;
+mod round;
+mod zero_window;
+
+pub use counters::SenderCounters;
+
+use crate::options::Recovery;
+use crate::packet::Packet;
+use crate::profile::{Rules, StackKind};
+use crate::rate::RateSampler;
+use crate::rtt::RttEstimator;
+use crate::scoreboard::Scoreboard;
+use crate::transport::Transport;
+use bentpipe_cc::{Actions, Controller, QueueReport, Window};
+use bentpipe_units::Time;
+use headers::Headers;
+use pacer::Pacer;
+use probes::Probing;
+use round::Round;
+
+/// With headers, a packet must not exceed 65,535 bytes.
+const MAX_MSS: u32 = 65_000;
+
+/// The send sequence variables of RFC 9293, section 3.3.1, in bytes of the
+/// stream: `una <= next <= offered`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SendSequence {
+    /// First unacknowledged byte.
+    pub(crate) una: u64,
+    /// Next new byte.
+    pub(crate) next: u64,
+    /// One past the last byte that the application has offered.
+    pub(crate) offered: u64,
+    /// The sequence number of the FIN, the last one offered; [`u64::MAX`] while
+    /// the connection is not closed.
+    pub(crate) fin: u64,
+    /// The peer's receive window, bytes.
+    pub(crate) window: u64,
+    /// The send buffer, bytes.
+    pub(crate) buffer: u64,
+}
+
+/// Settings of the transport that host stacks consult.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options {
+    pub(crate) recovery: Recovery,
+    pub(crate) initial_window: f64,
+    /// The congestion control sets the window in every state.
+    pub(crate) owns_window: bool,
+    pub(crate) limited_transmit: bool,
+    pub(crate) recovery_fix: bool,
+    pub(crate) undo: bool,
+}
+
+/// The retransmission timer, which also paces the probes of a closed window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RetransmissionTimer {
+    /// When it runs out; [`Time::MAX`] while it is stopped.
+    pub(crate) deadline: Time,
+    /// Window probes sent since the receive window closed; `None` while the
+    /// timer guards data.
+    pub(crate) window_probes: Option<u32>,
+}
+
+impl RetransmissionTimer {
+    const STOPPED: RetransmissionTimer = RetransmissionTimer {
+        deadline: Time::MAX,
+        window_probes: None,
+    };
+}
+
+/// The state that host stacks share.
+#[derive(Debug)]
+pub(crate) struct SenderCore {
+    pub(crate) cc: Controller,
+    pub(crate) window: Window,
+    pub(crate) snd: SendSequence,
+    pub(crate) board: Scoreboard,
+    pub(crate) rtt: RttEstimator,
+    pub(crate) timer: RetransmissionTimer,
+    pub(crate) round: Round,
+    pub(crate) pacer: Pacer,
+    pub(crate) headers: Headers,
+    pub(crate) options: Options,
+    pub(crate) rules: &'static Rules,
+    /// Present where the congestion control needs rate samples.
+    pub(crate) rate: Option<Box<RateSampler>>,
+    pub(crate) probing: Probing,
+    /// Payload bytes of a full segment.
+    pub(crate) mss: u32,
+    pub(crate) last_sent_at: Time,
+    pub(crate) counters: SenderCounters,
+    pub(crate) max_cwnd: f64,
+}
+
+impl SenderCore {
+    pub(crate) fn new(
+        transport: &Transport,
+        cc: Controller,
+        destination: u32,
+        receive_window: u64,
+    ) -> SenderCore {
+        let rules = transport.profile.static_rules();
+        let mss = transport.mss.clamp(1, MAX_MSS);
+        let mut window = Window::new(transport.initial_window.max(1.0));
+        window.mss = mss;
+        if let Some(ssthresh) = transport.initial_ssthresh {
+            window.ssthresh = ssthresh;
+        } else if rules.stack.is_ns2() {
+            // ns-2 starts it at its `window_`.
+            let room = receive_window.min(transport.send_buffer.get());
+            window.ssthresh = (room / u64::from(transport.mss.max(1))) as f64;
+        }
+        SenderCore {
+            rate: cc.needs_rate_samples().then(Box::default),
+            headers: Headers::new(transport, destination, cc.needs_feedback()),
+            options: Options {
+                recovery: transport.recovery,
+                initial_window: transport.initial_window,
+                owns_window: cc.owns_window(),
+                limited_transmit: transport.limited_transmit,
+                recovery_fix: transport.recovery_fix,
+                undo: transport.undo,
+            },
+            cc,
+            window,
+            snd: SendSequence {
+                una: 0,
+                next: 0,
+                offered: 0,
+                fin: u64::MAX,
+                window: receive_window,
+                buffer: transport.send_buffer.get(),
+            },
+            board: Scoreboard::default(),
+            rtt: RttEstimator::new(rules, transport.minimum_rto),
+            timer: RetransmissionTimer::STOPPED,
+            round: Round::default(),
+            pacer: Pacer::new(
+                transport.pacing,
+                rules.stack == StackKind::Linux && transport.recovery.uses_sack(),
+            ),
+            rules,
+            probing: Probing::default(),
+            mss,
+            last_sent_at: Time::ZERO,
+            counters: SenderCounters::default(),
+            max_cwnd: transport.initial_window,
+        }
+    }
+
+    /// Takes sequence numbers, counters and RTTs over from the connection
+    /// before this one.
+    pub(crate) fn continue_after(&mut self, old: &SenderCore) {
+        let at = old.snd.next;
+        self.snd.una = at;
+        self.snd.next = at;
+        self.snd.offered = at;
+        self.round.end = at;
+        self.headers.low_priority_until = at;
+        self.counters = old.counters;
+        self.max_cwnd = self.max_cwnd.max(old.max_cwnd);
+        self.rtt.continue_after(&old.rtt);
+    }
+
+    /// The receive window, segments.
+    #[inline]
+    pub(crate) fn receive_window(&self) -> f64 {
+        self.snd.window as f64 / f64::from(self.mss)
+    }
+
+    /// Bytes that may be unacknowledged: the smaller of the two buffers.
+    #[inline]
+    pub(crate) fn room(&self) -> u64 {
+        self.snd.buffer.min(self.snd.window)
+    }
+
+    /// True if the application has offered something that was not sent.
+    #[inline]
+    pub(crate) fn has_data(&self) -> bool {
+        self.snd.offered > self.snd.next
+    }
+
+    /// Payload bytes acknowledged by the peer.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.snd.una.min(self.snd.fin)
+    }
+
+    /// Payload bytes that the send buffer has room for.
+    pub(crate) fn writable(&self) -> u64 {
+        let held = self.snd.offered.min(self.snd.fin) - self.acknowledged();
+        self.snd.buffer.saturating_sub(held)
+    }
+
+    /// The earliest time at which the sender must act without an
+    /// acknowledgement.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Time {
+        self.timer
+            .deadline
+            .min(self.pacer.deadline())
+            .min(self.probing.deadline())
+    }
+
+    /// True if the congestion control has requested an action.
+    #[inline]
+    pub(crate) fn has_actions(&self) -> bool {
+        !Actions::is_none(&self.window.actions)
+    }
+
+    /// Passes a report of the queue at the sender's node to the congestion
+    /// control.
+    pub(crate) fn on_queue(&mut self, report: &QueueReport) {
+        self.cc.on_queue(report, &mut self.window);
+    }
+
+    /// Counts a reduction if the window was `before` and is smaller now.
+    pub(crate) fn note_reduction(&mut self, before: f64) {
+        self.counters.reductions += u64::from(self.window.cwnd < before);
+    }
+
+    /// Records the largest window.
+    #[inline]
+    pub(crate) fn note_max_cwnd(&mut self) {
+        self.max_cwnd = self.max_cwnd.max(self.window.cwnd);
+    }
+
+    /// Starts the retransmission timer at `now`, or stops it when nothing is
+    /// outstanding.
+    #[inline]
+    pub(crate) fn restart_timer(&mut self, now: Time) {
+        self.timer.deadline = if self.board.outstanding() == 0 {
+            Time::MAX
+        } else {
+            now + self.rtt.rto()
+        };
+    }
+
+    /// The sending is limited by the application or a buffer and not by the
+    /// window: the rate samples of what is sent from now on show the
+    /// application's rate, unless the receive window limits it.
+    pub(crate) fn note_app_limited(&mut self) {
+        if let Some(rate) = &mut self.rate {
+            let unsent = self.snd.offered.saturating_sub(self.snd.next);
+            let buffered = self.snd.next - self.snd.una + u64::from(self.mss) > self.snd.buffer;
+            if unsent < u64::from(self.mss) || buffered {
+                rate.limit(self.board.flight());
+            }
+        }
+    }
+
+    /// Updates the record from the packet's SACK blocks; returns how many
+    /// segments they newly cover and when the newest of those sent once left.
+    pub(crate) fn take_sack_blocks(&mut self, packet: &Packet) -> (u32, Option<Time>) {
+        let mut total = (0, None);
+        if !self.options.recovery.uses_sack() {
+            return total;
+        }
+        for (start, end) in packet.sack_ranges() {
+            if start < packet.acknowledgement {
+                continue; // A duplicate report (RFC 2883).
+            }
+            let (newly, sent_at) = match &mut self.rate {
+                None => self.board.sack(start, end),
+                Some(rate) => self
+                    .board
+                    .sack_with(start, end, |index, _| rate.sacked(index)),
+            };
+            total.0 += newly;
+            total.1 = total.1.max(sent_at);
+        }
+        total
+    }
+
+    /// Ends the connection: nothing is sent and no timer runs any more.
+    pub(crate) fn stop(&mut self) {
+        self.snd.offered = self.snd.next;
+        self.timer = RetransmissionTimer::STOPPED;
+        self.probing = Probing::default();
+        self.pacer.stop();
+    }
+}

@@ -1,0 +1,36 @@
+//! What the packets of a connection carry in their headers.
+
+use crate::transport::Transport;
+
+/// Fields of outgoing data packets that do not depend on the segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Headers {
+    /// Header bytes of a data packet, IP and TCP.
+    pub(crate) bytes: u32,
+    pub(super) destination: u32,
+    /// The timestamp that data packets echo, where they do.
+    pub(crate) echo: u32,
+    pub(crate) timestamps: bool,
+    /// Packets carry congestion headers (XCP).
+    pub(super) explicit: bool,
+    pub(crate) ecn: bool,
+    /// The next new segment carries CWR: the window was reduced.
+    pub(crate) cwr_pending: bool,
+    /// New segments below this byte are sent at low priority.
+    pub(crate) low_priority_until: u64,
+}
+
+impl Headers {
+    pub(super) fn new(transport: &Transport, destination: u32, explicit: bool) -> Headers {
+        Headers {
+            bytes: transport.header_bytes(),
+            destination,
+            echo: 0,
+            timestamps: transport.timestamps,
+            explicit,
+            ecn: transport.ecn,
+            cwr_pending: false,
+            low_priority_until: 0,
+        }
+    }
+}

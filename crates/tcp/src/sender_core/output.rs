@@ -1,0 +1,118 @@
+//! Building, recording and sending data packets.
+
+use super::SenderCore;
+use crate::packet::{Packet, Transmit, ecn, flags, priority, timestamp};
+use crate::scoreboard::Hole;
+use bentpipe_units::Time;
+
+impl SenderCore {
+    /// Bytes of a full packet at the IP layer.
+    pub(crate) fn full_packet(&self) -> u16 {
+        (self.mss + self.headers.bytes) as u16
+    }
+
+    /// Length of the next new segment, if data, buffer and receive window let
+    /// it leave.
+    #[inline]
+    pub(crate) fn next_new(&self) -> Option<u16> {
+        let room = self.room();
+        // A window below a segment is used in part (RFC 1122, 4.2.3.4).
+        let len = self
+            .snd
+            .offered
+            .saturating_sub(self.snd.next)
+            .min(u64::from(self.mss))
+            .min(room);
+        // The MSS fits a u16, and so does what is shorter.
+        (len > 0 && self.snd.next + len - self.snd.una <= room).then_some(len as u16)
+    }
+
+    /// The packet that carries `len` bytes from `sequence` on.
+    #[inline]
+    pub(crate) fn packet(&self, now: Time, sequence: u64, len: u16) -> Packet {
+        let headers = &self.headers;
+        let mut packet = Packet::new(headers.destination);
+        packet.sequence = sequence;
+        packet.payload = len;
+        packet.bytes = (u32::from(len) + headers.bytes) as u16;
+        packet.flags = flags::ACK;
+        if sequence + u64::from(len) > self.snd.fin {
+            packet.flags |= flags::FIN;
+            packet.payload -= 1;
+            packet.bytes -= 1;
+        }
+        if headers.timestamps {
+            packet.timestamp = timestamp(now);
+            packet.timestamp_echo = headers.echo;
+        }
+        if headers.explicit {
+            self.write_congestion_header(&mut packet, len);
+        }
+        packet
+    }
+
+    /// Marks a data packet ECN-capable, with CWR after a reduction.
+    #[inline]
+    fn write_ecn(&mut self, packet: &mut Packet) {
+        if self.headers.ecn {
+            packet.ecn = ecn::CAPABLE;
+            if std::mem::take(&mut self.headers.cwr_pending) {
+                packet.flags |= flags::CWR;
+            }
+        }
+    }
+
+    /// Sends `len` new bytes.
+    #[inline]
+    pub(crate) fn send_new<T: Transmit>(&mut self, now: Time, len: u16, out: &mut T) {
+        let mut packet = self.packet(now, self.snd.next, len);
+        self.write_ecn(&mut packet);
+        if self.snd.next < self.headers.low_priority_until {
+            packet.priority |= priority::LOW;
+        }
+        if let Some(rate) = &mut self.rate {
+            let outstanding = self.board.outstanding();
+            if outstanding == 0 && self.snd.next > 0 && rate.is_limited() {
+                self.cc.on_restart(now, &mut self.window);
+            }
+            rate.sent(now, self.board.flight(), outstanding);
+        }
+        self.board.push(self.snd.next, len, now);
+        self.snd.next += u64::from(len);
+        self.note_sent(now, packet.payload);
+        out.transmit(packet);
+    }
+
+    /// Sends `hole` again without marking it lost.
+    pub(crate) fn send_again<T: Transmit>(&mut self, now: Time, hole: Hole, out: &mut T) {
+        let mut packet = self.packet(now, hole.start, hole.len);
+        self.write_ecn(&mut packet);
+        self.board.sent_again(hole.index, now);
+        self.counters.retransmissions += 1;
+        self.note_sent(now, hole.len);
+        out.transmit(packet);
+    }
+
+    /// Sends `hole` again; it counts as lost and under way again.
+    pub(crate) fn retransmit<T: Transmit>(&mut self, now: Time, hole: Hole, out: &mut T) {
+        let packet = self.packet(now, hole.start, hole.len);
+        if let Some(rate) = &mut self.rate {
+            rate.resent(hole.index, now, self.board.flight());
+        }
+        self.board.resent(hole.index, now);
+        self.counters.retransmissions += 1;
+        self.note_sent(now, packet.payload);
+        out.transmit(packet);
+    }
+
+    #[inline]
+    fn note_sent(&mut self, now: Time, len: u16) {
+        self.counters.packets += 1;
+        self.counters.payload += u64::from(len);
+        self.last_sent_at = now;
+        if self.timer.deadline == Time::MAX || self.timer.window_probes.is_some() {
+            self.timer.window_probes = None;
+            self.restart_timer(now);
+        }
+    }
+}

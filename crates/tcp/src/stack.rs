@@ -1,0 +1,54 @@
+//! The interface of a host stack: what differs between hosts in the processing
+//! of acknowledgements, losses and timeouts.
+
+use crate::packet::{Packet, Transmit};
+use crate::sender_core::SenderCore;
+use bentpipe_cc::Phase;
+use bentpipe_units::Time;
+
+/// A host stack. Every method works on the core `s`, which all stacks share.
+pub(crate) trait Stack {
+    /// True where the peer is to send selective acknowledgements.
+    fn uses_sack(&self, s: &SenderCore) -> bool;
+
+    /// True where the first packet is a full segment in place of a SYN.
+    fn opens_with_a_segment(&self) -> bool {
+        false
+    }
+
+    /// True if the congestion control is notified of the handshake; otherwise
+    /// [`Stack::on_established`] passes it an ACK.
+    fn announces_handshake(&self) -> bool {
+        true
+    }
+
+    /// The first sequence number, where an earlier connection used those below.
+    fn start_at(&mut self, _sequence: u64) {}
+
+    /// The connection is established, at `now` if there was a handshake.
+    fn on_established(&mut self, _s: &mut SenderCore, _now: Option<Time>) {}
+
+    /// Sends what may leave together with the SYN.
+    fn send_with_syn<T: Transmit>(&mut self, _s: &mut SenderCore, _now: Time, _out: &mut T) {}
+
+    /// Sends what the window, the buffers and pacing allow at `now`.
+    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T);
+
+    /// Processes an acknowledgement that arrived at `now`.
+    fn on_acknowledgement<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        packet: &Packet,
+        out: &mut T,
+    );
+
+    /// The retransmission timer ran out.
+    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T);
+
+    /// Segments in flight.
+    fn flight(&self, s: &SenderCore) -> usize;
+
+    /// The phase, by the names of qlog.
+    fn phase(&self, s: &SenderCore) -> Phase;
+}
