@@ -1,16 +1,20 @@
-//! What sits on a node and touches packets, without I/O.
+//! Boxes on a node that inspect and change traffic, without I/O: Snoop, the
+//! spoofing proxy, the split-connection PEP and the ACK filter.
 //!
-//! A [`Middlebox`] looks at packets as they pass the node that it stands on. It
-//! may let them pass, keep them back, and send packets of its own; times go in,
-//! a deadline comes out. Whoever runs the network calls it.
+//! A [`Middlebox`] processes packets as they pass its node. It may forward them,
+//! suppress them and send packets of its own. Time is an argument, the next
+//! deadline a result, so that a simulator and a live emulator can both drive it.
 
 mod ack_filter;
+mod connections;
+mod interface;
 mod middlebox;
 pub mod snoop;
 pub mod split;
 pub mod spoof;
 
 pub use ack_filter::AckFilter;
-pub use middlebox::{Counters, Middlebox, Pass, Settings, Side, Surroundings};
+pub use interface::{Counters, Pass, Side, Surroundings};
+pub use middlebox::{Middlebox, Settings};
 pub use snoop::{SnoopSettings, SnoopVariant};
 pub use spoof::SpoofSettings;

@@ -1,64 +1,17 @@
-//! The boxes there are, and how each is driven.
+//! Every kind of box behind one enum.
 
+use crate::interface::{Counters, Pass, Side, Surroundings};
 use crate::snoop::{Snoop, SnoopSettings};
 use crate::spoof::{Spoof, SpoofSettings};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::Time;
 
-/// Which way a packet goes through a box. A box stands at one end of a link,
-/// the one whose far side is to be helped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The packet is about to enter that link.
-    Toward,
-    /// The packet has come out of the way back of that link.
-    Back,
-}
-
-/// What becomes of a packet that a box has looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pass {
-    /// It goes on.
-    Forward,
-    /// It ends here.
-    Suppress,
-}
-
-/// What a box must know besides the packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Surroundings {
-    /// Now.
-    pub now: Time,
-    /// The queue that the packet is about to enter would take it.
-    pub room: bool,
-}
-
-/// What a box has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets that passed or ended here.
-    pub seen: u64,
-    /// Data packets put into the cache.
-    pub cached: u64,
-    /// Data packets that were not put into it: it was full, or the queue
-    /// behind it was.
-    pub overflow: u64,
-    /// Packets sent again from the cache.
-    pub local_retransmissions: u64,
-    /// Times that a timer of the box made it send a packet again.
-    pub timeouts: u64,
-    /// Acknowledgements that ended here.
-    pub suppressed: u64,
-    /// Acknowledgements that the box sent itself.
-    pub acknowledged: u64,
-}
-
 /// A kind of box and its parameters.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum Settings {
-    /// Local retransmission of what the receiver's duplicate ACKs say is lost.
+    /// Local retransmission of what the receiver's duplicate ACKs report lost.
     Snoop(SnoopSettings),
-    /// Acknowledges for the receiver and answers for the rest of the way.
+    /// Acknowledges for the receiver and repairs losses on the rest of the path.
     Spoof(SpoofSettings),
 }
 
@@ -92,8 +45,8 @@ impl Middlebox {
         }
     }
 
-    /// A packet passes. What the box sends itself goes to `out`, each packet
-    /// on the way to its destination.
+    /// Processes a packet that passes. What the box itself sends goes to `out`,
+    /// each packet toward its destination.
     #[must_use]
     pub fn on_packet<T: Transmit>(
         &mut self,
@@ -116,8 +69,8 @@ impl Middlebox {
         }
     }
 
-    /// When [`Middlebox::on_deadline`] is to be called; it may be called for
-    /// nothing. [`Time::MAX`] if never.
+    /// When [`Middlebox::on_deadline`] is to be called, [`Time::MAX`] if never.
+    /// An earlier call does nothing.
     #[must_use]
     pub fn deadline(&self) -> Time {
         match self {
@@ -126,7 +79,7 @@ impl Middlebox {
         }
     }
 
-    /// What it has done so far.
+    /// Its counters so far.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         match self {

@@ -35,8 +35,8 @@
 
 mod connection;
 
-use crate::{Counters, Pass, Side, Surroundings};
-use bentpipe_tcp::packet::flags;
+use crate::connections::Connections;
+use crate::interface::{Counters, Pass, Side, Surroundings};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::{Duration, Time};
 use connection::Connection;
@@ -73,101 +73,47 @@ struct Shared {
 /// A spoofing proxy at one node.
 #[derive(Clone, Debug)]
 pub struct Spoof {
-    shared: Shared,
-    /// By the endpoint that the data goes to.
-    connections: Vec<Option<Box<Connection>>>,
-    /// No timer runs out before.
-    deadline: Time,
+    connections: Connections<Connection>,
 }
 
 impl Spoof {
-    /// A box that has seen nothing.
+    /// A box that has processed no packet.
     #[must_use]
     pub fn new(settings: SpoofSettings) -> Spoof {
         Spoof {
-            shared: Shared {
+            connections: Connections::new(Shared {
                 settings,
                 counters: Counters::default(),
-            },
-            connections: Vec::new(),
-            deadline: Time::MAX,
+            }),
         }
     }
 
-    /// A packet passes.
+    /// Processes a packet that passes.
     pub fn on_packet<T: Transmit>(
         &mut self,
         around: Surroundings,
         side: Side,
-        packet: &mut Packet,
+        packet: &Packet,
         out: &mut T,
     ) -> Pass {
-        self.shared.counters.seen += 1;
-        let is_tcp = packet.flags & (flags::ACK | flags::SYN) != 0;
-        if !is_tcp || packet.has(flags::PROBE) || packet.has(flags::DUMMY) {
-            return Pass::Forward;
-        }
-        let data_goes_to = match side {
-            Side::Toward => packet.destination,
-            Side::Back => packet.destination ^ 1,
-        } as usize;
-        if data_goes_to >= self.connections.len() {
-            self.connections.resize_with(data_goes_to + 1, || None);
-        }
-        let slot = &mut self.connections[data_goes_to];
-        if packet.has(flags::SYN) {
-            match side {
-                // A new connection between the same endpoints, whose sequence
-                // numbers go on.
-                Side::Toward => *slot = None,
-                Side::Back => {
-                    slot.get_or_insert_with(|| Box::new(Connection::new(packet.acknowledgement)))
-                        .window = packet.window;
-                }
-            }
-            return Pass::Forward;
-        }
-        let (pass, deadline) = match (side, slot) {
-            (Side::Toward, slot) if packet.payload > 0 => {
-                // Without a handshake the first data says where it begins.
-                let connection =
-                    slot.get_or_insert_with(|| Box::new(Connection::new(packet.sequence)));
-                let pass = connection.on_data(around, packet, &mut self.shared, out);
-                (pass, connection.deadline())
-            }
-            (Side::Back, Some(connection)) => {
-                let pass = connection.on_ack(around.now, packet, &mut self.shared, out);
-                self.shared.counters.suppressed += u64::from(pass == Pass::Suppress);
-                (pass, connection.deadline())
-            }
-            _ => return Pass::Forward,
-        };
-        self.deadline = self.deadline.min(deadline);
-        pass
+        self.connections.on_packet(around, side, packet, out)
     }
 
     /// Does what has become due at `now`.
     pub fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        let mut next = Time::MAX;
-        for connection in self.connections.iter_mut().flatten() {
-            if connection.deadline() <= now {
-                connection.on_deadline(now, &mut self.shared, out);
-            }
-            next = next.min(connection.deadline());
-        }
-        self.deadline = next;
+        self.connections.on_deadline(now, out);
     }
 
     /// When [`Spoof::on_deadline`] is to be called.
     #[must_use]
     pub fn deadline(&self) -> Time {
-        self.deadline
+        self.connections.deadline()
     }
 
-    /// What it has done so far.
+    /// Its counters so far.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        &self.shared.counters
+        &self.connections.shared.counters
     }
 }
 

@@ -7,8 +7,12 @@
 //! followed, the edge below which holes are lost and the next hole to fill
 //! only move up, and counters give the flight without a walk.
 
+mod holes;
+mod loss;
 mod timed;
 
+pub(crate) use holes::Hole;
+pub(crate) use loss::LossRule;
 pub(crate) use timed::View;
 
 use bentpipe_cc::Head;
@@ -71,25 +75,6 @@ impl Covered {
             newly: s.flags & SACKED == 0,
         }
     }
-}
-
-/// How holes are found lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LossRule {
-    /// At least three segments above are selectively acknowledged (RFC 6675
-    /// with full segments).
-    ThreeAbove,
-    /// It lies at least three segments below the highest selectively
-    /// acknowledged one (FACK).
-    Forward,
-}
-
-/// A segment to send again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Hole {
-    pub(crate) index: usize,
-    pub(crate) start: u64,
-    pub(crate) len: u16,
 }
 
 /// The record. Segments are numbered from 0 over the whole connection;
@@ -167,7 +152,7 @@ impl Scoreboard {
         self.acknowledge_with(acknowledgement, |_| {})
     }
 
-    /// The same; `each` hears of every segment.
+    /// The same; calls `each` with every segment.
     #[inline]
     pub(crate) fn acknowledge_with(
         &mut self,
@@ -255,8 +240,8 @@ impl Scoreboard {
         self.sack_with(start, end, |_, _| {})
     }
 
-    /// The same; `each` hears of every segment that was not before, by its
-    /// place among those outstanding.
+    /// The same; calls `each` with every segment that was not before and its
+    /// index among those outstanding.
     #[inline]
     pub(crate) fn sack_with(
         &mut self,
@@ -294,285 +279,13 @@ impl Scoreboard {
         (newly, sent_once_at)
     }
 
-    /// Marks lost what `rule` says, given all selective acknowledgements so
-    /// far; returns how many holes became lost.
-    pub(crate) fn find_lost(&mut self, rule: LossRule) -> u32 {
-        let mut newly = 0;
-        while let Some(s) = self.segments.get_mut((self.edge - self.base) as usize) {
-            let is_sacked = s.flags & SACKED != 0;
-            let moves = match rule {
-                LossRule::ThreeAbove => self.sacked_above_edge >= 3 + u32::from(is_sacked),
-                LossRule::Forward => self.edge + 3 < self.forward,
-            };
-            if !moves {
-                break;
-            }
-            if is_sacked {
-                self.sacked_above_edge -= 1;
-            } else if s.flags & LOST == 0 {
-                s.flags |= LOST;
-                self.lost += 1;
-                newly += 1;
-            }
-            self.edge += 1;
-        }
-        newly
-    }
-
-    /// Watches the retransmission of the segment at `index`, which has just left.
-    pub(crate) fn watch(&mut self, index: usize) {
-        let next = self.base + self.segments.len() as u64;
-        self.watched.push_back((self.base + index as u64, next));
-    }
-
-    /// The index of a watched segment that is still missing although three
-    /// segments sent after its retransmission are selectively acknowledged. It
-    /// is not watched any more.
-    pub(crate) fn lost_again(&mut self) -> Option<usize> {
-        while let Some(&(number, next)) = self.watched.front() {
-            if self.forward < next + 3 {
-                return None;
-            }
-            self.watched.pop_front();
-            let index = number.checked_sub(self.base).map(|index| index as usize);
-            if let Some(index) = index
-                && let Some(s) = self.segments.get(index)
-                && s.flags & SACKED == 0
-            {
-                return Some(index);
-            }
-        }
-        None
-    }
-
-    /// Takes one such segment for lost. `None` if there is none.
-    pub(crate) fn lose_again(&mut self) -> Option<()> {
-        let index = self.lost_again()?;
-        let s = &mut self.segments[index];
-        self.retransmitted -= u32::from(s.flags & RETRANSMITTED != 0);
-        self.lost += u32::from(s.flags & LOST == 0);
-        s.flags = LOST;
-        self.next_hole = self.next_hole.min(self.base + index as u64);
-        Some(())
-    }
-
-    /// Marks the first segment lost (duplicate ACKs without SACK). True if it
-    /// was not before.
-    pub(crate) fn lose_head(&mut self) -> bool {
-        self.lose(0)
-    }
-
-    /// Takes the segments from byte `start` to `end` for lost, those that were
-    /// sent again as well, if `may_be` by the time that they were sent last; how
-    /// many are to be sent again for it.
-    pub(crate) fn lose_range(
-        &mut self,
-        start: u64,
-        end: u64,
-        may_be: impl Fn(Time) -> bool,
-    ) -> u32 {
-        let first = self.index_of(start);
-        let mut newly = 0;
-        for index in first..self.segments.len() {
-            let s = &mut self.segments[index];
-            if s.start >= end {
-                break;
-            }
-            let waits = s.flags & (LOST | RETRANSMITTED) == LOST;
-            if s.flags & SACKED != 0 || waits || !may_be(s.sent_at) {
-                continue;
-            }
-            self.retransmitted -= u32::from(s.flags & RETRANSMITTED != 0);
-            self.lost += u32::from(s.flags & LOST == 0);
-            s.flags = LOST;
-            self.next_hole = self.next_hole.min(self.base + index as u64);
-            newly += 1;
-        }
-        newly
-    }
-
-    fn lose(&mut self, index: usize) -> bool {
-        match self.segments.get_mut(index) {
-            Some(s) if s.flags & (SACKED | LOST) == 0 => {
-                s.flags |= LOST;
-                self.lost += 1;
-                self.next_hole = self.next_hole.min(self.base + index as u64);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// After a timeout: everything not selectively acknowledged is lost and
-    /// nothing of it is under way again. With `forget`, what was selectively
-    /// acknowledged is lost too.
-    pub(crate) fn lose_all(&mut self, forget: bool) {
-        if forget {
-            self.sacked = 0;
-            self.forward = self.base;
-        }
-        for s in &mut self.segments {
-            if forget || s.flags & SACKED == 0 {
-                s.flags = LOST;
-                s.skip = 0;
-            }
-        }
-        self.lost = self.segments.len() as u32 - self.sacked;
-        self.retransmitted = 0;
-        self.watched.clear();
-        self.next_hole = self.base;
-        self.edge = self.base + self.segments.len() as u64;
-        self.sacked_above_edge = 0;
-    }
-
-    /// The timeout was spurious: nothing is lost that was not sent again.
-    pub(crate) fn unlose_all(&mut self) {
-        for s in &mut self.segments {
-            if s.flags & (LOST | RETRANSMITTED) == LOST {
-                s.flags &= !LOST;
-            }
-        }
-        self.lost = self.retransmitted;
-        self.edge = self.base;
-        self.next_hole = self.base;
-        self.sacked_above_edge = self.sacked;
-    }
-
-    /// The lowest lost segment that is not under way again.
-    pub(crate) fn next_lost(&mut self) -> Option<Hole> {
-        if self.lost == self.retransmitted {
-            return None;
-        }
-        let mut index = (self.next_hole - self.base) as usize;
-        loop {
-            index = self.next_unsacked(index);
-            let s = self.segments.get(index)?;
-            if s.flags & (LOST | RETRANSMITTED) == LOST {
-                self.next_hole = self.base + index as u64;
-                return Some(Hole {
-                    index,
-                    start: s.start,
-                    len: s.len,
-                });
-            }
-            index += 1;
-        }
-    }
-
-    /// The lowest hole below the highest selective acknowledgement that was
-    /// not found lost and not sent again (RFC 6675, NextSeg rule 3).
-    pub(crate) fn next_doubtful(&mut self) -> Option<Hole> {
-        let mut index = (self.next_hole.max(self.edge) - self.base) as usize;
-        loop {
-            index = self.next_unsacked(index);
-            if self.base + index as u64 >= self.forward {
-                return None;
-            }
-            let s = self.segments.get(index)?;
-            if s.flags & RETRANSMITTED == 0 {
-                return Some(Hole {
-                    index,
-                    start: s.start,
-                    len: s.len,
-                });
-            }
-            index += 1;
-        }
-    }
-
-    /// The segment at `index`.
-    pub(crate) fn segment(&self, index: usize) -> Option<Hole> {
-        self.segments.get(index).map(|s| Hole {
-            index,
-            start: s.start,
-            len: s.len,
-        })
-    }
-
-    /// Records another transmission of the segment at `index`, without a say
-    /// about the earlier ones.
+    /// Records another transmission of the segment at `index` and leaves its
+    /// state as it is.
     pub(crate) fn sent_again(&mut self, index: usize, now: Time) {
         if let Some(s) = self.segments.get_mut(index) {
             s.sent_at = now;
             s.transmissions = s.transmissions.saturating_add(1);
         }
-    }
-
-    /// The index of the first segment from `index` on that is not selectively
-    /// acknowledged and lies below one that is.
-    pub(crate) fn next_below_forward(&mut self, index: usize) -> Option<usize> {
-        if self.sacked == 0 || self.base + index as u64 >= self.forward {
-            return None;
-        }
-        let index = self.next_unsacked(index);
-        (self.base + (index as u64) < self.forward).then_some(index)
-    }
-
-    /// Forgets every selective acknowledgement.
-    pub(crate) fn forget_sacks(&mut self) {
-        if self.sacked > 0 {
-            for s in &mut self.segments {
-                s.flags &= !SACKED;
-            }
-        }
-        self.sacked = 0;
-        self.sacked_above_edge = 0;
-        self.forward = self.base;
-        self.edge = self.base;
-        self.watched.clear();
-    }
-
-    /// The first segment at or above `sequence` that is not selectively
-    /// acknowledged; from the lowest on again where there is none. A copy of it
-    /// is about to go, so that its acknowledgement tells no RTT.
-    pub(crate) fn copy_from(&mut self, sequence: u64) -> Option<Hole> {
-        let mut index = self.index_of(sequence);
-        index = self.next_unsacked(index);
-        if index >= self.segments.len() {
-            index = self.next_unsacked(0);
-        }
-        let s = self.segments.get_mut(index)?;
-        s.transmissions = s.transmissions.saturating_add(1);
-        Some(Hole {
-            index,
-            start: s.start,
-            len: s.len,
-        })
-    }
-
-    /// The first segment, whatever became of it.
-    pub(crate) fn first(&self) -> Option<Hole> {
-        self.segments.front().map(|s| Hole {
-            index: 0,
-            start: s.start,
-            len: s.len,
-        })
-    }
-
-    /// Takes everything for lost that is neither selectively acknowledged nor
-    /// under way again.
-    pub(crate) fn lose_unsent_again(&mut self) {
-        for s in &mut self.segments {
-            if s.flags & (SACKED | LOST) == 0 {
-                s.flags |= LOST;
-                self.lost += 1;
-            }
-        }
-        self.next_hole = self.base;
-        self.edge = self.base + self.segments.len() as u64;
-        self.sacked_above_edge = 0;
-    }
-
-    /// The last segment, if it is neither selectively acknowledged nor under
-    /// way again (RFC 6675, NextSeg rule 4).
-    pub(crate) fn last(&self) -> Option<Hole> {
-        let index = self.segments.len().checked_sub(1)?;
-        let s = self.segments[index];
-        (s.flags & (SACKED | RETRANSMITTED) == 0).then_some(Hole {
-            index,
-            start: s.start,
-            len: s.len,
-        })
     }
 
     /// Records that the segment at `index` was sent again.

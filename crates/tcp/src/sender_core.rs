@@ -1,9 +1,8 @@
 //! What every host stack shares: the congestion control and its window, the
 //! record of segments, sequence numbers, timers, pacing and counters.
 //!
-//! A host stack ([`crate::stack::Stack`]) decides what an acknowledgement, a
-//! timeout or an open window means and works on a [`SenderCore`]; the core
-//! builds and records the packets.
+//! A host stack decides what an acknowledgement, a timeout or an open window
+//! means and works on a [`SenderCore`]; the core builds and records the packets.
 
 mod counters;
 mod explicit;

@@ -1,7 +1,8 @@
 //! One connection's cache, timer and count of duplicates.
 
 use super::{Shared, SnoopSettings, SnoopVariant};
-use crate::{Pass, Surroundings};
+use crate::connections;
+use crate::interface::{Counters, Pass, Surroundings};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
@@ -59,29 +60,8 @@ impl Connection {
         }
     }
 
-    pub(super) fn deadline(&self) -> Time {
-        self.deadline
-    }
-
     fn is_full(&self, settings: &SnoopSettings) -> bool {
         self.cache.len() >= settings.cache as usize
-    }
-
-    /// Data goes toward the leg.
-    pub(super) fn on_data(&mut self, around: Surroundings, packet: &Packet, shared: &mut Shared) {
-        if self.is_full(&shared.settings) {
-            self.last_seen = self.last_seen.max(Some(packet.sequence));
-            shared.counters.overflow += 1;
-            return;
-        }
-        if !around.room {
-            shared.counters.overflow += 1;
-        } else if self.insert(around.now, packet, shared) {
-            self.deadline = Time::MAX;
-        }
-        if self.deadline == Time::MAX && !self.cache.is_empty() {
-            self.arm(around.now, &shared.settings);
-        }
     }
 
     /// Puts a packet into the cache; true if the sender has sent it again, or
@@ -122,30 +102,6 @@ impl Connection {
             self.last_seen = Some(sequence);
         }
         late
-    }
-
-    /// A packet with an acknowledgement comes from the leg.
-    pub(super) fn on_ack<T: Transmit>(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        shared: &mut Shared,
-        out: &mut T,
-    ) -> Pass {
-        let ack = packet.acknowledgement;
-        if ack < self.last_ack {
-            return Pass::Forward; // Out of order.
-        }
-        let same_window = packet.window == self.window;
-        self.window = packet.window;
-        if ack > self.last_ack {
-            self.advance(now, ack, shared);
-            return Pass::Forward;
-        }
-        if packet.payload > 0 || !same_window {
-            return Pass::Forward;
-        }
-        self.on_duplicate(now, shared, out)
     }
 
     fn advance(&mut self, now: Time, ack: u64, shared: &mut Shared) {
@@ -237,18 +193,6 @@ impl Connection {
         Pass::Suppress
     }
 
-    pub(super) fn on_deadline<T: Transmit>(&mut self, now: Time, shared: &mut Shared, out: &mut T) {
-        self.deadline = Time::MAX;
-        let missing = self
-            .cache
-            .front()
-            .is_some_and(|head| head.packet.sequence <= self.last_ack);
-        if missing && self.resend(now, shared, out) == Pass::Suppress {
-            self.head_resent = true;
-            shared.counters.timeouts += 1;
-        }
-    }
-
     fn arm(&mut self, now: Time, settings: &SnoopSettings) {
         let timer = Duration::from_secs_f64(self.srtt + 4.0 * self.rttvar);
         self.deadline = now + timer.max(settings.tick);
@@ -280,6 +224,80 @@ impl Connection {
             }
         }
         self.sampled = true;
+    }
+}
+
+impl connections::Connection for Connection {
+    type Shared = Shared;
+
+    fn counters(shared: &mut Shared) -> &mut Counters {
+        &mut shared.counters
+    }
+
+    fn of_data(_packet: &Packet, shared: &Shared) -> Connection {
+        Connection::new(&shared.settings)
+    }
+
+    fn on_data<T: Transmit>(
+        &mut self,
+        around: Surroundings,
+        packet: &Packet,
+        shared: &mut Shared,
+        _out: &mut T,
+    ) -> Pass {
+        if self.is_full(&shared.settings) {
+            self.last_seen = self.last_seen.max(Some(packet.sequence));
+            shared.counters.overflow += 1;
+            return Pass::Forward;
+        }
+        if !around.room {
+            shared.counters.overflow += 1;
+        } else if self.insert(around.now, packet, shared) {
+            self.deadline = Time::MAX;
+        }
+        if self.deadline == Time::MAX && !self.cache.is_empty() {
+            self.arm(around.now, &shared.settings);
+        }
+        Pass::Forward
+    }
+
+    fn on_ack<T: Transmit>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        shared: &mut Shared,
+        out: &mut T,
+    ) -> Pass {
+        let ack = packet.acknowledgement;
+        if ack < self.last_ack {
+            return Pass::Forward; // Out of order.
+        }
+        let same_window = packet.window == self.window;
+        self.window = packet.window;
+        if ack > self.last_ack {
+            self.advance(now, ack, shared);
+            return Pass::Forward;
+        }
+        if packet.payload > 0 || !same_window {
+            return Pass::Forward;
+        }
+        self.on_duplicate(now, shared, out)
+    }
+
+    fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    fn on_deadline<T: Transmit>(&mut self, now: Time, shared: &mut Shared, out: &mut T) {
+        self.deadline = Time::MAX;
+        let missing = self
+            .cache
+            .front()
+            .is_some_and(|head| head.packet.sequence <= self.last_ack);
+        if missing && self.resend(now, shared, out) == Pass::Suppress {
+            self.head_resent = true;
+            shared.counters.timeouts += 1;
+        }
     }
 }
 

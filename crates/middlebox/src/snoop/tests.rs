@@ -1,5 +1,5 @@
 use super::*;
-use bentpipe_tcp::packet::ecn;
+use bentpipe_tcp::packet::{ecn, flags};
 
 const MSS: u64 = 1000;
 

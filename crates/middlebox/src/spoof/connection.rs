@@ -1,7 +1,8 @@
 //! What the box knows of one connection.
 
 use super::Shared;
-use crate::{Pass, Surroundings};
+use crate::connections;
+use crate::interface::{Counters, Pass, Surroundings};
 use bentpipe_tcp::packet::{MAX_SACK_BLOCKS, SackBlock, ecn, flags};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::{Duration, Time};
@@ -62,50 +63,6 @@ impl Connection {
             sampled: false,
             deadline: Time::MAX,
         }
-    }
-
-    pub(super) fn deadline(&self) -> Time {
-        self.deadline
-    }
-
-    /// Data comes from the sender.
-    pub(super) fn on_data<T: Transmit>(
-        &mut self,
-        around: Surroundings,
-        packet: &Packet,
-        shared: &mut Shared,
-        out: &mut T,
-    ) -> Pass {
-        self.template = *packet;
-        let sequence = packet.sequence;
-        let at = self.cache.partition_point(|c| c.packet.sequence < sequence);
-        let known = self
-            .cache
-            .get(at)
-            .is_some_and(|c| c.packet.sequence == sequence);
-        if end(packet) <= self.last_ack || known {
-            // The box has it: its ACK was lost, or late.
-            self.acknowledge(around.now, None, shared, out);
-            return Pass::Suppress;
-        }
-        if !around.room || self.cache.len() >= shared.settings.cache as usize {
-            shared.counters.overflow += 1;
-            return Pass::Forward;
-        }
-        let cached = Cached {
-            packet: *packet,
-            sent_at: around.now,
-            resent: false,
-            sacked: false,
-        };
-        self.cache.insert(at, cached);
-        shared.counters.cached += 1;
-        self.reassemble(at);
-        self.acknowledge(around.now, Some(at), shared, out);
-        if self.deadline == Time::MAX {
-            self.arm(around.now, shared);
-        }
-        Pass::Forward
     }
 
     /// Moves `next` over what is cached without a gap, from place `at` on.
@@ -200,49 +157,6 @@ impl Connection {
         ack.sack_count = count as u8;
     }
 
-    /// A packet with an acknowledgement comes from the receiver.
-    pub(super) fn on_ack<T: Transmit>(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        shared: &mut Shared,
-        out: &mut T,
-    ) -> Pass {
-        self.window = packet.window;
-        let ack = packet.acknowledgement;
-        if ack > self.last_ack {
-            self.advance(now, ack, shared);
-            // What is missing after a repair was lost with it.
-            if self.repairs.is_some() {
-                self.resend_head(now, shared, out);
-            }
-        } else if ack == self.last_ack && packet.payload == 0 && !self.cache.is_empty() {
-            self.duplicates += 1;
-            if self.duplicates > shared.settings.threshold {
-                self.resend_head(now, shared, out);
-            }
-        }
-        if packet.sack_count > 0 {
-            self.take_blocks(packet);
-            self.resend_holes(now, shared, out);
-        }
-        let news = ack > self.next;
-        if news {
-            // What did not fit into the cache has arrived all the same.
-            self.next = ack;
-            self.reassemble(0);
-        }
-        let few = 2 * u32::from(self.template.payload.max(1));
-        let reopened = self.advertised < few && self.offer(shared) >= few;
-        if (news || reopened) && self.template.payload > 0 {
-            self.acknowledge(now, None, shared, out);
-        }
-        if packet.payload > 0 {
-            return Pass::Forward;
-        }
-        Pass::Suppress
-    }
-
     fn advance(&mut self, now: Time, ack: u64, shared: &Shared) {
         let mut sample = None;
         while let Some(head) = self.cache.front()
@@ -325,18 +239,6 @@ impl Connection {
         self.arm(now, shared);
     }
 
-    pub(super) fn on_deadline<T: Transmit>(&mut self, now: Time, shared: &mut Shared, out: &mut T) {
-        self.deadline = Time::MAX;
-        let held = self
-            .cache
-            .front()
-            .is_some_and(|head| head.packet.sequence <= self.last_ack);
-        if held {
-            shared.counters.timeouts += 1;
-            self.resend(0, now, shared, out);
-        }
-    }
-
     fn arm(&mut self, now: Time, shared: &Shared) {
         let timer = Duration::from_secs_f64(self.srtt + 4.0 * self.rttvar);
         self.deadline = now + timer.max(shared.settings.tick);
@@ -351,6 +253,123 @@ impl Connection {
             (self.srtt, self.rttvar) = (rtt, rtt / 2.0);
         }
         self.sampled = true;
+    }
+}
+
+impl connections::Connection for Connection {
+    type Shared = Shared;
+
+    fn counters(shared: &mut Shared) -> &mut Counters {
+        &mut shared.counters
+    }
+
+    fn of_data(packet: &Packet, _shared: &Shared) -> Connection {
+        // Without a handshake the stream begins with its first data.
+        Connection::new(packet.sequence)
+    }
+
+    fn on_answer(connection: &mut Option<Box<Connection>>, packet: &Packet) {
+        // Sequence numbers go on from an earlier connection.
+        connection
+            .get_or_insert_with(|| Box::new(Connection::new(packet.acknowledgement)))
+            .window = packet.window;
+    }
+
+    fn on_data<T: Transmit>(
+        &mut self,
+        around: Surroundings,
+        packet: &Packet,
+        shared: &mut Shared,
+        out: &mut T,
+    ) -> Pass {
+        self.template = *packet;
+        let sequence = packet.sequence;
+        let at = self.cache.partition_point(|c| c.packet.sequence < sequence);
+        let known = self
+            .cache
+            .get(at)
+            .is_some_and(|c| c.packet.sequence == sequence);
+        if end(packet) <= self.last_ack || known {
+            // The box has it: its ACK was lost, or late.
+            self.acknowledge(around.now, None, shared, out);
+            return Pass::Suppress;
+        }
+        if !around.room || self.cache.len() >= shared.settings.cache as usize {
+            shared.counters.overflow += 1;
+            return Pass::Forward;
+        }
+        let cached = Cached {
+            packet: *packet,
+            sent_at: around.now,
+            resent: false,
+            sacked: false,
+        };
+        self.cache.insert(at, cached);
+        shared.counters.cached += 1;
+        self.reassemble(at);
+        self.acknowledge(around.now, Some(at), shared, out);
+        if self.deadline == Time::MAX {
+            self.arm(around.now, shared);
+        }
+        Pass::Forward
+    }
+
+    fn on_ack<T: Transmit>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        shared: &mut Shared,
+        out: &mut T,
+    ) -> Pass {
+        self.window = packet.window;
+        let ack = packet.acknowledgement;
+        if ack > self.last_ack {
+            self.advance(now, ack, shared);
+            // What is missing after a repair was lost with it.
+            if self.repairs.is_some() {
+                self.resend_head(now, shared, out);
+            }
+        } else if ack == self.last_ack && packet.payload == 0 && !self.cache.is_empty() {
+            self.duplicates += 1;
+            if self.duplicates > shared.settings.threshold {
+                self.resend_head(now, shared, out);
+            }
+        }
+        if packet.sack_count > 0 {
+            self.take_blocks(packet);
+            self.resend_holes(now, shared, out);
+        }
+        let news = ack > self.next;
+        if news {
+            // What did not fit into the cache has arrived all the same.
+            self.next = ack;
+            self.reassemble(0);
+        }
+        let few = 2 * u32::from(self.template.payload.max(1));
+        let reopened = self.advertised < few && self.offer(shared) >= few;
+        if (news || reopened) && self.template.payload > 0 {
+            self.acknowledge(now, None, shared, out);
+        }
+        if packet.payload > 0 {
+            return Pass::Forward;
+        }
+        Pass::Suppress
+    }
+
+    fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    fn on_deadline<T: Transmit>(&mut self, now: Time, shared: &mut Shared, out: &mut T) {
+        self.deadline = Time::MAX;
+        let held = self
+            .cache
+            .front()
+            .is_some_and(|head| head.packet.sequence <= self.last_ack);
+        if held {
+            shared.counters.timeouts += 1;
+            self.resend(0, now, shared, out);
+        }
     }
 }
 

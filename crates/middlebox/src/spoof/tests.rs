@@ -1,4 +1,5 @@
 use super::*;
+use bentpipe_tcp::packet::flags;
 
 const MSS: u64 = 1000;
 

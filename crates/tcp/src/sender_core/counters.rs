@@ -27,3 +27,14 @@ pub struct SenderCounters {
     /// Answers to probes received; they are acknowledgements, too.
     pub probe_answers: u64,
 }
+
+impl SenderCounters {
+    /// Counts a data packet with `payload` bytes; `again` if its data was sent
+    /// before. Every data packet passes here.
+    #[inline]
+    pub(super) fn sent(&mut self, payload: u16, again: bool) {
+        self.packets += 1;
+        self.payload += u64::from(payload);
+        self.retransmissions += u64::from(again);
+    }
+}

@@ -79,7 +79,7 @@ impl SenderCore {
         }
         self.board.push(self.snd.next, len, now);
         self.snd.next += u64::from(len);
-        self.note_sent(now, packet.payload);
+        self.note_sent(now, packet.payload, false);
         out.transmit(packet);
     }
 
@@ -88,8 +88,7 @@ impl SenderCore {
         let mut packet = self.packet(now, hole.start, hole.len);
         self.write_ecn(&mut packet);
         self.board.sent_again(hole.index, now);
-        self.counters.retransmissions += 1;
-        self.note_sent(now, hole.len);
+        self.note_sent(now, hole.len, true);
         out.transmit(packet);
     }
 
@@ -100,15 +99,13 @@ impl SenderCore {
             rate.resent(hole.index, now, self.board.flight());
         }
         self.board.resent(hole.index, now);
-        self.counters.retransmissions += 1;
-        self.note_sent(now, packet.payload);
+        self.note_sent(now, packet.payload, true);
         out.transmit(packet);
     }
 
     #[inline]
-    fn note_sent(&mut self, now: Time, len: u16) {
-        self.counters.packets += 1;
-        self.counters.payload += u64::from(len);
+    fn note_sent(&mut self, now: Time, len: u16, again: bool) {
+        self.counters.sent(len, again);
         self.last_sent_at = now;
         if self.timer.deadline == Time::MAX || self.timer.window_probes.is_some() {
             self.timer.window_probes = None;
