@@ -15,9 +15,7 @@ fuzz_target!(|text: &str| {
             let settings = LinkSettings {
                 rate: Rate::from_mbps(1),
                 one_way_delay: Duration::ZERO,
-                queue: QueueSettings::DropTail {
-                    limit: Limit::Packets(1),
-                },
+                queue: QueueSettings::drop_tail(Limit::Packets(1)),
                 channel: ChannelSettings::Perfect,
                 framing: Bytes::ZERO,
             };

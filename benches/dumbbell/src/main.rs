@@ -149,9 +149,7 @@ fn timeline(rate: Rate, length: Duration) -> Result<Timeline, TimelineError> {
 fn dumbbell(setting: &Setting) -> Result<Scenario, Box<dyn std::error::Error>> {
     let rtt = Duration::from_millis(600);
     let bdp = setting.rate.bytes_in(rtt).get() / 1500;
-    let queue = |packets| QueueSettings::DropTail {
-        limit: Limit::Packets(packets),
-    };
+    let queue = |packets| QueueSettings::drop_tail(Limit::Packets(packets));
     let settings = |rate, ms, packets, channel| LinkSettings {
         rate,
         one_way_delay: Duration::from_millis(ms),

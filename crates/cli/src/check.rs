@@ -141,16 +141,7 @@ pub(crate) fn more_of(link: &Link) -> &'static str {
 }
 
 fn queue(queue: &QueueSettings) -> String {
-    let kind = match queue {
-        QueueSettings::DropTail { .. } => "drop-tail",
-        QueueSettings::Red(red) if red.adaptive.is_some() => "adaptive RED",
-        QueueSettings::Red(_) => "RED",
-        QueueSettings::CoDel(_) => "CoDel",
-        QueueSettings::Xcp(xcp) if xcp.p_xcp => "P-XCP",
-        QueueSettings::Xcp(_) => "XCP",
-        QueueSettings::PriorityDrop { .. } => "priority drop",
-        QueueSettings::AckFilter { .. } => "ACK filter",
-    };
+    let kind = queue.name();
     match queue.limit() {
         Limit::Packets(n) => format!("{kind}, {n} packets"),
         Limit::Bytes(n) => format!("{kind}, {n}"),

@@ -22,7 +22,7 @@
 //!   not one of those that are counted.
 
 use crate::PacketMeta;
-use crate::managed::Waiter;
+use crate::queue::Waiter;
 use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -82,7 +82,7 @@ pub(crate) struct Arq<P> {
 #[derive(Clone, Copy, Debug)]
 struct Slot<P> {
     packet: P,
-    offered: PacketMeta,
+    meta: PacketMeta,
     /// Transmissions lost so far.
     lost: u32,
     /// When it arrived, or the receiver learns that it never will.
@@ -191,7 +191,7 @@ impl<P: Copy> Arq<P> {
         let number = self.fresh();
         self.slots.push_back(Slot {
             packet: waiter.packet,
-            offered: waiter.offered,
+            meta: waiter.meta,
             lost: 0,
             settled: None,
             given_up: false,
@@ -203,7 +203,7 @@ impl<P: Copy> Arq<P> {
 
     /// The size of a packet in the window.
     pub(crate) fn bytes(&self, number: u64) -> u32 {
-        self.slot(number).map_or(0, |slot| slot.offered.bytes)
+        self.slot(number).map_or(0, |slot| slot.meta.bytes)
     }
 
     fn slot(&self, number: u64) -> Option<&Slot<P>> {
@@ -240,7 +240,7 @@ impl<P: Copy> Arq<P> {
         if !lost {
             slot.known = end + round_trip;
             slot.settled = Some(end + propagation);
-            let (packet, offered) = (slot.packet, slot.offered);
+            let (packet, meta) = (slot.packet, slot.meta);
             if back {
                 self.expected = number + 1;
             } else if in_order {
@@ -248,7 +248,7 @@ impl<P: Copy> Arq<P> {
             }
             self.held -= 1;
             return Sent {
-                passed: Some((packet, offered, end + propagation)),
+                passed: Some((packet, meta, end + propagation)),
                 given_up: None,
             };
         }
@@ -260,7 +260,7 @@ impl<P: Copy> Arq<P> {
         slot.known = known;
         slot.settled = Some(known + propagation);
         slot.given_up = true;
-        let given_up = (slot.packet, slot.offered);
+        let given_up = (slot.packet, slot.meta);
         self.held -= 1;
         if back {
             // It goes on after it, when both sides know.
@@ -289,7 +289,7 @@ impl<P: Copy> Arq<P> {
             self.passed_at = self.passed_at.max(settled);
             if !slot.given_up {
                 self.held -= 1;
-                return Some((slot.packet, slot.offered, self.passed_at));
+                return Some((slot.packet, slot.meta, self.passed_at));
             }
         }
     }

@@ -18,36 +18,33 @@
 
 mod arq;
 mod channel;
-mod codel;
 mod coding;
 mod counters;
 mod delays;
 mod fade;
 mod link;
-mod managed;
 pub mod medium;
 mod packet;
 mod queue;
-mod red;
 mod settings;
 mod timed;
 mod timeline;
 pub mod trace;
 mod transmitter;
-mod xcp;
 
 pub use arq::{ArqScheme, ArqSettings};
 pub use channel::Channel;
-pub use codel::CoDelSettings;
 pub use coding::{Coding, CodingError};
 pub use counters::Counters;
 pub use delays::DelayHistogram;
 pub use fade::{Fade, Mode};
-pub use link::Link;
+pub use link::{Link, LinkPlan};
 pub use packet::{Admission, PacketMeta, Verdict};
-pub use red::{AdaptiveSettings, RedMode, RedPreset, RedSettings};
-pub use settings::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+pub use queue::{
+    AckFilterSettings, AdaptiveSettings, CoDelSettings, DropTailSettings, Feedback,
+    PriorityDropSettings, QueueSettings, RedMode, RedPreset, RedSettings, XcpHeader, XcpSettings,
+};
+pub use settings::{ChannelSettings, Limit, LinkSettings};
 pub use timeline::{
     InFlightPolicy, Loss, Opportunities, Piece, State, Timeline, TimelineError, WhenDown,
 };
-pub use xcp::{Feedback, XcpHeader, XcpSettings};

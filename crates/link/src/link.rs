@@ -1,25 +1,23 @@
 //! One direction between two nodes.
 
+mod backlog;
+mod build;
 mod event_driven;
 mod port;
+mod statistics;
 
-use crate::arq::Arq;
+pub use build::LinkPlan;
+
 use crate::channel::Channel;
 use crate::delays::DelayHistogram;
-use crate::managed::ManagedQueue;
-use crate::packet::Decision;
-use crate::queue::Queue;
-use crate::red::{QueueState, Red};
-use crate::timed::Timed;
+use crate::queue::{AdmissionRule, Decision, QueueState, Red};
 use crate::transmitter::Transmitter;
-use crate::{
-    Admission, ArqSettings, Counters, Limit, LinkSettings, PacketMeta, QueueSettings, Timeline,
-    Verdict,
-};
-use bentpipe_units::{Bytes, Duration, Time};
+use crate::{Admission, Counters, PacketMeta, Verdict};
+use backlog::Backlog;
+use bentpipe_units::{Duration, Time};
+use event_driven::EventDriven;
 use port::Port;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
@@ -28,15 +26,16 @@ struct Carried<P> {
     packet: P,
 }
 
-/// Who may wait, beyond the limit of the queue.
+/// How packets get from the queue to the wire.
 #[derive(Clone, Debug)]
-enum Discipline<P> {
-    /// Whoever finds room.
+enum Service<P> {
+    /// Precomputed; whatever finds room is admitted.
     DropTail,
+    /// Precomputed; RED decides over arriving packets.
     Red(Box<Red>),
-    /// The transmitter takes packets from here.
-    EventDriven(Box<ManagedQueue<P>>),
-    /// A medium takes packets from here.
+    /// The transmitter takes packets from a queue.
+    EventDriven(Box<EventDriven<P>>),
+    /// A medium takes packets from a queue.
     Port(Box<Port<P>>),
 }
 
@@ -46,8 +45,9 @@ pub struct Link<P> {
     propagation: Duration,
     transmitter: Transmitter,
     carried: VecDeque<Carried<P>>,
-    queue: Queue,
-    discipline: Discipline<P>,
+    /// What waits, where the link is precomputed.
+    backlog: Backlog,
+    service: Service<P>,
     /// Boxed, so that the many links that lose nothing stay small.
     channel: Option<Box<Channel>>,
     counters: Counters,
@@ -55,92 +55,9 @@ pub struct Link<P> {
 }
 
 impl<P: Copy> Link<P> {
-    /// The link called `name` in the run with seed `seed`.
-    #[must_use]
-    pub fn new(settings: &LinkSettings, seed: u64, name: &str) -> Link<P> {
-        let discipline = match &settings.queue {
-            queue if queue.is_event_driven() => {
-                Discipline::EventDriven(Box::new(ManagedQueue::new(settings, seed, name)))
-            }
-            QueueSettings::Red(red) => {
-                let (rate, delay) = (settings.rate, settings.one_way_delay);
-                Discipline::Red(Box::new(Red::new(red, rate, delay, seed, name)))
-            }
-            _ => Discipline::DropTail,
-        };
-        Link {
-            propagation: settings.one_way_delay,
-            transmitter: Transmitter::new(settings.rate, settings.framing),
-            carried: VecDeque::new(),
-            queue: Queue::new(settings.queue.limit()),
-            discipline,
-            channel: Channel::new(&settings.channel, seed, name).map(Box::new),
-            counters: Counters::default(),
-            delays: None,
-        }
-    }
-
-    /// The same link, event-driven whatever its queue, with the same results.
-    #[must_use]
-    pub fn event_driven(settings: &LinkSettings, seed: u64, name: &str) -> Link<P> {
-        Link {
-            discipline: Discipline::EventDriven(Box::new(ManagedQueue::new(settings, seed, name))),
-            ..Link::new(settings, seed, name)
-        }
-    }
-
-    /// The same link with rate, delay, loss and route as `timeline` says;
-    /// `settings.rate` and `settings.one_way_delay` still give the automatic
-    /// parameters of a RED queue.
-    #[must_use]
-    pub fn with_timeline(
-        settings: &LinkSettings,
-        timeline: Arc<Timeline>,
-        seed: u64,
-        name: &str,
-    ) -> Link<P> {
-        let mut room = ManagedQueue::new(settings, seed, name);
-        room.timed = Some(Box::new(Timed::new(settings, timeline, seed, name)));
-        Link {
-            discipline: Discipline::EventDriven(Box::new(room)),
-            ..Link::new(settings, seed, name)
-        }
-    }
-
-    /// The same link, which sends again what its channel loses.
-    #[must_use]
-    pub fn with_arq(settings: &LinkSettings, arq: &ArqSettings, seed: u64, name: &str) -> Link<P> {
-        let mut room = ManagedQueue::new(settings, seed, name);
-        room.arq = Some(Box::new(Arq::new(arq, settings.one_way_delay)));
-        Link {
-            discipline: Discipline::EventDriven(Box::new(room)),
-            ..Link::new(settings, seed, name)
-        }
-    }
-
-    /// Keeps the distribution of the queueing delay over time from here on.
-    pub fn record_delays(&mut self, settings: &LinkSettings) {
-        if self.port_records_waits() {
-            return;
-        }
-        let bytes = match settings.queue.limit() {
-            Limit::Packets(n) => Bytes::new((u64::from(n) + 1).saturating_mul(1500)),
-            Limit::Bytes(n) => n + Bytes::new(3000),
-        };
-        let longest = match self.timed() {
-            Some(timed) => timed.longest(bytes.get()).min(Duration::from_secs(3600)),
-            // An unbounded queue would make every bin a second wide.
-            None => {
-                let longest = self.transmitter.rate.transmission_time(bytes);
-                longest.min(Duration::from_secs(60))
-            }
-        };
-        self.delays = Some(Box::new(DelayHistogram::new(longest)));
-    }
-
     /// Offers a packet at `now`. Calls must not go back in time.
-    pub fn offer(&mut self, now: Time, packet: P, offered: PacketMeta) -> Verdict {
-        match self.admit(now, offered) {
+    pub fn offer(&mut self, now: Time, packet: P, meta: PacketMeta) -> Verdict {
+        match self.admit(now, meta) {
             Admission::Arrives { at, marked } => {
                 self.carry(at, packet);
                 if marked {
@@ -150,56 +67,57 @@ impl<P: Copy> Link<P> {
                 }
             }
             Admission::Refused(verdict) => verdict,
-            Admission::EventDriven => self.enqueue(now, packet, offered),
+            Admission::EventDriven => self.enqueue(now, packet, meta),
         }
     }
 
     /// The first half of [`Link::offer`]: queue, transmitter and channel
-    /// decide over a packet without taking it. Whoever calls this sees to it
-    /// that the packet is at the far end when it arrives. A event-driven link wants
-    /// the packet itself.
+    /// decide over a packet without taking it. The caller sees to it that the
+    /// packet is at the far end when it arrives. An event-driven link must be
+    /// given the packet itself.
     // Once a hop: a call costs more than the decision.
     #[inline(always)]
-    pub fn admit(&mut self, now: Time, offered: PacketMeta) -> Admission {
-        if !matches!(self.discipline, Discipline::DropTail) {
-            return self.admit_managed(now, offered);
+    pub fn admit(&mut self, now: Time, meta: PacketMeta) -> Admission {
+        if !matches!(self.service, Service::DropTail) {
+            return self.admit_managed(now, meta);
         }
         self.counters.offered += 1;
         let waits = self.transmitter.next_free > now;
         if waits {
-            self.queue.advance(now);
-            if !self.queue.admits(offered.bytes) {
+            self.backlog.advance(now);
+            if !self.backlog.admits(meta.bytes) {
                 self.counters.queue_drops += 1;
                 return Admission::Refused(Verdict::QueueDrop);
             }
         }
-        self.transmit(now, offered.bytes, waits, false)
+        self.transmit(now, meta.bytes, waits, false)
     }
 
     /// The same where more than the room decides.
     #[inline(never)]
-    fn admit_managed(&mut self, now: Time, offered: PacketMeta) -> Admission {
-        let Discipline::Red(red) = &mut self.discipline else {
+    fn admit_managed(&mut self, now: Time, meta: PacketMeta) -> Admission {
+        let Service::Red(red) = &mut self.service else {
             return Admission::EventDriven;
         };
-        self.queue.advance(now);
+        self.backlog.advance(now);
         let next_free = self.transmitter.next_free;
-        let found = QueueState {
+        let state = QueueState {
             now,
             idle_since: (next_free <= now).then_some(next_free),
-            packets: self.queue.packets(),
-            bytes: self.queue.bytes(),
+            blocked: false,
+            packets: self.backlog.packets(),
+            bytes: self.backlog.bytes(),
         };
-        let decision = red.decide(found, offered);
+        let decision = red.decide(state, meta);
         let marked = decision == Decision::Mark;
         self.counters.offered += 1;
         self.counters.marks += u64::from(marked);
-        if let Decision::DropEarly | Decision::DropForced = decision {
+        if !decision.accepts() {
             self.counters.queue_drops += 1;
             self.counters.early_drops += u64::from(decision == Decision::DropEarly);
             return Admission::Refused(Verdict::QueueDrop);
         }
-        self.transmit(now, offered.bytes, next_free > now, marked)
+        self.transmit(now, meta.bytes, next_free > now, marked)
     }
 
     /// Sends a packet that the queue has taken as soon as the transmitter is
@@ -208,9 +126,9 @@ impl<P: Copy> Link<P> {
     fn transmit(&mut self, now: Time, bytes: u32, waits: bool, marked: bool) -> Admission {
         let next_free = self.transmitter.next_free;
         if waits {
-            self.queue.push(now, next_free, bytes);
-            self.counters.max_packets = self.counters.max_packets.max(self.queue.packets() as u64);
-            self.counters.max_bytes = self.counters.max_bytes.max(self.queue.bytes());
+            self.backlog.push(now, next_free, bytes);
+            self.counters.max_packets = self.counters.max_packets.max(self.backlog.packets());
+            self.counters.max_bytes = self.counters.max_bytes.max(self.backlog.bytes());
             self.counters.queueing += next_free.since(now);
         }
         let start = if waits { next_free } else { now };
@@ -283,8 +201,7 @@ impl<P: Copy> Link<P> {
     #[must_use]
     #[inline]
     pub fn in_flight(&self) -> usize {
-        let held = usize::from(self.held().is_some());
-        self.carried.len() + held + self.room().map_or(0, ManagedQueue::inside)
+        self.carried.len() + self.inside()
     }
 
     /// When all that has been accepted will be transmitted.
@@ -294,122 +211,18 @@ impl<P: Copy> Link<P> {
         self.transmitter.next_free
     }
 
-    /// Packets that wait at `now`.
-    pub fn waiting(&mut self, now: Time) -> usize {
-        self.advance(now);
-        self.queue.advance(now);
-        self.room()
-            .map_or(self.queue.packets(), |room| room.packets() as usize)
-    }
-
-    /// True if the queue has room for a packet of `bytes` at `now`. Whether
-    /// the discipline takes it all the same is another question.
-    pub fn has_room(&mut self, now: Time, bytes: u32) -> bool {
-        self.advance(now);
-        self.queue.advance(now);
-        let Some(room) = self.room() else {
-            return self.transmitter.next_free <= now || self.queue.admits(bytes);
-        };
-        match self.queue.limit() {
-            Limit::Packets(n) => room.packets() < u64::from(n),
-            Limit::Bytes(n) => room.bytes() + u64::from(bytes) <= n.get(),
-        }
-    }
-
     /// What the link has done so far.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// How long a packet would wait that came at `now`.
-    fn backlog(&self, now: Time) -> Duration {
-        let sending = self.transmitter.next_free.since(now);
-        match self.room() {
-            Some(room) => {
-                let waiting = self.transmitter.wire(room.packets(), room.bytes());
-                if let Some(timed) = &room.timed {
-                    return timed.drain(now, self.transmitter.next_free, waiting.get());
-                }
-                sending + self.transmitter.rate.transmission_time(waiting)
-            }
-            None => sending,
-        }
-    }
-
-    /// Closes the record of delays at `now`, the end of the run, and returns
-    /// the delay at `quantile` (0 to 1) of time; zero if none was recorded. For
-    /// a [port](Link::port) it is of packets instead: how long a packet waits
-    /// there depends on others, too, and not on the backlog alone.
-    pub fn queueing_delay_quantile(&mut self, now: Time, quantile: f64) -> Duration {
-        self.record_pauses(now);
-        let backlog = self.backlog(now);
-        match &mut self.delays {
-            Some(delays) => {
-                delays.record(now, backlog);
-                delays.quantile(quantile)
-            }
-            None => self.port_wait_quantile(quantile),
-        }
-    }
-
-    /// Packets that waited on the mean over the time up to `now`, the end of
-    /// the run.
-    #[must_use]
-    pub fn mean_waiting(&mut self, now: Time) -> f64 {
-        self.advance(now);
-        self.queue.advance(now);
-        // By Little's law: the waiting times of all packets over the time.
-        let waited = match self.room() {
-            Some(room) => self.counters.queueing + room.waited(now) + self.held_since(now),
-            None => {
-                let still = self.queue.still_to_wait(now);
-                self.counters.queueing.saturating_sub(still)
-            }
-        };
-        if now == Time::ZERO {
-            0.0
-        } else {
-            waited.as_secs() / now.as_secs()
-        }
-    }
-
     #[cfg(test)]
     pub(crate) fn red(&self) -> Option<&Red> {
-        match &self.discipline {
-            Discipline::Red(red) => Some(red),
+        match &self.service {
+            Service::Red(red) => Some(red),
             _ => None,
         }
-    }
-
-    /// Share of the time up to `now` that the transmitter was busy.
-    #[must_use]
-    pub fn utilisation(&self, now: Time) -> f64 {
-        if let Some(timed) = self.timed() {
-            return share(timed.busy(now), now);
-        }
-        if let Some(arq) = self.room().and_then(|room| room.arq.as_deref()) {
-            let ahead = self.transmitter.next_free.since(now);
-            return share(arq.busy.saturating_sub(ahead), now);
-        }
-        let c = &self.counters;
-        let sent = c.offered - c.queue_drops - self.unsent();
-        let given = self.transmitter.wire(sent, c.accepted_bytes + c.lost_bytes);
-        let busy = self
-            .transmitter
-            .rate
-            .transmission_time(given)
-            .saturating_sub(self.transmitter.next_free.since(now));
-        share(busy, now)
-    }
-}
-
-/// Share of the time up to `now`.
-fn share(busy: Duration, now: Time) -> f64 {
-    if now == Time::ZERO {
-        0.0
-    } else {
-        (busy.as_secs() / now.as_secs()).min(1.0)
     }
 }
 

@@ -1,17 +1,15 @@
 //! A link against its definition.
 
 use super::*;
-use crate::ChannelSettings;
-use bentpipe_units::{Rate, Ratio};
+use crate::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_units::{Bytes, Rate, Ratio};
 use proptest::prelude::*;
 
 fn settings(packets: u32) -> LinkSettings {
     LinkSettings {
         rate: Rate::from_mbps(2),
         one_way_delay: Duration::from_nanos(255_500_000),
-        queue: QueueSettings::DropTail {
-            limit: Limit::Packets(packets),
-        },
+        queue: QueueSettings::drop_tail(Limit::Packets(packets)),
         channel: ChannelSettings::Perfect,
         framing: Bytes::ZERO,
     }

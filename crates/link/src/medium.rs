@@ -1,6 +1,6 @@
 //! Media: channels that several terminals share.
 //!
-//! A terminal's way into a medium is a link of its own ([`Link::port`]), with
+//! A terminal's way into a medium is a link of its own ([`LinkPlan::shares_medium`](crate::LinkPlan::shares_medium)), with
 //! its queue, its channel and its counters; only the transmitter is not its
 //! own. The [`Medium`] is the rule of access: it says whose packet goes when,
 //! and in which pieces. Like an event-driven link it reads no clock: it is offered

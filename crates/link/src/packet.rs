@@ -1,4 +1,4 @@
-//! What is said about a packet that is offered to a link, and what comes back.
+//! What a link must know about a packet, and what it does with it.
 
 use crate::Feedback;
 use bentpipe_units::Time;
@@ -11,7 +11,7 @@ pub struct PacketMeta {
     /// The packet may be marked where it would be dropped otherwise.
     pub ecn_capable: bool,
     /// The packet may be dropped first: see
-    /// [`QueueSettings::PriorityDrop`](crate::QueueSettings::PriorityDrop).
+    /// [`PriorityDropSettings`](crate::PriorityDropSettings).
     pub low_priority: bool,
 }
 
@@ -34,7 +34,8 @@ pub enum Verdict {
     Accepted,
     /// It will arrive at the far end with its ECN field marked.
     Marked,
-    /// It waits in an event-driven link; what becomes of it is told later.
+    /// It waits in an event-driven link, which reports later what becomes of it
+    /// ([`Link::poll_verdict`](crate::Link::poll_verdict)).
     Waits,
     /// The router leaves it this change of throughput (XCP).
     Feedback(Feedback),
@@ -57,22 +58,9 @@ pub enum Admission {
         /// The queue marks its ECN field.
         marked: bool,
     },
-    /// It never does.
+    /// It never arrives.
     Refused(Verdict),
-    /// The link is event-driven and has decided nothing: it wants the packet itself
-    /// ([`Link::offer`](crate::Link::offer)).
+    /// The link is event-driven and has decided nothing: it must be given the
+    /// packet itself ([`Link::offer`](crate::Link::offer)).
     EventDriven,
-}
-
-/// What a queue does with a packet that is offered to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
-    /// Takes it.
-    Accept,
-    /// Takes it and marks its ECN field.
-    Mark,
-    /// Drops it to signal congestion early.
-    DropEarly,
-    /// Drops it for lack of room, or because the average is too long.
-    DropForced,
 }

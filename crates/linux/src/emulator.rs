@@ -59,7 +59,7 @@ use crate::port::Port;
 use crate::tun::ring_drops;
 
 use arena::Arena;
-use bentpipe_link::{Limit, QueueSettings};
+use bentpipe_link::Limit;
 use bentpipe_scenario::Scenario;
 use bentpipe_units::{Bytes, Duration, Time};
 use network::Network;
@@ -387,19 +387,16 @@ fn prepare(scenario: &Scenario, options: &Options) -> Result<(Scenario, Vec<Pair
 fn count_in_bytes(scenario: &mut Scenario) -> Vec<String> {
     let mut why = Vec::new();
     for link in &mut scenario.links {
-        let limit = match &mut link.settings.queue {
-            QueueSettings::DropTail { limit } => limit,
-            QueueSettings::CoDel(codel) => &mut codel.limit,
-            QueueSettings::Red(_) | QueueSettings::PriorityDrop { .. } => {
+        let refused = link.settings.queue.simulated_only().is_some();
+        let Some(limit) = link.settings.queue.segment_limit() else {
+            if !refused {
                 why.push(format!(
                     "the queue of link `{}` judges packets, which segments that are passed whole \
                      (GSO) are not",
                     link.name
                 ));
-                continue;
             }
-            // Refused anyway.
-            QueueSettings::Xcp(_) | QueueSettings::AckFilter { .. } => continue,
+            continue;
         };
         if let Limit::Packets(n) = *limit {
             *limit = Limit::Bytes(Bytes::new(u64::from(n) * PACKET));

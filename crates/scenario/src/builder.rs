@@ -37,7 +37,7 @@ use std::sync::Arc;
 /// builder.link("satellite", server, client, LinkSettings {
 ///     rate: Rate::from_mbps(2),
 ///     one_way_delay: Duration::from_micros(255_500),
-///     queue: QueueSettings::DropTail { limit: Limit::Packets(100) },
+///     queue: QueueSettings::drop_tail(Limit::Packets(100)),
 ///     channel: ChannelSettings::Perfect,
 ///     framing: Bytes::ZERO,
 /// });

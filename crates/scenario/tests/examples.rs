@@ -77,13 +77,8 @@ fn geo_ka_asymmetric() {
     let up = &scenario.links[3].settings;
     // 50 Mbit/s x 540 ms.
     let bdp = Limit::Bytes(Bytes::new(3_375_000));
-    assert_eq!(down.queue, QueueSettings::DropTail { limit: bdp });
-    assert_eq!(
-        up.queue,
-        QueueSettings::DropTail {
-            limit: Limit::Packets(200)
-        }
-    );
+    assert_eq!(down.queue, QueueSettings::drop_tail(bdp));
+    assert_eq!(up.queue, QueueSettings::drop_tail(Limit::Packets(200)));
     assert!(matches!(
         down.channel,
         ChannelSettings::GilbertElliott { .. }

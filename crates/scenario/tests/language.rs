@@ -2,8 +2,8 @@
 
 use bentpipe_cc::ParameterValue;
 use bentpipe_link::{
-    AdaptiveSettings, ChannelSettings, CoDelSettings, Limit, QueueSettings, RedMode, RedPreset,
-    RedSettings,
+    AdaptiveSettings, ChannelSettings, CoDelSettings, Limit, PriorityDropSettings, QueueSettings,
+    RedMode, RedPreset, RedSettings,
 };
 use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant, SpoofSettings};
 use bentpipe_scenario::{Document, Handshake, Limits, LinkId, Scenario, schema};
@@ -43,12 +43,7 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((&*scenario.name, &*scenario.description), ("test", ""));
     assert_eq!((scenario.seed, scenario.limits), (1, Limits::default()));
     let link = &scenario.links[0].settings;
-    assert_eq!(
-        link.queue,
-        QueueSettings::DropTail {
-            limit: Limit::Packets(1000)
-        }
-    );
+    assert_eq!(link.queue, QueueSettings::drop_tail(Limit::Packets(1000)));
     assert_eq!(link.channel, ChannelSettings::Perfect);
     assert_eq!(link.framing, Bytes::ZERO);
     assert_eq!(scenario.links[1].settings, *link);
@@ -98,9 +93,7 @@ fn each_direction_has_its_own_bdp() {
     let link = format!("{DELAY}\nqueue = \"1 BDP\"\n[link.l.reverse]\nrate = \"4 Mbit/s\"");
     let scenario = two_nodes(&link, FILE);
     let limit = |n: usize| scenario.links[n].settings.queue.clone();
-    let bytes = |n: u64| QueueSettings::DropTail {
-        limit: Limit::Bytes(Bytes::new(n)),
-    };
+    let bytes = |n: u64| QueueSettings::drop_tail(Limit::Bytes(Bytes::new(n)));
     assert_eq!((limit(0), limit(1)), (bytes(20_000), bytes(10_000)));
 }
 
@@ -192,12 +185,12 @@ fn codel_and_priority_drop() {
     let low_limit = None;
     assert_eq!(
         queue("kind = \"priority-drop\", limit = \"50 packets\""),
-        QueueSettings::PriorityDrop { limit, low_limit }
+        QueueSettings::PriorityDrop(PriorityDropSettings { limit, low_limit })
     );
     let low_limit = Some(Limit::Bytes(Bytes::new(10_000)));
     assert_eq!(
         queue("kind = \"priority-drop\", limit = \"50 packets\", low_limit = \"0.5 BDP\""),
-        QueueSettings::PriorityDrop { limit, low_limit }
+        QueueSettings::PriorityDrop(PriorityDropSettings { limit, low_limit })
     );
 }
 

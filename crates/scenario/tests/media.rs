@@ -128,9 +128,7 @@ fn the_builder_builds_the_same() {
     let settings = |mbps| LinkSettings {
         rate: Rate::from_mbps(mbps),
         one_way_delay: Duration::from_millis(250),
-        queue: QueueSettings::DropTail {
-            limit: Limit::Packets(50),
-        },
+        queue: QueueSettings::drop_tail(Limit::Packets(50)),
         channel: ChannelSettings::Perfect,
         framing: Bytes::ZERO,
     };

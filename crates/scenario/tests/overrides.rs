@@ -78,12 +78,7 @@ fn a_key_of_a_short_form_can_be_set() {
     let satellite = set("link.satellite.queue.limit", "9 packets").links[2]
         .settings
         .clone();
-    assert_eq!(
-        satellite.queue,
-        QueueSettings::DropTail {
-            limit: Limit::Packets(9)
-        }
-    );
+    assert_eq!(satellite.queue, QueueSettings::drop_tail(Limit::Packets(9)));
     let document = document()
         .with("link.satellite.channel", &"perfect".into())
         .unwrap();

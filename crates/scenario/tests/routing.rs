@@ -11,9 +11,7 @@ fn settings(delay_ms: u64) -> LinkSettings {
     LinkSettings {
         rate: Rate::from_mbps(10),
         one_way_delay: Duration::from_millis(delay_ms),
-        queue: QueueSettings::DropTail {
-            limit: Limit::Packets(100),
-        },
+        queue: QueueSettings::drop_tail(Limit::Packets(100)),
         channel: ChannelSettings::Perfect,
         framing: Bytes::ZERO,
     }

@@ -12,7 +12,7 @@ use crate::connections::Connections;
 use crate::ledger::{Ledger, Pending};
 use crate::observer::Observer;
 use crate::queue::{Class, Event, EventQueue};
-use bentpipe_link::{Admission, Link, PacketMeta, Verdict};
+use bentpipe_link::{Admission, Link, LinkPlan, PacketMeta, Verdict};
 use bentpipe_middlebox::AckFilter;
 use bentpipe_scenario::{Scenario, Stranded};
 use bentpipe_tcp::packet::ecn;
@@ -122,18 +122,14 @@ impl<'a, O: Observer> Network<'a, O> {
             .links
             .iter()
             .map(|l| {
-                let mut link = match (&l.timeline, &l.arq) {
-                    _ if l.medium.is_some() => Link::port(&l.settings, seed, &l.name),
-                    (None, None) => Link::new(&l.settings, seed, &l.name),
-                    (None, Some(arq)) => Link::with_arq(&l.settings, arq, seed, &l.name),
-                    (Some(timeline), _) => {
-                        Link::with_timeline(&l.settings, timeline.clone(), seed, &l.name)
-                    }
-                };
-                if delays {
-                    link.record_delays(&l.settings);
-                }
-                link
+                Link::build(&LinkPlan {
+                    timeline: l.timeline.as_ref(),
+                    arq: l.arq.as_ref(),
+                    shares_medium: l.medium.is_some(),
+                    record_delays: delays,
+                    precompute: l.timeline.is_none() || scenario.stranded != Stranded::Rerouted,
+                    ..LinkPlan::new(&l.settings, seed, &l.name)
+                })
             })
             .collect();
         let boxes = Boxes::new(scenario);

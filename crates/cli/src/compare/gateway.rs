@@ -91,9 +91,7 @@ fn server_link(name: &str, from: NodeId, to: NodeId, rate: Rate, rtt: Duration) 
         settings: LinkSettings {
             rate,
             one_way_delay: rtt / 2,
-            queue: QueueSettings::DropTail {
-                limit: Limit::Packets(10_000),
-            },
+            queue: QueueSettings::drop_tail(Limit::Packets(10_000)),
             channel: ChannelSettings::Perfect,
             framing: Bytes::ZERO,
         },

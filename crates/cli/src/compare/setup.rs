@@ -137,7 +137,7 @@ impl Path {
             if explicit {
                 QueueSettings::Xcp(XcpSettings::new(limit))
             } else {
-                QueueSettings::DropTail { limit }
+                QueueSettings::drop_tail(limit)
             }
         };
         let link = |name: &str, from: u32, to, rate, limit, channel| Link {

@@ -1,9 +1,9 @@
 //! Links that send again what was lost, against the formulas.
 
-use super::kinds_tests::{any_queue, any_steps, drive, settings};
+use super::kinds_tests::{any_queue, any_steps, drive, event_driven, settings};
 use super::*;
-use crate::{ArqScheme, ChannelSettings};
-use bentpipe_units::{Rate, Ratio};
+use crate::{ArqScheme, ArqSettings, ChannelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_units::{Bytes, Rate, Ratio};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
@@ -27,14 +27,19 @@ fn lossy(p: f64) -> LinkSettings {
     LinkSettings {
         rate: Rate::from_mbps(12),
         one_way_delay: Duration::from_millis(10),
-        queue: QueueSettings::DropTail {
-            limit: Limit::Packets(1_000_000),
-        },
+        queue: QueueSettings::drop_tail(Limit::Packets(1_000_000)),
         channel: ChannelSettings::Uniform {
             packet_error_rate: Ratio::new(p).unwrap(),
         },
         framing: Bytes::ZERO,
     }
+}
+
+fn arq_link(settings: &LinkSettings, arq: &ArqSettings, seed: u64) -> Link<usize> {
+    Link::build(&LinkPlan {
+        arq: Some(arq),
+        ..LinkPlan::new(settings, seed, "l")
+    })
 }
 
 /// Packets of 1500 bytes, the first at 1 ns, one every `gap_ms`: when each
@@ -44,7 +49,7 @@ fn delays(
     arq: &ArqSettings,
     (packets, gap_ms): (usize, u64),
 ) -> (Vec<f64>, Link<usize>) {
-    let mut link = Link::with_arq(settings, arq, 7, "l");
+    let mut link = arq_link(settings, arq, 7);
     let steps = vec![(gap_ms * MS, PacketMeta::plain(1500)); packets];
     let done = drive(&mut link, &steps, false);
     let came = |i: usize| (i as u64 + 1) * gap_ms * MS;
@@ -92,7 +97,7 @@ fn selective_repeat_carries_one_minus_p() {
                 ..arq(ArqScheme::SelectiveRepeat)
             };
             let n = 200_000;
-            let mut link = Link::with_arq(&lossy(p), &arq, 7, "l");
+            let mut link = arq_link(&lossy(p), &arq, 7);
             let mut arrived = 0;
             for i in 0..n {
                 link.offer(Time::ZERO, i, PacketMeta::plain(1500));
@@ -116,7 +121,7 @@ fn go_back_n_loses_a_round_trip_with_each_packet() {
     // 20 ms of feedback are 20 packets.
     for p in [0.001, 0.01, 0.1] {
         let n = 200_000;
-        let mut link = Link::with_arq(&lossy(p), &arq(ArqScheme::GoBackN), 7, "l");
+        let mut link = arq_link(&lossy(p), &arq(ArqScheme::GoBackN), 7);
         for i in 0..n {
             link.offer(Time::ZERO, i, PacketMeta::plain(1500));
         }
@@ -142,7 +147,7 @@ fn a_window_lets_so_many_out_in_a_round_trip() {
             window: 7,
             ..arq(scheme)
         };
-        let mut link = Link::with_arq(&lossy(0.0), &arq, 7, "l");
+        let mut link = arq_link(&lossy(0.0), &arq, 7);
         for i in 0..10_000 {
             link.offer(Time::ZERO, i, PacketMeta::plain(1500));
         }
@@ -196,7 +201,7 @@ proptest! {
         steps in any_steps(), queue in any_queue(), loss in 0.0..0.6f64, arq in any_arq(),
     ) {
         let settings = settings(queue, loss);
-        let mut link = Link::with_arq(&settings, &arq, 1, "l");
+        let mut link = arq_link(&settings, &arq, 1);
         link.record_delays(&settings);
         let (mut now, mut delivered) = (Time::ZERO, 0);
         let mut early = link.clone();
@@ -229,8 +234,8 @@ proptest! {
     fn a_link_that_loses_nothing_repeats_nothing(steps in any_steps(), queue in any_queue()) {
         let settings = settings(queue, 0.0);
         for scheme in [ArqScheme::SelectiveRepeat, ArqScheme::GoBackN] {
-            let mut one = Link::with_arq(&settings, &arq(scheme), 1, "l");
-            let mut other = Link::event_driven(&settings, 1, "l");
+            let mut one = arq_link(&settings, &arq(scheme), 1);
+            let mut other = event_driven(&settings);
             one.record_delays(&settings);
             other.record_delays(&settings);
             prop_assert_eq!(drive(&mut one, &steps, false), drive(&mut other, &steps, false));

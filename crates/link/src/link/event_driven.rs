@@ -1,12 +1,21 @@
 //! Links whose transmitter takes the waiting packets one by one.
 
-use super::{Carried, Discipline, Link};
-use crate::arq::Next;
-use crate::managed::ManagedQueue;
-use crate::packet::Decision;
+use super::{Carried, Link, Service};
+use crate::arq::{Arq, Next};
+use crate::queue::ManagedQueue;
 use crate::timed::{PendingLoss, Timed, Way};
 use crate::{PacketMeta, Verdict, XcpHeader};
-use bentpipe_units::{Duration, Time};
+use bentpipe_units::Time;
+
+/// A queue and what its transmitter does besides sending.
+#[derive(Clone, Debug)]
+pub(super) struct EventDriven<P> {
+    pub(super) queue: ManagedQueue<P>,
+    /// The link's course through its timeline, if it has one.
+    pub(super) timed: Option<Box<Timed<P>>>,
+    /// Its retransmission, if it has one.
+    pub(super) arq: Option<Box<Arq<P>>>,
+}
 
 impl<P: Copy> Link<P> {
     /// True if packets wait in the link until the transmitter takes them, as
@@ -20,103 +29,128 @@ impl<P: Copy> Link<P> {
     #[must_use]
     #[inline]
     pub fn is_event_driven(&self) -> bool {
-        matches!(
-            self.discipline,
-            Discipline::EventDriven(_) | Discipline::Port(_)
-        )
+        matches!(self.service, Service::EventDriven(_) | Service::Port(_))
     }
 
-    /// The link's way through its timeline, if it has one.
+    /// The link's course through its timeline, if it has one.
     pub(super) fn timed(&self) -> Option<&Timed<P>> {
-        self.room().and_then(|room| room.timed.as_deref())
-    }
-
-    fn timed_mut(&mut self) -> Option<&mut Timed<P>> {
-        match &mut self.discipline {
-            Discipline::EventDriven(room) => room.timed.as_deref_mut(),
+        match &self.service {
+            Service::EventDriven(server) => server.timed.as_deref(),
             _ => None,
         }
+    }
+
+    pub(super) fn managed_queue(&self) -> Option<&ManagedQueue<P>> {
+        match &self.service {
+            Service::EventDriven(server) => Some(&server.queue),
+            Service::Port(port) => Some(&port.queue),
+            _ => None,
+        }
+    }
+
+    fn managed_queue_mut(&mut self) -> Option<&mut ManagedQueue<P>> {
+        match &mut self.service {
+            Service::EventDriven(server) => Some(&mut server.queue),
+            Service::Port(port) => Some(&mut port.queue),
+            _ => None,
+        }
+    }
+
+    /// Packets in the link that are not in its ring: they wait, will be lost,
+    /// or may be sent again.
+    pub(super) fn inside(&self) -> usize {
+        let more = match &self.service {
+            Service::EventDriven(server) => {
+                let lost = server
+                    .timed
+                    .as_ref()
+                    .map_or(0, |t| t.pending_losses().len());
+                let held = server.arq.as_ref().map_or(0, |arq| arq.held());
+                lost + held
+            }
+            Service::Port(_) => usize::from(self.held().is_some()),
+            _ => 0,
+        };
+        let queue = self.managed_queue();
+        more + queue.map_or(0, ManagedQueue::packets) as usize
     }
 
     /// True if the queue reads congestion headers and packets are to be offered
     /// with [`Link::offer_xcp`].
     #[must_use]
     pub fn reads_headers(&self) -> bool {
-        self.room().is_some_and(ManagedQueue::reads_headers)
+        self.managed_queue()
+            .is_some_and(|queue| queue.reads_headers)
     }
 
     /// [`Link::offer`] to a link that reads congestion headers. What the router
-    /// leaves the packet is told as its fate, [`Verdict::Feedback`], when the
+    /// leaves the packet is a later verdict, [`Verdict::Feedback`], when the
     /// transmitter takes it.
     pub fn offer_xcp(
         &mut self,
         now: Time,
         packet: P,
-        offered: PacketMeta,
+        meta: PacketMeta,
         header: Option<XcpHeader>,
     ) -> Verdict {
-        match &mut self.discipline {
-            Discipline::EventDriven(room) => room.announce(header),
-            Discipline::Port(port) => port.room.announce(header),
-            _ => {}
+        if let Some(queue) = self.managed_queue_mut() {
+            queue.announce(header);
         }
-        self.offer(now, packet, offered)
-    }
-
-    pub(super) fn room(&self) -> Option<&ManagedQueue<P>> {
-        match &self.discipline {
-            Discipline::EventDriven(room) => Some(room),
-            Discipline::Port(port) => Some(&port.room),
-            _ => None,
-        }
+        self.offer(now, packet, meta)
     }
 
     /// Lets a packet that arrives at `now` wait, or drops it.
-    pub(super) fn enqueue(&mut self, now: Time, packet: P, offered: PacketMeta) -> Verdict {
+    pub(super) fn enqueue(&mut self, now: Time, packet: P, meta: PacketMeta) -> Verdict {
         self.advance(now);
-        let room = match &mut self.discipline {
-            Discipline::EventDriven(room) => room,
-            Discipline::Port(_) => return self.enqueue_at_port(now, packet, offered),
+        let EventDriven { queue, timed, arq } = match &mut self.service {
+            Service::EventDriven(server) => &mut **server,
+            Service::Port(_) => return self.enqueue_at_port(now, packet, meta),
             _ => return Verdict::QueueDrop,
         };
         let counters = &mut self.counters;
         counters.offered += 1;
         let next_free = self.transmitter.next_free;
-        let idle_since = (next_free <= now && room.packets() == 0).then_some(next_free);
-        let mut held = false;
-        if let (Some(timed), Some(_)) = (&mut room.timed, idle_since) {
-            held = timed.resume(now, now) > now;
+        let idle_since = (next_free <= now && queue.packets() == 0).then_some(next_free);
+        let mut blocked = false;
+        if idle_since.is_some() {
+            if let Some(timed) = timed {
+                blocked = timed.resume(now, now) > now;
+            }
+            if let Some(arq) = arq {
+                blocked = arq.is_closed(now);
+            }
         }
-        if let (Some(arq), Some(_)) = (&room.arq, idle_since) {
-            held = arq.is_closed(now);
+        if let (Some(timed), true) = (timed, queue.reads_headers) {
+            queue.set_rate(timed.rate(now));
         }
-        match room.offer(now, (idle_since, held), packet, offered, counters) {
-            Decision::Accept | Decision::Mark => {}
-            Decision::DropEarly | Decision::DropForced => return Verdict::QueueDrop,
+        let decision = queue.enqueue(now, (idle_since, blocked), packet, meta, counters);
+        if !decision.accepts() {
+            return Verdict::QueueDrop;
         }
         self.record(now);
         self.advance(now);
         Verdict::Waits
     }
 
-    /// True if the link is to be told what a packet that comes makes
-    /// superfluous.
+    /// True if the driver is to call [`Link::drop_waiting`] before it offers a
+    /// packet.
     #[must_use]
     #[inline]
     pub fn filters_acks(&self) -> bool {
-        self.room().is_some_and(|room| room.filters_acks)
+        self.managed_queue().is_some_and(|queue| queue.filters_acks)
     }
 
     /// Drops the packets that wait at `now` and that `is_superfluous` names;
-    /// [`Link::poll_verdict`] tells of them. They count as dropped early.
+    /// [`Link::poll_verdict`] returns them. They count as dropped early.
     pub fn drop_waiting(&mut self, now: Time, is_superfluous: impl FnMut(&P) -> bool) {
         self.advance(now);
-        let Discipline::EventDriven(room) = &mut self.discipline else {
+        let Service::EventDriven(server) = &mut self.service else {
             return;
         };
-        let before = room.dropped();
-        room.drop_waiting(now, is_superfluous, &mut self.counters);
-        if room.dropped() > before {
+        let queue = &mut server.queue;
+        let before = queue.dropped();
+        queue.drop_waiting(now, is_superfluous, &mut self.counters);
+        if queue.dropped() > before {
             self.record(now);
         }
     }
@@ -125,46 +159,46 @@ impl<P: Copy> Link<P> {
     /// to a precomputed link.
     pub fn advance(&mut self, now: Time) {
         while self.transmitter.next_free <= now && self.send_next(now) {}
-        if let Discipline::EventDriven(room) = &mut self.discipline
-            && let Some(mut timed) = room.timed.take()
+        if let Service::EventDriven(server) = &mut self.service
+            && let Some(timed) = &mut server.timed
         {
             while let Some((packet, verdict)) = timed.lost(now, &mut self.counters) {
-                room.tell(packet, verdict);
+                server.queue.report(packet, verdict);
             }
-            room.timed = Some(timed);
         }
     }
 
     /// Lets the free transmitter take a packet; false if there is none, or if
     /// it can send only after `now`.
     fn send_next(&mut self, now: Time) -> bool {
-        let Discipline::EventDriven(room) = &mut self.discipline else {
+        let Service::EventDriven(server) = &mut self.service else {
             return false;
         };
-        if room.arq.is_some() {
+        let EventDriven { queue, timed, arq } = &mut **server;
+        if arq.is_some() {
             return self.send_by_arq(now);
         }
-        let Some(entered) = room.head() else {
+        let Some(entered) = queue.head() else {
             return false;
         };
         let mut at = self.transmitter.next_free.max(entered);
-        if let Some(timed) = &mut room.timed {
+        if let Some(timed) = timed {
             at = timed.resume(at, entered);
             if at > now {
                 self.transmitter.next_free = at;
                 return false;
             }
         }
-        let dropped = room.dropped();
-        let next = room.next(at, &mut self.counters);
-        let fewer = room.dropped() > dropped;
+        let dropped = queue.dropped();
+        let next = queue.dequeue(at, &mut self.counters);
+        let fewer = queue.dropped() > dropped;
         let Some(waiter) = next else {
             return false;
         };
-        let bytes = waiter.offered.bytes;
+        let bytes = waiter.meta.bytes;
         self.counters.queueing += at.since(waiter.entered);
         let wire = bytes.saturating_add(self.transmitter.framing);
-        if let Some(timed) = &mut room.timed {
+        if let Some(timed) = timed {
             let (packet, carried) = (waiter.packet, &mut self.carried);
             let channel = self.channel.as_deref_mut();
             let arrival = |place: usize| carried.get(place).map_or(Time::ZERO, |c| c.arrival);
@@ -185,7 +219,7 @@ impl<P: Copy> Link<P> {
         if self.channel.as_mut().is_some_and(|c| c.loses(wire)) {
             self.counters.channel_losses += 1;
             self.counters.lost_bytes += u64::from(bytes);
-            room.tell(waiter.packet, Verdict::ChannelLoss);
+            queue.report(waiter.packet, Verdict::ChannelLoss);
         } else {
             self.counters.accepted_bytes += u64::from(bytes);
             self.carried.push_back(Carried {
@@ -201,27 +235,30 @@ impl<P: Copy> Link<P> {
 
     /// The same where what is lost is sent again.
     fn send_by_arq(&mut self, now: Time) -> bool {
-        let Discipline::EventDriven(room) = &mut self.discipline else {
+        let Service::EventDriven(server) = &mut self.service else {
             return false;
         };
-        let head = room.head();
-        let next = room.arq.as_ref();
-        let next = next.and_then(|arq| arq.next(self.transmitter.next_free, head));
+        let EventDriven {
+            queue,
+            arq: Some(arq),
+            ..
+        } = &mut **server
+        else {
+            return false;
+        };
+        let next = arq.next(self.transmitter.next_free, queue.head());
         let Some((at, next)) = next.filter(|next| next.0 <= now) else {
             return false;
         };
-        let dropped = room.dropped();
+        let dropped = queue.dropped();
         let taken = match next {
             Next::Again(_) => None,
-            Next::New => match room.next(at, &mut self.counters) {
+            Next::New => match queue.dequeue(at, &mut self.counters) {
                 Some(waiter) => Some(waiter),
                 None => return false,
             },
         };
-        let fewer = room.dropped() > dropped;
-        let Some(mut arq) = room.arq.take() else {
-            return false;
-        };
+        let fewer = queue.dropped() > dropped;
         arq.learn(at);
         let number = match (next, taken) {
             (_, Some(waiter)) => {
@@ -241,17 +278,16 @@ impl<P: Copy> Link<P> {
         self.transmitter.next_free = at + time;
         arq.busy += time;
         let sent = arq.sent(number, at + time, lost);
-        if let Some((packet, offered)) = sent.given_up {
+        if let Some((packet, meta)) = sent.given_up {
             self.counters.channel_losses += 1;
-            self.counters.lost_bytes += u64::from(offered.bytes);
-            room.tell(packet, Verdict::ChannelLoss);
+            self.counters.lost_bytes += u64::from(meta.bytes);
+            queue.report(packet, Verdict::ChannelLoss);
         }
         let passed = std::iter::from_fn(|| arq.pass());
-        for (packet, offered, arrival) in sent.passed.into_iter().chain(passed) {
-            self.counters.accepted_bytes += u64::from(offered.bytes);
+        for (packet, meta, arrival) in sent.passed.into_iter().chain(passed) {
+            self.counters.accepted_bytes += u64::from(meta.bytes);
             self.carried.push_back(Carried { arrival, packet });
         }
-        room.arq = Some(arq);
         if fewer {
             self.record(at);
         }
@@ -261,15 +297,15 @@ impl<P: Copy> Link<P> {
     fn record(&mut self, now: Time) {
         if self.delays.is_some() {
             self.record_pauses(now);
-            let backlog: Duration = self.backlog(now);
+            let delay = self.delay(now);
             if let Some(delays) = &mut self.delays {
-                delays.record(now, backlog);
+                delays.record(now, delay);
             }
         }
     }
 
-    /// Records the times up to `now` without service in which nobody waited:
-    /// somebody who had come would have.
+    /// Records the times up to `now` without service in which nothing waited: a
+    /// packet that had arrived would have.
     pub(super) fn record_pauses(&mut self, now: Time) {
         let Some(mut delays) = self.delays.take() else {
             return;
@@ -284,8 +320,9 @@ impl<P: Copy> Link<P> {
         self.delays = Some(delays);
     }
 
-    /// When the link wants to be looked at again: a packet arrives at the far
-    /// end, or, where none is under way, the transmitter takes one that waits.
+    /// When the driver must call [`Link::deliver_due`] next: a packet arrives at
+    /// the far end, or, where none is under way, the transmitter takes one that
+    /// waits.
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
         let arrival = self.next_arrival();
@@ -293,15 +330,16 @@ impl<P: Copy> Link<P> {
             // What is sent next arrives later.
             return arrival;
         }
-        let Discipline::EventDriven(room) = &self.discipline else {
+        let Service::EventDriven(server) = &self.service else {
             return arrival;
         };
-        if let Some(arq) = &room.arq {
-            let next = arq.next(self.transmitter.next_free, room.head());
+        let EventDriven { queue, arq, .. } = &**server;
+        if let Some(arq) = arq {
+            let next = arq.next(self.transmitter.next_free, queue.head());
             let next = next.map(|(at, _)| at);
             return [arrival, next].into_iter().flatten().min();
         }
-        let sends = (room.packets() > 0).then_some(self.transmitter.next_free);
+        let sends = (queue.packets() > 0).then_some(self.transmitter.next_free);
         [arrival, sends].into_iter().flatten().min()
     }
 
@@ -309,7 +347,9 @@ impl<P: Copy> Link<P> {
     pub fn deliver_due(&mut self, now: Time) -> Option<P> {
         self.advance(now);
         self.next_arrival().filter(|at| *at <= now)?;
-        if let Some(timed) = self.timed_mut() {
+        if let Service::EventDriven(server) = &mut self.service
+            && let Some(timed) = &mut server.timed
+        {
             timed.delivered();
         }
         self.deliver()
@@ -324,29 +364,29 @@ impl<P: Copy> Link<P> {
     /// The packets that are on a link with a timeline and will be lost there,
     /// with the ends of their transmissions.
     pub fn pending_losses(&self) -> impl Iterator<Item = (Time, &P)> {
-        let pending_losses = self.timed().into_iter().flat_map(Timed::pending_losses);
-        pending_losses.map(|PendingLoss { sent, packet, .. }| (*sent, packet))
+        let losses = self.timed().into_iter().flat_map(Timed::pending_losses);
+        losses.map(|PendingLoss { sent, packet, .. }| (*sent, packet))
     }
 
-    /// The packets that wait in an event-driven link, the next first, and those that
-    /// it may send again.
+    /// The packets that wait in an event-driven link, the next first within
+    /// each of its queues, and those that it may send again.
     pub fn waiting_packets(&self) -> impl Iterator<Item = &P> {
-        let room = self.room().into_iter();
-        let arq = self.room().and_then(|room| room.arq.as_deref()).into_iter();
+        let arq = match &self.service {
+            Service::EventDriven(server) => server.arq.as_deref(),
+            _ => None,
+        };
+        let queue = self.managed_queue().into_iter();
+        let waiting = queue.flat_map(ManagedQueue::waiting);
         let held = self.held().into_iter();
-        held.chain(room.flat_map(ManagedQueue::waiting))
-            .chain(arq.flat_map(|arq| arq.packets()))
+        held.chain(waiting)
+            .chain(arq.into_iter().flat_map(Arq::packets))
     }
 
-    /// What became of a packet that waited, the first that is not told yet:
-    /// [`Verdict::Marked`] or [`Verdict::Feedback`] (neither says yet whether
-    /// it arrives), [`Verdict::QueueDrop`], [`Verdict::ChannelLoss`] or
-    /// [`Verdict::OutageLoss`]. Nothing is told of those that just arrive.
+    /// What became of a packet that waited, the first that has not been
+    /// returned yet: [`Verdict::Marked`] or [`Verdict::Feedback`] (neither says
+    /// yet whether it arrives), [`Verdict::QueueDrop`], [`Verdict::ChannelLoss`]
+    /// or [`Verdict::OutageLoss`]. Packets that arrive have no verdict here.
     pub fn poll_verdict(&mut self) -> Option<(P, Verdict)> {
-        match &mut self.discipline {
-            Discipline::EventDriven(room) => room.poll_verdict(),
-            Discipline::Port(port) => port.room.poll_verdict(),
-            _ => None,
-        }
+        self.managed_queue_mut()?.poll()
     }
 }

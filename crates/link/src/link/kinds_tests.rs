@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::{
-    ChannelSettings, CoDelSettings, Feedback, RedPreset, RedSettings, XcpHeader, XcpSettings,
+    ChannelSettings, CoDelSettings, Feedback, Limit, LinkSettings, PriorityDropSettings,
+    QueueSettings, RedPreset, RedSettings, XcpHeader, XcpSettings,
 };
-use bentpipe_units::{Rate, Ratio};
+use bentpipe_units::{Bytes, Rate, Ratio};
 use proptest::prelude::*;
 
 /// A packet: gap to the one before in nanoseconds, and what it is.
@@ -36,7 +37,7 @@ pub(super) fn any_queue() -> impl Strategy<Value = QueueSettings> {
         (1500u64..40_000).prop_map(|n| Limit::Bytes(Bytes::new(n))),
     ];
     (limit, 0usize..8, any::<bool>()).prop_map(|(limit, kind, ecn)| match kind {
-        0 => QueueSettings::DropTail { limit },
+        0 => QueueSettings::drop_tail(limit),
         1..=3 => {
             let preset = RedPreset::ALL[kind - 1].1;
             let mut red = RedSettings::preset(preset, limit).adaptive(preset);
@@ -55,14 +56,14 @@ pub(super) fn any_queue() -> impl Strategy<Value = QueueSettings> {
             p_xcp: ecn,
             ..XcpSettings::new(limit)
         }),
-        6 => QueueSettings::PriorityDrop {
+        6 => QueueSettings::PriorityDrop(PriorityDropSettings {
             limit,
             low_limit: None,
-        },
-        _ => QueueSettings::PriorityDrop {
+        }),
+        _ => QueueSettings::PriorityDrop(PriorityDropSettings {
             limit,
             low_limit: Some(Limit::Packets(3)),
-        },
+        }),
     })
 }
 
@@ -76,6 +77,14 @@ pub(super) fn settings(queue: QueueSettings, loss: f64) -> LinkSettings {
         },
         framing: Bytes::new(10),
     }
+}
+
+/// The link of `settings` that decides over nothing in advance.
+pub(super) fn event_driven(settings: &LinkSettings) -> Link<usize> {
+    Link::build(&LinkPlan {
+        precompute: false,
+        ..LinkPlan::new(settings, 1, "l")
+    })
 }
 
 /// What a link did with packets 0, 1, ...
@@ -224,17 +233,17 @@ proptest! {
         // With priority drop that is only so without packets of low priority.
         let mut steps = steps;
         let precomputed = match queue {
-            QueueSettings::PriorityDrop { limit, .. } => {
+            QueueSettings::PriorityDrop(PriorityDropSettings { limit, .. }) => {
                 steps.iter_mut().for_each(|s| s.1.low_priority = false);
-                QueueSettings::DropTail { limit }
+                QueueSettings::drop_tail(limit)
             }
             // And with XCP where nobody hears of the feedback.
-            QueueSettings::Xcp(ref xcp) => QueueSettings::DropTail { limit: xcp.limit },
+            QueueSettings::Xcp(ref xcp) => QueueSettings::drop_tail(xcp.limit),
             QueueSettings::CoDel(_) => return Ok(()),
             ref other => other.clone(),
         };
         let mut one: Link<usize> = Link::new(&settings(precomputed, loss), 1, "l");
-        let mut other = Link::event_driven(&settings(queue, loss), 1, "l");
+        let mut other = event_driven(&settings(queue, loss));
         prop_assert!(!one.is_event_driven() && other.is_event_driven());
         let mut event_driven = drive(&mut other, &steps, false);
         event_driven.told.clear();
@@ -248,7 +257,7 @@ proptest! {
     #[test]
     fn looking_changes_nothing(steps in any_steps(), queue in any_queue(), loss in 0.0..0.2f64) {
         let settings = settings(queue, loss);
-        let mut links: [Link<usize>; 2] = std::array::from_fn(|_| Link::event_driven(&settings, 1, "l"));
+        let mut links: [Link<usize>; 2] = std::array::from_fn(|_| event_driven(&settings));
         let [one, other] = &mut links;
         prop_assert_eq!(drive(one, &steps, false), drive(other, &steps, true));
         prop_assert_eq!(one.counters(), other.counters());

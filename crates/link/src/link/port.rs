@@ -4,16 +4,15 @@
 //! to the medium: it takes a packet, sends it whole or in pieces, and says when
 //! it is done with it.
 
-use super::{Carried, Discipline, Link};
-use crate::managed::{ManagedQueue, Waiter};
-use crate::packet::Decision;
-use crate::{LinkSettings, PacketMeta, Verdict};
+use super::{Carried, Link, Service};
+use crate::queue::{ManagedQueue, Waiter};
+use crate::{PacketMeta, Verdict};
 use bentpipe_units::{Bytes, Duration, Time};
 
 /// The terminal's side of a medium.
 #[derive(Clone, Debug)]
 pub(super) struct Port<P> {
-    pub(super) room: ManagedQueue<P>,
+    pub(super) queue: ManagedQueue<P>,
     held: Option<Held<P>>,
     waits: Waits,
     /// Since when nothing has waited here and nothing has been held.
@@ -86,55 +85,49 @@ impl Waits {
     }
 }
 
-impl<P: Copy> Link<P> {
-    /// A link called `name` that is one terminal's way into a
-    /// [medium](crate::medium): its packets go when the medium lets them. Its
-    /// rate and delay are those of the medium.
-    #[must_use]
-    pub fn port(settings: &LinkSettings, seed: u64, name: &str) -> Link<P> {
-        let port = Port {
-            room: ManagedQueue::new(settings, seed, name),
+impl<P> Port<P> {
+    pub(super) fn new(queue: ManagedQueue<P>) -> Port<P> {
+        Port {
+            queue,
             held: None,
             waits: Waits::new(),
             idle_since: Some(Time::ZERO),
-        };
-        Link {
-            discipline: Discipline::Port(Box::new(port)),
-            ..Link::new(settings, seed, name)
         }
     }
+}
 
+impl<P: Copy> Link<P> {
     fn port_mut(&mut self) -> Option<&mut Port<P>> {
-        match &mut self.discipline {
-            Discipline::Port(port) => Some(port),
+        match &mut self.service {
+            Service::Port(port) => Some(port),
             _ => None,
         }
     }
 
     fn as_port(&self) -> Option<&Port<P>> {
-        match &self.discipline {
-            Discipline::Port(port) => Some(port),
+        match &self.service {
+            Service::Port(port) => Some(port),
             _ => None,
         }
     }
 
     /// Lets a packet wait for the medium, or drops it.
-    pub(super) fn enqueue_at_port(&mut self, now: Time, packet: P, offered: PacketMeta) -> Verdict {
+    pub(super) fn enqueue_at_port(&mut self, now: Time, packet: P, meta: PacketMeta) -> Verdict {
         let counters = &mut self.counters;
         counters.offered += 1;
-        let Discipline::Port(port) = &mut self.discipline else {
+        let Service::Port(port) = &mut self.service else {
             return Verdict::QueueDrop;
         };
         let idle = port.idle_since;
-        let decision = port
-            .room
-            .offer(now, (idle, false), packet, offered, counters);
-        if let Decision::DropEarly | Decision::DropForced = decision {
+        let queue = &mut port.queue;
+        let decision = queue.enqueue(now, (idle, false), packet, meta, counters);
+        if !decision.accepts() {
             return Verdict::QueueDrop;
         }
         port.idle_since = None;
-        counters.max_packets = counters.max_packets.max(port.room.packets());
-        counters.max_bytes = counters.max_bytes.max(port.room.bytes());
+        let (packets, bytes) = queue.backlog();
+        counters.max_packets = counters.max_packets.max(packets);
+        counters.max_bytes = counters.max_bytes.max(bytes);
         Verdict::Waits
     }
 
@@ -142,17 +135,17 @@ impl<P: Copy> Link<P> {
     /// then.
     pub(crate) fn port_take(&mut self, at: Time) -> bool {
         let framing = u64::from(self.transmitter.framing);
-        let Discipline::Port(port) = &mut self.discipline else {
+        let Service::Port(port) = &mut self.service else {
             return false;
         };
         if port.held.is_some() {
             return true;
         }
-        let Some(waiter) = port.room.next(at, &mut self.counters) else {
+        let Some(waiter) = port.queue.dequeue(at, &mut self.counters) else {
             port.idle_since.get_or_insert(at);
             return false;
         };
-        let left = u64::from(waiter.offered.bytes) + framing;
+        let left = u64::from(waiter.meta.bytes) + framing;
         port.held = Some(Held { waiter, left });
         true
     }
@@ -173,7 +166,7 @@ impl<P: Copy> Link<P> {
     /// The last byte of the packet that is held went at `end`.
     pub(crate) fn port_done(&mut self, end: Time) -> Option<Finished> {
         let (waiter, delay) = self.port_let_go(end)?;
-        let bytes = waiter.offered.bytes;
+        let bytes = waiter.meta.bytes;
         let own = self.transmitter.time(bytes);
         self.counters.queueing += delay.saturating_sub(own);
         self.transmitter.next_free = end;
@@ -211,7 +204,7 @@ impl<P: Copy> Link<P> {
     fn port_let_go(&mut self, now: Time) -> Option<(Waiter<P>, Duration)> {
         let port = self.port_mut()?;
         let held = port.held.take()?;
-        if port.room.packets() == 0 {
+        if port.queue.packets() == 0 {
             port.idle_since = Some(now);
         }
         Some((held.waiter, now.since(held.waiter.entered)))
@@ -219,9 +212,9 @@ impl<P: Copy> Link<P> {
 
     fn port_lose(&mut self, waiter: &Waiter<P>) {
         self.counters.channel_losses += 1;
-        self.counters.lost_bytes += u64::from(waiter.offered.bytes);
+        self.counters.lost_bytes += u64::from(waiter.meta.bytes);
         if let Some(port) = self.port_mut() {
-            port.room.tell(waiter.packet, Verdict::ChannelLoss);
+            port.queue.report(waiter.packet, Verdict::ChannelLoss);
         }
     }
 
@@ -230,9 +223,8 @@ impl<P: Copy> Link<P> {
         let Some(port) = self.as_port() else {
             return Bytes::ZERO;
         };
-        let waiting = self
-            .transmitter
-            .wire(port.room.packets(), port.room.bytes());
+        let (packets, bytes) = port.queue.backlog();
+        let waiting = self.transmitter.wire(packets, bytes);
         waiting + Bytes::new(self.port_left())
     }
 
@@ -243,7 +235,7 @@ impl<P: Copy> Link<P> {
 
     /// True if [`Link::poll_verdict`] has something to tell.
     pub(crate) fn port_has_verdict(&self) -> bool {
-        self.as_port().is_some_and(|port| port.room.has_verdict())
+        self.as_port().is_some_and(|port| port.queue.has_verdict())
     }
 
     /// The packet that a medium has taken and not finished.
@@ -260,7 +252,7 @@ impl<P: Copy> Link<P> {
 
     /// Packets that have not gone: they wait, or a medium holds them.
     pub(super) fn unsent(&self) -> u64 {
-        self.room().map_or(0, ManagedQueue::packets) + u64::from(self.held().is_some())
+        self.managed_queue().map_or(0, ManagedQueue::packets) + u64::from(self.held().is_some())
     }
 
     /// True for a port, which keeps how long its packets waited.

@@ -1,11 +1,15 @@
 //! Links that change with time.
 
-use super::kinds_tests::{any_queue, any_steps, drive, settings};
+use super::kinds_tests::{any_queue, any_steps, drive, event_driven, settings};
 use super::*;
 use crate::timeline::tests::any_timeline;
-use crate::{ChannelSettings, InFlightPolicy, Loss, Piece, WhenDown};
-use bentpipe_units::{Rate, Ratio};
+use crate::{
+    ChannelSettings, InFlightPolicy, Limit, LinkSettings, Loss, Piece, QueueSettings, Timeline,
+    WhenDown,
+};
+use bentpipe_units::{Bytes, Rate, Ratio};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 const MS: u64 = 1_000_000;
 
@@ -26,16 +30,18 @@ fn piece(ms: u64, delay_ms: u64) -> Piece {
     }
 }
 
+fn timed_link(settings: &LinkSettings, timeline: Timeline) -> Link<usize> {
+    Link::build(&LinkPlan {
+        timeline: Some(&Arc::new(timeline)),
+        ..LinkPlan::new(settings, 1, "l")
+    })
+}
+
 fn link(timeline: Timeline) -> Link<usize> {
-    let mut settings = settings(
-        QueueSettings::DropTail {
-            limit: Limit::Packets(100),
-        },
-        0.0,
-    );
+    let mut settings = settings(QueueSettings::drop_tail(Limit::Packets(100)), 0.0);
     settings.channel = ChannelSettings::Perfect;
     settings.framing = Bytes::ZERO;
-    let mut link = Link::with_timeline(&settings, Arc::new(timeline), 1, "l");
+    let mut link = timed_link(&settings, timeline);
     link.record_delays(&settings);
     link
 }
@@ -258,11 +264,11 @@ proptest! {
             text += &format!("{now}\n");
         }
         let steps: Vec<_> = steps.into_iter().take(100).collect();
-        let mut settings = settings(QueueSettings::DropTail { limit: Limit::Packets(1000) }, 0.0);
+        let mut settings = settings(QueueSettings::drop_tail(Limit::Packets(1000)), 0.0);
         settings.channel = ChannelSettings::Perfect;
         settings.framing = Bytes::ZERO;
         let line = opportunities(&text);
-        let mut one = Link::with_timeline(&settings, Arc::new(line.clone()), 1, "l");
+        let mut one = timed_link(&settings, line.clone());
         let done = drive(&mut one, &steps, false);
         // One opportunity after the other, as the emulator does it.
         let mut came = Vec::new();
@@ -290,7 +296,7 @@ proptest! {
             index += 1;
         }
         prop_assert_eq!(done.arrived, expected);
-        let mut other = Link::with_timeline(&settings, Arc::new(line), 1, "l");
+        let mut other = timed_link(&settings, line);
         drive(&mut other, &steps, true);
         prop_assert_eq!(one.counters(), other.counters());
     }
@@ -312,8 +318,8 @@ proptest! {
         }
         let line = Timeline::new(vec![piece]).unwrap();
         let line = line.repeating(Duration::from_millis(3)).unwrap();
-        let mut one = Link::with_timeline(&timed, Arc::new(line), 1, "l");
-        let mut other = Link::event_driven(&settings, 1, "l");
+        let mut one = timed_link(&timed, line);
+        let mut other = event_driven(&settings);
         one.record_delays(&settings);
         other.record_delays(&settings);
         prop_assert_eq!(drive(&mut one, &steps, false), drive(&mut other, &steps, false));
@@ -329,7 +335,7 @@ proptest! {
         steps in any_steps(), queue in any_queue(), line in any_timeline(), curious in any::<bool>(),
     ) {
         let settings = settings(queue, 0.05);
-        let mut link = Link::with_timeline(&settings, Arc::new(line.clone()), 1, "l");
+        let mut link = timed_link(&settings, line.clone());
         link.record_delays(&settings);
         // At any time: offered = delivered + dropped + lost + inside.
         let mut early = link.clone();
@@ -371,7 +377,7 @@ proptest! {
         steps in any_steps(), queue in any_queue(), line in any_timeline(),
     ) {
         let settings = settings(queue, 0.05);
-        let new = || Link::with_timeline(&settings, Arc::new(line.clone()), 1, "l");
+        let new = || timed_link(&settings, line.clone());
         let (mut one, mut other) = (new(), new());
         prop_assert_eq!(drive(&mut one, &steps, false), drive(&mut other, &steps, true));
         prop_assert_eq!(one.counters(), other.counters());

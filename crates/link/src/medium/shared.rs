@@ -1,7 +1,7 @@
 //! A medium and its terminals in one.
 
 use super::{AccessCounters, Medium, MediumSettings, Ports};
-use crate::{ChannelSettings, Link, LinkSettings, PacketMeta, QueueSettings, Verdict};
+use crate::{ChannelSettings, Link, LinkPlan, LinkSettings, PacketMeta, QueueSettings, Verdict};
 use bentpipe_units::{Bytes, Time};
 
 /// A medium that owns the links of its terminals, which are all alike: for
@@ -17,7 +17,7 @@ use bentpipe_units::{Bytes, Time};
 ///     one_way_delay: Duration::from_millis(250),
 ///     access: AccessSettings::Aloha(AlohaSettings::NS2),
 /// };
-/// let queue = QueueSettings::DropTail { limit: Limit::Packets(50) };
+/// let queue = QueueSettings::drop_tail(Limit::Packets(50));
 /// let mut aloha = SharedLink::new(&settings, &queue, Bytes::new(16), 10, 1, "uplink");
 /// aloha.offer(Time::ZERO, 3, "a packet", PacketMeta::plain(234));
 /// // 250 bytes take 1 ms.
@@ -50,7 +50,13 @@ impl<P: Copy> SharedLink<P> {
             channel: ChannelSettings::Perfect,
             framing,
         };
-        let port = |i: usize| Link::port(&link, seed, &format!("{name}[{}]", i + 1));
+        let port = |i: usize| {
+            let name = format!("{name}[{}]", i + 1);
+            Link::build(&LinkPlan {
+                shares_medium: true,
+                ..LinkPlan::new(&link, seed, &name)
+            })
+        };
         SharedLink {
             medium: Medium::new(settings, terminals, seed, name),
             links: (0..terminals).map(port).collect(),

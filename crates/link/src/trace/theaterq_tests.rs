@@ -13,9 +13,7 @@ fn settings() -> LinkSettings {
     LinkSettings {
         rate: Rate::from_mbps(8),
         one_way_delay: Duration::from_millis(10),
-        queue: QueueSettings::DropTail {
-            limit: Limit::Bytes(Bytes::new(150_000)),
-        },
+        queue: QueueSettings::drop_tail(Limit::Bytes(Bytes::new(150_000))),
         channel: ChannelSettings::Perfect,
         framing: Bytes::ZERO,
     }

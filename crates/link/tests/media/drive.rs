@@ -83,9 +83,7 @@ pub(crate) fn all() -> Vec<MediumSettings> {
 }
 
 pub(crate) fn shared(settings: &MediumSettings, terminals: usize, seed: u64) -> SharedLink<u64> {
-    let queue = QueueSettings::DropTail {
-        limit: Limit::Packets(100_000),
-    };
+    let queue = QueueSettings::drop_tail(Limit::Packets(100_000));
     SharedLink::new(settings, &queue, Bytes::ZERO, terminals, seed, "uplink")
 }
 

@@ -93,9 +93,7 @@ fn an_idle_medium_sleeps() {
 #[test]
 fn a_full_queue_drops() {
     for settings in all() {
-        let queue = QueueSettings::DropTail {
-            limit: Limit::Packets(2),
-        };
+        let queue = QueueSettings::drop_tail(Limit::Packets(2));
         let mut link =
             bentpipe_link::medium::SharedLink::new(&settings, &queue, Bytes::ZERO, 5, 1, "uplink");
         let verdicts: Vec<_> = (0..4u64)

@@ -77,9 +77,7 @@ fn scenario(forward: LinkSettings, timeline: Option<Timeline>) -> Done<Scenario>
 }
 
 fn packets(n: u32) -> QueueSettings {
-    QueueSettings::DropTail {
-        limit: Limit::Packets(n),
-    }
+    QueueSettings::drop_tail(Limit::Packets(n))
 }
 
 fn link(rate: Rate, delay: Duration, queue: u32) -> LinkSettings {

@@ -3,7 +3,9 @@
 
 use super::*;
 use crate::testing;
-use bentpipe_link::{ChannelSettings, Link, LinkSettings, PacketMeta, Verdict};
+use bentpipe_link::{
+    AckFilterSettings, ChannelSettings, Link, LinkSettings, PacketMeta, QueueSettings, Verdict,
+};
 use bentpipe_scenario::LinkId;
 use bentpipe_tcp::find_transport;
 use bentpipe_traffic::Application;
@@ -37,9 +39,7 @@ pub(super) fn settings(rate: Rate, delay: Duration, packets: u32, loss: f64) -> 
     LinkSettings {
         rate,
         one_way_delay: delay,
-        queue: QueueSettings::DropTail {
-            limit: Limit::Packets(packets),
-        },
+        queue: QueueSettings::drop_tail(Limit::Packets(packets)),
         channel: ChannelSettings::Uniform {
             packet_error_rate: Ratio::new(loss).unwrap(),
         },
@@ -237,9 +237,9 @@ fn datagrams_are_not_cut_into_fragments() {
 #[test]
 fn what_cannot_be_done_is_refused_before_anything_is_made() {
     let mut scenario = pair(settings(Rate::from_mbps(1), Duration::ZERO, 10, 0.0));
-    scenario.links[0].settings.queue = QueueSettings::AckFilter {
+    scenario.links[0].settings.queue = QueueSettings::AckFilter(AckFilterSettings {
         limit: Limit::Packets(10),
-    };
+    });
     let wrong = Emulator::new(&scenario, &Options::default()).unwrap_err();
     assert!(wrong.to_string().contains("link `hop` filters"), "{wrong}");
     let scenario = pair(settings(Rate::from_mbps(1), Duration::ZERO, 10, 0.0));

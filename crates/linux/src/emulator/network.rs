@@ -9,7 +9,7 @@
 
 use super::plan::Pair;
 use super::ways::{Way, Ways};
-use bentpipe_link::{Admission, Link, PacketMeta, Verdict};
+use bentpipe_link::{Admission, Link, LinkPlan, PacketMeta, Verdict};
 use bentpipe_scenario::{LinkId, Scenario, Stranded};
 use bentpipe_units::Time;
 use std::cmp::Reverse;
@@ -110,16 +110,13 @@ impl Network {
             .links
             .iter()
             .map(|l| {
-                let (settings, name) = (&l.settings, &l.name);
-                let mut link = match (&l.timeline, &l.arq) {
-                    (None, None) => Link::new(settings, seed, name),
-                    (None, Some(arq)) => Link::with_arq(settings, arq, seed, name),
-                    (Some(timeline), _) => {
-                        Link::with_timeline(settings, timeline.clone(), seed, name)
-                    }
-                };
-                link.record_delays(settings);
-                link
+                Link::build(&LinkPlan {
+                    timeline: l.timeline.as_ref(),
+                    arq: l.arq.as_ref(),
+                    record_delays: true,
+                    precompute: l.timeline.is_none() || scenario.stranded != Stranded::Rerouted,
+                    ..LinkPlan::new(&l.settings, seed, &l.name)
+                })
             })
             .collect();
         let framing = scenario.links.iter().map(|l| l.settings.framing.get());

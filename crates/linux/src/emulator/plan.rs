@@ -1,7 +1,6 @@
 //! What is emulated: which nodes of a scenario are hosts, which pairs of them
 //! talk, by which addresses, and what cannot be done live.
 
-use bentpipe_link::QueueSettings;
 use bentpipe_scenario::{Flow, LinkId, NodeId, RouteChange, Scenario};
 use bentpipe_traffic::Application;
 use bentpipe_units::Bytes;
@@ -170,14 +169,8 @@ pub fn refusals(scenario: &Scenario) -> Vec<String> {
                  are simulated only"
             ));
         }
-        match link.settings.queue {
-            QueueSettings::Xcp(_) => why.push(format!(
-                "link `{name}` has a router of XCP, whose congestion header no Linux host sends"
-            )),
-            QueueSettings::AckFilter { .. } => why.push(format!(
-                "link `{name}` filters acknowledgements, which is simulated only"
-            )),
-            _ => {}
+        if let Some(reason) = link.settings.queue.simulated_only() {
+            why.push(format!("link `{name}` {reason}"));
         }
         if link.reports_corruption {
             why.push(format!(

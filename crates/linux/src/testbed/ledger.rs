@@ -267,9 +267,7 @@ mod tests {
         let link = bentpipe_link::LinkSettings {
             rate: Rate::from_mbps(1),
             one_way_delay: Duration::ZERO,
-            queue: bentpipe_link::QueueSettings::DropTail {
-                limit: bentpipe_link::Limit::Packets(10),
-            },
+            queue: bentpipe_link::QueueSettings::drop_tail(bentpipe_link::Limit::Packets(10)),
             channel: bentpipe_link::ChannelSettings::Perfect,
             framing: Bytes::ZERO,
         };

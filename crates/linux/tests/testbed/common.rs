@@ -17,9 +17,7 @@ pub(crate) fn link(mbps: u64, delay_ms: u64, packets: u32, loss: f64) -> LinkSet
     LinkSettings {
         rate: Rate::from_mbps(mbps),
         one_way_delay: Duration::from_millis(delay_ms),
-        queue: QueueSettings::DropTail {
-            limit: Limit::Packets(packets),
-        },
+        queue: QueueSettings::drop_tail(Limit::Packets(packets)),
         channel: ChannelSettings::Uniform {
             packet_error_rate: Ratio::new(loss).expect("a share"),
         },

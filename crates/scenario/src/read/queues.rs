@@ -7,7 +7,8 @@ use crate::schema::{self, Kind};
 use crate::source::Place;
 use crate::tree::{Entry, Value};
 use bentpipe_link::{
-    CoDelSettings, Limit, QueueSettings, RedMode, RedPreset, RedSettings, XcpSettings,
+    AckFilterSettings, CoDelSettings, Limit, PriorityDropSettings, QueueSettings, RedMode,
+    RedPreset, RedSettings, XcpSettings,
 };
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 
@@ -200,9 +201,7 @@ impl Queue {
         link: &Before<'_>,
     ) -> Result<QueueSettings, Reported> {
         Ok(match self {
-            Queue::DropTail(limit) => QueueSettings::DropTail {
-                limit: link.limit(fields, limit)?,
-            },
+            Queue::DropTail(limit) => QueueSettings::drop_tail(link.limit(fields, limit)?),
             Queue::CoDel {
                 mut settings,
                 limit,
@@ -217,13 +216,15 @@ impl Queue {
                 settings.limit = link.limit(fields, limit)?;
                 QueueSettings::Xcp(settings)
             }
-            Queue::AckFilter(limit) => QueueSettings::AckFilter {
+            Queue::AckFilter(limit) => QueueSettings::AckFilter(AckFilterSettings {
                 limit: link.limit(fields, limit)?,
-            },
-            Queue::PriorityDrop { limit, low_limit } => QueueSettings::PriorityDrop {
-                limit: link.limit(fields, limit)?,
-                low_limit: low_limit.map(|low| link.limit(fields, low)).transpose()?,
-            },
+            }),
+            Queue::PriorityDrop { limit, low_limit } => {
+                QueueSettings::PriorityDrop(PriorityDropSettings {
+                    limit: link.limit(fields, limit)?,
+                    low_limit: low_limit.map(|low| link.limit(fields, low)).transpose()?,
+                })
+            }
             Queue::Red {
                 mut settings,
                 limit,

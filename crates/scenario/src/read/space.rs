@@ -96,9 +96,7 @@ fn plain(rate: Rate, one_way_delay: Duration) -> LinkSettings {
     LinkSettings {
         rate,
         one_way_delay,
-        queue: QueueSettings::DropTail {
-            limit: Limit::Packets(1),
-        },
+        queue: QueueSettings::drop_tail(Limit::Packets(1)),
         channel: ChannelSettings::Perfect,
         framing: Bytes::ZERO,
     }

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::observer::Unobserved;
-use bentpipe_link::{ChannelSettings, CoDelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_link::{
+    ChannelSettings, CoDelSettings, Limit, LinkSettings, PriorityDropSettings, QueueSettings,
+};
 use bentpipe_tcp::packet::priority;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Rate};
@@ -49,10 +51,10 @@ fn arrivals<O: Observer>(net: &mut Network<'_, O>) -> Vec<Packet> {
 
 #[test]
 fn a_normal_packet_takes_the_place_of_a_low_one() {
-    let scenario = scenario(QueueSettings::PriorityDrop {
+    let scenario = scenario(QueueSettings::PriorityDrop(PriorityDropSettings {
         limit: Limit::Packets(2),
         low_limit: None,
-    });
+    }));
     let mut observer = Unobserved;
     let mut net = Network::new(&scenario, 1, false, &mut observer);
     for (n, class) in [

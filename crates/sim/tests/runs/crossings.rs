@@ -18,9 +18,7 @@ fn settings(rate: Rate, delay_us: u64, packets: u32, loss: f64) -> LinkSettings 
     LinkSettings {
         rate,
         one_way_delay: Duration::from_micros(delay_us),
-        queue: QueueSettings::DropTail {
-            limit: Limit::Packets(packets),
-        },
+        queue: QueueSettings::drop_tail(Limit::Packets(packets)),
         channel: ChannelSettings::Uniform {
             packet_error_rate: Ratio::new(loss).unwrap(),
         },

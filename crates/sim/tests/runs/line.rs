@@ -69,9 +69,7 @@ impl Line {
             settings: LinkSettings {
                 rate,
                 one_way_delay: delay,
-                queue: QueueSettings::DropTail {
-                    limit: Limit::Packets(packets),
-                },
+                queue: QueueSettings::drop_tail(Limit::Packets(packets)),
                 channel: ChannelSettings::Uniform {
                     packet_error_rate: Ratio::new(loss).unwrap(),
                 },

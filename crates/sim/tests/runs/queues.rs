@@ -2,7 +2,8 @@
 
 use crate::line::{Line, sack};
 use bentpipe_link::{
-    ChannelSettings, CoDelSettings, Limit, QueueSettings, RedMode, RedPreset, RedSettings,
+    ChannelSettings, CoDelSettings, Limit, PriorityDropSettings, QueueSettings, RedMode, RedPreset,
+    RedSettings,
 };
 use bentpipe_outcome::{FlowOutcome, LinkOutcome, Outcome};
 use bentpipe_scenario::Scenario;
@@ -36,9 +37,7 @@ fn outcome(queue: QueueSettings, ecn: bool) -> Outcome {
 }
 
 fn drop_tail(packets: u32) -> QueueSettings {
-    QueueSettings::DropTail {
-        limit: Limit::Packets(packets),
-    }
+    QueueSettings::drop_tail(Limit::Packets(packets))
 }
 
 fn adaptive_red() -> RedSettings {
@@ -144,10 +143,10 @@ fn every_kind_accounts_for_every_packet() {
         drop_tail(30),
         QueueSettings::Red(adaptive_red()),
         codel(true),
-        QueueSettings::PriorityDrop {
+        QueueSettings::PriorityDrop(PriorityDropSettings {
             limit,
             low_limit: Some(Limit::Packets(10)),
-        },
+        }),
     ];
     for queue in kinds {
         let outcome = run(&everything(&queue), &Options::default()).unwrap();
@@ -165,9 +164,9 @@ fn every_kind_accounts_for_every_packet() {
         }
         // The network without ahead-of-time offers and with priority drop does
         // what drop-tail does: nobody sends packets of low priority here.
-        if let QueueSettings::PriorityDrop { limit, .. } = queue {
+        if let QueueSettings::PriorityDrop(PriorityDropSettings { limit, .. }) = queue {
             let tail = run(
-                &everything(&QueueSettings::DropTail { limit }),
+                &everything(&QueueSettings::drop_tail(limit)),
                 &Options::default(),
             );
             assert_eq!(outcome.flows, tail.unwrap().flows);

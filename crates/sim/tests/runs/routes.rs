@@ -22,9 +22,7 @@ fn settings(delay_ms: u64, loss: f64) -> LinkSettings {
     LinkSettings {
         rate: Rate::from_mbps(8),
         one_way_delay: Duration::from_millis(delay_ms),
-        queue: QueueSettings::DropTail {
-            limit: Limit::Packets(20),
-        },
+        queue: QueueSettings::drop_tail(Limit::Packets(20)),
         channel: ChannelSettings::Uniform {
             packet_error_rate: Ratio::new(loss).unwrap(),
         },

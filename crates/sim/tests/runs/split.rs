@@ -22,9 +22,7 @@ fn link(mbps: f64, one_way_ms: u64, queue: u32, loss: f64) -> LinkSettings {
     LinkSettings {
         rate: Rate::from_bps_f64(mbps * 1e6),
         one_way_delay: Duration::from_millis(one_way_ms),
-        queue: QueueSettings::DropTail {
-            limit: Limit::Packets(queue),
-        },
+        queue: QueueSettings::drop_tail(Limit::Packets(queue)),
         channel: if loss > 0.0 {
             ChannelSettings::Uniform {
                 packet_error_rate: Ratio::new(loss).unwrap(),

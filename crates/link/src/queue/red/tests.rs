@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{Admission, ChannelSettings, Link, LinkSettings, QueueSettings, Verdict};
-use bentpipe_units::{Bytes, Ratio};
+use bentpipe_units::{Bytes, Rate, Ratio};
 use proptest::prelude::*;
 
 const RATE: Rate = Rate::from_mbps(10);
@@ -12,8 +12,18 @@ fn preset(preset: RedPreset, packets: u32) -> RedSettings {
     RedSettings::preset(preset, Limit::Packets(packets))
 }
 
+fn context(rate: Rate) -> QueueContext<'static> {
+    QueueContext {
+        rate,
+        one_way_delay: DELAY,
+        framing: Bytes::ZERO,
+        seed: 1,
+        name: "l",
+    }
+}
+
 fn red(settings: &RedSettings) -> Red {
-    Red::new(settings, RATE, DELAY, 1, "l")
+    Red::new(settings, &context(RATE))
 }
 
 fn link(settings: RedSettings) -> Link<usize> {
@@ -32,12 +42,13 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 /// A busy link with `packets` of 1000 bytes waiting.
-fn found(now_ms: u64, packets: usize) -> QueueState {
+fn found(now_ms: u64, packets: u64) -> QueueState {
     QueueState {
         now: Time::ZERO + Duration::from_millis(now_ms),
         idle_since: None,
+        blocked: false,
         packets,
-        bytes: 1000 * packets as u64,
+        bytes: 1000 * packets,
     }
 }
 
@@ -109,7 +120,7 @@ fn automatic_parameters_at_ten_megabits() {
     assert!(close(long, 1.0 - math::exp(-1.0 / (9.012 * 2500.0))));
     // A slow one: at least 5 packets, bottom 0.01.
     let settings = preset(RedPreset::Ns235, 50).adaptive(RedPreset::Ns235);
-    let slow = Red::new(&settings, Rate::from_mbps(1), DELAY, 1, "l");
+    let slow = Red::new(&settings, &context(Rate::from_mbps(1)));
     assert!(close(slow.minimum, 2500.0) && close(slow.maximum, 7500.0));
     assert!(close(slow.adaptive.unwrap().bottom, 0.01));
 }
@@ -187,7 +198,13 @@ fn marks_reach_only_the_capable_and_only_below_the_limit() {
 fn definition(s: &RedSettings, arrivals: &[(u64, u32)], seed: u64) -> Vec<(bool, bool)> {
     let packet_bits = 8.0 * s.mean_packet.as_f64();
     let rate = RATE.bps_f64() / packet_bits;
-    let automatic = Red::new(s, RATE, DELAY, seed, "l");
+    let automatic = Red::new(
+        s,
+        &QueueContext {
+            seed,
+            ..context(RATE)
+        },
+    );
     let (low, high, w) = (automatic.minimum, automatic.maximum, automatic.weight);
     let in_bytes = s.mode == RedMode::Bytes;
     let mut draws = Stream::new(seed, "queue l");
@@ -374,10 +391,10 @@ proptest! {
             bottom: Some(numbers[6]),
             top: 0.5,
         });
-        let mut queue = Red::new(&s, Rate::from_bps(rate), Duration::from_nanos(delay), 1, "l");
+        let mut queue = Red::new(&s, &QueueContext { one_way_delay: Duration::from_nanos(delay), ..context(Rate::from_bps(rate)) });
         for i in 0..50 {
             let idle_since = (i % 7 == 0).then_some(Time::ZERO);
-            let found = QueueState { idle_since, ..found(i, i as usize % 5) };
+            let found = QueueState { idle_since, ..found(i, i % 5) };
             queue.decide(found, PacketMeta::plain(u32::MAX));
         }
     }

@@ -22,7 +22,12 @@
 //! 100 ms after the first, the third 100 / sqrt 2 = 70.7 ms after that, the
 //! fourth 57.7 ms.
 
-use crate::Limit;
+use super::fifo::{AdmissionRule, Fifo, Waiter};
+use super::{
+    Decision, Discipline, DropTail, DropTailSettings, QueueContext, QueueEvents, QueueKind,
+    QueueState,
+};
+use crate::{Limit, PacketMeta};
 use bentpipe_units::{Bytes, Duration, Time, math};
 
 /// Parameters of a CoDel queue.
@@ -51,6 +56,102 @@ impl CoDelSettings {
             mtu: Bytes::new(1500),
             ecn: false,
         }
+    }
+}
+
+impl QueueKind for CoDelSettings {
+    fn name(&self) -> &'static str {
+        "CoDel"
+    }
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn segment_limit(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.limit)
+    }
+}
+
+/// A drop-tail queue whose packets CoDel judges when they leave.
+#[derive(Clone, Debug)]
+pub(crate) struct CoDelQueue<P> {
+    rule: DropTail,
+    fifo: Fifo<P>,
+    codel: CoDel,
+}
+
+impl<P: Copy> Discipline<P> for CoDelQueue<P> {
+    type Settings = CoDelSettings;
+
+    fn new(settings: &CoDelSettings, link: &QueueContext<'_>) -> CoDelQueue<P> {
+        let limit = settings.limit;
+        CoDelQueue {
+            rule: DropTail::new(&DropTailSettings { limit }, link),
+            fifo: Fifo::new(),
+            codel: CoDel::new(settings),
+        }
+    }
+
+    fn enqueue(
+        &mut self,
+        state: QueueState,
+        packet: P,
+        meta: PacketMeta,
+        _: &mut QueueEvents<'_, P>,
+    ) -> Decision {
+        let decision = self.rule.decide(state, meta);
+        if decision.accepts() {
+            self.fifo.push(state.now, packet, meta);
+        }
+        decision
+    }
+
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<'_, P>) -> Option<Waiter<P>> {
+        let fifo = &mut self.fifo;
+        let (waiter, marked) = self.codel.next(now, &mut Judged { fifo, events })?;
+        if marked {
+            events.mark(waiter.packet);
+        }
+        Some(waiter)
+    }
+
+    fn head(&self) -> Option<Time> {
+        self.fifo.head().map(|w| w.entered)
+    }
+
+    fn fifos(&self) -> &[Fifo<P>] {
+        std::slice::from_ref(&self.fifo)
+    }
+}
+
+/// A FIFO whose packets CoDel judges.
+struct Judged<'a, 'b, P> {
+    fifo: &'a mut Fifo<P>,
+    events: &'a mut QueueEvents<'b, P>,
+}
+
+impl<P: Copy> Waiting for Judged<'_, '_, P> {
+    type Packet = Waiter<P>;
+
+    fn take(&mut self) -> Option<Waiter<P>> {
+        self.fifo.pop()
+    }
+
+    fn entered(packet: &Waiter<P>) -> Time {
+        packet.entered
+    }
+
+    fn ecn_capable(packet: &Waiter<P>) -> bool {
+        packet.meta.ecn_capable
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+
+    fn drop_taken(&mut self, packet: Waiter<P>) {
+        self.events.drop_early(&packet);
     }
 }
 

@@ -39,19 +39,30 @@ mod settings;
 
 pub use settings::{AdaptiveSettings, RedMode, RedPreset, RedSettings};
 
-use crate::Limit;
-use crate::packet::{Decision, PacketMeta};
+use super::fifo::AdmissionRule;
+use super::{Decision, QueueContext, QueueKind, QueueState, Rule};
+use crate::{Limit, PacketMeta};
 use bentpipe_random::Stream;
-use bentpipe_units::{Duration, Rate, Time, math};
+use bentpipe_units::{Duration, Time, math};
 
-/// What an arriving packet finds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct QueueState {
-    pub(crate) now: Time,
-    /// Since when the transmitter has been idle, if it is.
-    pub(crate) idle_since: Option<Time>,
-    pub(crate) packets: usize,
-    pub(crate) bytes: u64,
+impl QueueKind for RedSettings {
+    const DECIDES_ON_ARRIVAL: bool = true;
+
+    fn name(&self) -> &'static str {
+        if self.adaptive.is_some() {
+            "adaptive RED"
+        } else {
+            "RED"
+        }
+    }
+
+    fn limit(&self) -> Limit {
+        self.effective_limit()
+    }
+
+    fn rule(&self, link: &QueueContext<'_>) -> Option<Rule> {
+        Some(Rule::Red(Box::new(Red::new(self, link))))
+    }
 }
 
 /// The state of a RED queue.
@@ -93,15 +104,17 @@ struct Adaptive {
     changed_at: Time,
 }
 
-impl Red {
-    /// The queue before a link of `rate` and `one_way_delay` called `name`.
-    pub(crate) fn new(
-        settings: &RedSettings,
-        rate: Rate,
-        one_way_delay: Duration,
-        seed: u64,
-        name: &str,
-    ) -> Red {
+impl AdmissionRule for Red {
+    type Settings = RedSettings;
+
+    fn new(settings: &RedSettings, link: &QueueContext<'_>) -> Red {
+        let QueueContext {
+            rate,
+            one_way_delay,
+            seed,
+            name,
+            ..
+        } = *link;
         let s = settings;
         let mean_packet = s.mean_packet.as_f64().max(1.0);
         let packet_rate = s.packet_rate(rate);
@@ -147,15 +160,14 @@ impl Red {
         }
     }
 
-    /// Decides over a packet that meets `found`.
-    pub(crate) fn decide(&mut self, found: QueueState, offered: PacketMeta) -> Decision {
+    fn decide(&mut self, found: QueueState, meta: PacketMeta) -> Decision {
         let (length, holds_some) = match self.mode {
             RedMode::Packets => (found.packets as f64, found.packets > 1),
             RedMode::Bytes => (found.bytes as f64, found.bytes > 1),
         };
         self.estimate(&found, length);
         self.count = self.count.saturating_add(1);
-        self.count_bytes = self.count_bytes.saturating_add(u64::from(offered.bytes));
+        self.count_bytes = self.count_bytes.saturating_add(u64::from(meta.bytes));
         let mut decision = Decision::Accept;
         if self.average >= self.minimum && holds_some {
             let end = if self.gentle { 2.0 } else { 1.0 } * self.maximum;
@@ -164,9 +176,9 @@ impl Red {
             } else if !self.above {
                 self.above = true;
                 self.count = 1;
-                self.count_bytes = u64::from(offered.bytes);
+                self.count_bytes = u64::from(meta.bytes);
             } else {
-                decision = self.early(offered);
+                decision = self.early(meta);
             }
         } else {
             self.above = false;
@@ -181,10 +193,12 @@ impl Red {
         }
         decision
     }
+}
 
+impl Red {
     fn is_full(&self, found: &QueueState) -> bool {
         match self.limit {
-            Limit::Packets(n) => found.packets >= n as usize,
+            Limit::Packets(n) => found.packets >= u64::from(n),
             Limit::Bytes(n) => found.bytes >= n.get(),
         }
     }
@@ -256,15 +270,15 @@ impl Red {
         }
     }
 
-    fn early(&mut self, offered: PacketMeta) -> Decision {
+    fn early(&mut self, meta: PacketMeta) -> Decision {
         let p = self.probability();
-        let spread = self.spread(p, offered.bytes);
+        let spread = self.spread(p, meta.bytes);
         if spread <= 0.0 || (spread < 1.0 && !self.stream.chance(spread)) {
             return Decision::Accept;
         }
         self.count = 0;
         self.count_bytes = 0;
-        let marks = self.ecn && offered.ecn_capable && self.mark_below.is_none_or(|most| p < most);
+        let marks = self.ecn && meta.ecn_capable && self.mark_below.is_none_or(|most| p < most);
         if marks {
             Decision::Mark
         } else {

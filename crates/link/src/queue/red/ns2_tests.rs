@@ -8,7 +8,7 @@
 
 use super::*;
 use crate::{ChannelSettings, Link, LinkSettings, QueueSettings};
-use bentpipe_units::Bytes;
+use bentpipe_units::{Bytes, Rate};
 
 /// Mean and standard deviation of ns-2's runs.
 type Runs = (f64, f64);

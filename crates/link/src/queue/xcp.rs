@@ -58,7 +58,12 @@
 //! Example: C = 1.25 MB/s, y = 1 MB/s, Q = 15 000 B, d = 0.6 s: phi = 94 350 B/s,
 //! shuffled 5 650 B/s.
 
-use crate::{Limit, PacketMeta};
+use super::fifo::{AdmissionRule, Fifo, Waiter};
+use super::{
+    Decision, Discipline, DropTail, DropTailSettings, QueueContext, QueueEvents, QueueKind,
+    QueueState,
+};
+use crate::{Limit, PacketMeta, Verdict};
 use bentpipe_random::Stream;
 use bentpipe_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -104,7 +109,85 @@ impl XcpSettings {
     }
 }
 
-/// What a packet's congestion header tells a router. As on a wire, its numbers
+impl QueueKind for XcpSettings {
+    const SIMULATED_ONLY: Option<&'static str> =
+        Some("has a router of XCP, whose congestion header no Linux host sends");
+    const READS_HEADERS: bool = true;
+
+    fn name(&self) -> &'static str {
+        if self.p_xcp { "P-XCP" } else { "XCP" }
+    }
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+}
+
+/// A drop-tail queue with a router.
+#[derive(Clone, Debug)]
+pub(crate) struct XcpQueue<P> {
+    rule: DropTail,
+    fifo: Fifo<P>,
+    router: Xcp,
+}
+
+impl<P: Copy> Discipline<P> for XcpQueue<P> {
+    type Settings = XcpSettings;
+
+    fn new(settings: &XcpSettings, link: &QueueContext<'_>) -> XcpQueue<P> {
+        let limit = settings.limit;
+        let framing = u32::try_from(link.framing.get()).unwrap_or(u32::MAX);
+        XcpQueue {
+            rule: DropTail::new(&DropTailSettings { limit }, link),
+            fifo: Fifo::new(),
+            router: Xcp::new(settings, link.rate, framing, link.seed, link.name),
+        }
+    }
+
+    fn enqueue(
+        &mut self,
+        state: QueueState,
+        packet: P,
+        meta: PacketMeta,
+        _: &mut QueueEvents<'_, P>,
+    ) -> Decision {
+        let found = (state.packets, state.bytes);
+        self.router.arrive(state.now, state.idle_since, meta, found);
+        let decision = self.rule.decide(state, meta);
+        if decision.accepts() {
+            self.fifo.push(state.now, packet, meta);
+            self.router.admit();
+        }
+        decision
+    }
+
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<'_, P>) -> Option<Waiter<P>> {
+        let found = (self.fifo.packets(), self.fifo.bytes());
+        let waiter = self.fifo.pop()?;
+        if let Some(feedback) = self.router.depart(now, waiter.meta, found) {
+            events.report(waiter.packet, Verdict::Feedback(feedback));
+        }
+        Some(waiter)
+    }
+
+    fn head(&self) -> Option<Time> {
+        self.fifo.head().map(|w| w.entered)
+    }
+
+    fn fifos(&self) -> &[Fifo<P>] {
+        std::slice::from_ref(&self.fifo)
+    }
+
+    fn announce(&mut self, header: Option<XcpHeader>) {
+        self.router.announce(header);
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
+        self.router.set_rate(rate);
+    }
+}
+
+/// What a packet's congestion header says to a router. As on a wire, its numbers
 /// have 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct XcpHeader {
@@ -247,7 +330,7 @@ impl Xcp {
         &mut self,
         now: Time,
         idle_since: Option<Time>,
-        offered: PacketMeta,
+        meta: PacketMeta,
         (packets, bytes): (u64, u64),
     ) {
         if let Some(since) = idle_since {
@@ -255,7 +338,7 @@ impl Xcp {
             self.least_queue = 0.0;
         }
         self.pass(now, self.on_wire(packets, bytes));
-        self.input += self.on_wire(1, u64::from(offered.bytes));
+        self.input += self.on_wire(1, u64::from(meta.bytes));
         if let Some(header) = self.announced.filter(|h| h.rtt > 0.0) {
             let (x, rtt) = (f64::from(header.x), f64::from(header.rtt));
             self.sum_x += x;
@@ -273,7 +356,7 @@ impl Xcp {
     pub(crate) fn depart(
         &mut self,
         now: Time,
-        offered: PacketMeta,
+        meta: PacketMeta,
         (packets, bytes): (u64, u64),
     ) -> Option<Feedback> {
         let queue = self.on_wire(packets, bytes);
@@ -283,7 +366,7 @@ impl Xcp {
         if header.rtt <= 0.0 {
             return Some(Feedback::new(0.0));
         }
-        let size = self.on_wire(1, u64::from(offered.bytes));
+        let size = self.on_wire(1, u64::from(meta.bytes));
         Some(Feedback::new(self.feedback(&header, size)))
     }
 

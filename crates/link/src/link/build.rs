@@ -1,0 +1,145 @@
+//! A link from its description.
+
+use super::backlog::Backlog;
+use super::event_driven::EventDriven;
+use super::port::Port;
+use super::{Link, Service};
+use crate::arq::Arq;
+use crate::channel::Channel;
+use crate::queue::{ManagedQueue, QueueContext, Rule};
+use crate::timed::Timed;
+use crate::transmitter::Transmitter;
+use crate::{ArqSettings, Counters, LinkSettings, Timeline};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// All that makes a link: what [`Link::build`] builds it from.
+///
+/// ```
+/// use bentpipe_link::{ChannelSettings, Limit, Link, LinkPlan, LinkSettings, QueueSettings};
+/// use bentpipe_units::{Bytes, Duration, Rate};
+///
+/// let settings = LinkSettings {
+///     rate: Rate::from_mbps(10),
+///     one_way_delay: Duration::from_millis(250),
+///     queue: QueueSettings::drop_tail(Limit::Packets(100)),
+///     channel: ChannelSettings::Perfect,
+///     framing: Bytes::ZERO,
+/// };
+/// let plan = LinkPlan { record_delays: true, ..LinkPlan::new(&settings, 1, "downlink") };
+/// let link: Link<u32> = Link::build(&plan);
+/// assert!(!link.is_event_driven());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct LinkPlan<'a> {
+    /// Rate, delay, queue, channel and framing.
+    pub settings: &'a LinkSettings,
+    /// Seed of the run, and name of the link: together they name the random
+    /// streams of the link.
+    pub seed: u64,
+    /// Name of the link.
+    pub name: &'a str,
+    /// Rate, delay, loss and route over time. `settings.rate` and
+    /// `settings.one_way_delay` still give the automatic parameters of a RED
+    /// queue.
+    pub timeline: Option<&'a Arc<Timeline>>,
+    /// Retransmission of what the channel loses; not with a timeline.
+    pub arq: Option<&'a ArqSettings>,
+    /// The link is a terminal's way into a [medium](crate::medium): its packets
+    /// go when the medium lets them, and rate and delay are those of the medium.
+    pub shares_medium: bool,
+    /// Keeps the distribution of the queueing delay over time.
+    pub record_delays: bool,
+    /// Decides over each packet on its arrival where queue, timeline and
+    /// channel allow that. False: the link is event-driven, with the same
+    /// results; needed where packets may leave a link again that is down.
+    pub precompute: bool,
+}
+
+impl<'a> LinkPlan<'a> {
+    /// A link with nothing but `settings`.
+    #[must_use]
+    pub const fn new(settings: &'a LinkSettings, seed: u64, name: &'a str) -> LinkPlan<'a> {
+        LinkPlan {
+            settings,
+            seed,
+            name,
+            timeline: None,
+            arq: None,
+            shares_medium: false,
+            record_delays: false,
+            precompute: true,
+        }
+    }
+}
+
+impl<P: Copy> Link<P> {
+    /// The link of `plan`.
+    #[must_use]
+    pub fn build(plan: &LinkPlan<'_>) -> Link<P> {
+        let LinkPlan {
+            settings,
+            seed,
+            name,
+            ..
+        } = *plan;
+        let mut link = Link {
+            propagation: settings.one_way_delay,
+            transmitter: Transmitter::new(settings.rate, settings.framing),
+            carried: VecDeque::new(),
+            backlog: Backlog::new(settings.queue.limit()),
+            service: Link::service(plan),
+            channel: Channel::new(&settings.channel, seed, name).map(Box::new),
+            counters: Counters::default(),
+            delays: None,
+        };
+        if plan.record_delays {
+            link.record_delays(settings);
+        }
+        link
+    }
+
+    /// [`Link::build`] of [`LinkPlan::new`].
+    #[must_use]
+    pub fn new(settings: &LinkSettings, seed: u64, name: &str) -> Link<P> {
+        Link::build(&LinkPlan::new(settings, seed, name))
+    }
+
+    fn service(plan: &LinkPlan<'_>) -> Service<P> {
+        let LinkPlan {
+            settings,
+            seed,
+            name,
+            ..
+        } = *plan;
+        let context = QueueContext {
+            rate: settings.rate,
+            one_way_delay: settings.one_way_delay,
+            framing: settings.framing,
+            seed,
+            name,
+        };
+        let queue = || ManagedQueue::new(&settings.queue, &context);
+        if plan.shares_medium {
+            return Service::Port(Box::new(Port::new(queue())));
+        }
+        let changes = plan.timeline.is_some() || plan.arq.is_some();
+        if plan.precompute && !changes {
+            match settings.queue.rule(&context) {
+                Some(Rule::DropTail) => return Service::DropTail,
+                Some(Rule::Red(red)) => return Service::Red(red),
+                None => {}
+            }
+        }
+        let timed = plan
+            .timeline
+            .map(|line| Box::new(Timed::new(settings, line.clone(), seed, name)));
+        // A link with a timeline has no retransmission.
+        let arq = plan.arq.filter(|_| timed.is_none());
+        Service::EventDriven(Box::new(EventDriven {
+            queue: queue(),
+            timed,
+            arq: arq.map(|arq| Box::new(Arq::new(arq, settings.one_way_delay))),
+        }))
+    }
+}

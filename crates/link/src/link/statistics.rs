@@ -1,0 +1,131 @@
+//! What a link keeps of its queue and its transmitter over time.
+
+use super::{Link, Service};
+use crate::delays::DelayHistogram;
+use crate::{Limit, LinkSettings};
+use bentpipe_units::{Bytes, Duration, Time};
+
+impl<P: Copy> Link<P> {
+    /// Keeps the distribution of the queueing delay over time from here on.
+    pub(super) fn record_delays(&mut self, settings: &LinkSettings) {
+        if self.port_records_waits() {
+            return;
+        }
+        let bytes = match settings.queue.limit() {
+            Limit::Packets(n) => Bytes::new((u64::from(n) + 1).saturating_mul(1500)),
+            Limit::Bytes(n) => n + Bytes::new(3000),
+        };
+        let longest = match self.timed() {
+            Some(timed) => timed.longest(bytes.get()).min(Duration::from_secs(3600)),
+            // An unbounded queue would make every bin a second wide.
+            None => {
+                let longest = self.transmitter.rate.transmission_time(bytes);
+                longest.min(Duration::from_secs(60))
+            }
+        };
+        self.delays = Some(Box::new(DelayHistogram::new(longest)));
+    }
+
+    /// Packets that wait at `now`.
+    pub fn waiting(&mut self, now: Time) -> usize {
+        self.advance(now);
+        self.backlog.advance(now);
+        let queue = self.managed_queue();
+        queue.map_or(self.backlog.packets(), |queue| queue.packets()) as usize
+    }
+
+    /// True if the queue has room for a packet of `bytes` at `now`. The
+    /// discipline may drop it all the same.
+    pub fn has_room(&mut self, now: Time, bytes: u32) -> bool {
+        self.advance(now);
+        self.backlog.advance(now);
+        let Some(queue) = self.managed_queue() else {
+            return self.transmitter.next_free <= now || self.backlog.admits(bytes);
+        };
+        let (packets, waiting) = queue.backlog();
+        self.backlog.limit().admits(packets, waiting, bytes)
+    }
+
+    /// How long a packet would wait that arrived at `now`.
+    pub(super) fn delay(&self, now: Time) -> Duration {
+        let free = self.transmitter.next_free;
+        let Some(queue) = self.managed_queue() else {
+            return free.since(now);
+        };
+        let (packets, bytes) = queue.backlog();
+        let waiting = self.transmitter.wire(packets, bytes);
+        if let Some(timed) = self.timed() {
+            return timed.drain(now, free, waiting.get());
+        }
+        free.since(now) + self.transmitter.rate.transmission_time(waiting)
+    }
+
+    /// Closes the record of delays at `now`, the end of the run, and returns
+    /// the delay at `quantile` (0 to 1) of time; zero if none was recorded. For
+    /// a [port](LinkPlan::shares_medium) it is of packets instead: how long a packet waits
+    /// there depends on others, too, and not on the backlog alone.
+    pub fn queueing_delay_quantile(&mut self, now: Time, quantile: f64) -> Duration {
+        self.record_pauses(now);
+        let delay = self.delay(now);
+        match &mut self.delays {
+            Some(delays) => {
+                delays.record(now, delay);
+                delays.quantile(quantile)
+            }
+            None => self.port_wait_quantile(quantile),
+        }
+    }
+
+    /// Packets that waited on the mean over the time up to `now`, the end of
+    /// the run.
+    #[must_use]
+    pub fn mean_waiting(&mut self, now: Time) -> f64 {
+        self.advance(now);
+        self.backlog.advance(now);
+        // By Little's law: the waiting times of all packets over the time.
+        let waited = match self.managed_queue() {
+            Some(queue) => self.counters.queueing + queue.waited(now) + self.held_since(now),
+            None => {
+                let still = self.backlog.still_to_wait(now);
+                self.counters.queueing.saturating_sub(still)
+            }
+        };
+        if now == Time::ZERO {
+            0.0
+        } else {
+            waited.as_secs() / now.as_secs()
+        }
+    }
+
+    /// Share of the time up to `now` that the transmitter was busy.
+    #[must_use]
+    pub fn utilisation(&self, now: Time) -> f64 {
+        if let Some(timed) = self.timed() {
+            return share(timed.busy(now), now);
+        }
+        if let Service::EventDriven(server) = &self.service
+            && let Some(arq) = server.arq.as_deref()
+        {
+            let ahead = self.transmitter.next_free.since(now);
+            return share(arq.busy.saturating_sub(ahead), now);
+        }
+        let c = &self.counters;
+        let sent = c.offered - c.queue_drops - self.unsent();
+        let given = self.transmitter.wire(sent, c.accepted_bytes + c.lost_bytes);
+        let busy = self
+            .transmitter
+            .rate
+            .transmission_time(given)
+            .saturating_sub(self.transmitter.next_free.since(now));
+        share(busy, now)
+    }
+}
+
+/// Share of the time up to `now`.
+fn share(busy: Duration, now: Time) -> f64 {
+    if now == Time::ZERO {
+        0.0
+    } else {
+        (busy.as_secs() / now.as_secs()).min(1.0)
+    }
+}

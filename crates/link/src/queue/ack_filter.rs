@@ -1,0 +1,137 @@
+//! Drop-tail that drops acknowledgements made superfluous by newer ones (RFC
+//! 3449, section 5.2.1).
+//!
+//! A link does not read packets: before a packet arrives, the driver of the
+//! link removes the acknowledgements that the packet makes superfluous with
+//! [`Link::drop_waiting`](crate::Link::drop_waiting).
+
+use super::fifo::{AdmissionRule, Fifo, Waiter};
+use super::{
+    Decision, Discipline, DropTail, DropTailSettings, QueueContext, QueueEvents, QueueKind,
+    QueueState,
+};
+use crate::{Limit, PacketMeta};
+use bentpipe_units::Time;
+
+/// Parameters of a queue that filters acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct AckFilterSettings {
+    /// How much may wait.
+    pub limit: Limit,
+}
+
+impl QueueKind for AckFilterSettings {
+    const SIMULATED_ONLY: Option<&'static str> =
+        Some("filters acknowledgements, which is simulated only");
+    const FILTERS_ACKS: bool = true;
+
+    fn name(&self) -> &'static str {
+        "ACK filter"
+    }
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct AckFilter<P> {
+    rule: DropTail,
+    fifo: Fifo<P>,
+}
+
+impl<P: Copy> Discipline<P> for AckFilter<P> {
+    type Settings = AckFilterSettings;
+
+    fn new(settings: &AckFilterSettings, link: &QueueContext<'_>) -> AckFilter<P> {
+        let limit = settings.limit;
+        AckFilter {
+            rule: DropTail::new(&DropTailSettings { limit }, link),
+            fifo: Fifo::new(),
+        }
+    }
+
+    fn enqueue(
+        &mut self,
+        state: QueueState,
+        packet: P,
+        meta: PacketMeta,
+        _: &mut QueueEvents<'_, P>,
+    ) -> Decision {
+        let decision = self.rule.decide(state, meta);
+        if decision.accepts() {
+            self.fifo.push(state.now, packet, meta);
+        }
+        decision
+    }
+
+    fn dequeue(&mut self, _: Time, _: &mut QueueEvents<'_, P>) -> Option<Waiter<P>> {
+        self.fifo.pop()
+    }
+
+    fn head(&self) -> Option<Time> {
+        self.fifo.head().map(|w| w.entered)
+    }
+
+    fn fifos(&self) -> &[Fifo<P>] {
+        std::slice::from_ref(&self.fifo)
+    }
+
+    fn drop_waiting(
+        &mut self,
+        mut is_superfluous: impl FnMut(&P) -> bool,
+        events: &mut QueueEvents<'_, P>,
+    ) {
+        for place in self.fifo.numbers() {
+            let waits = self.fifo.at(place);
+            if waits.is_some_and(|w| is_superfluous(&w.packet))
+                && let Some(waiter) = self.fifo.remove(place)
+            {
+                events.drop_early(&waiter);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::{ManagedQueue, QueueSettings};
+    use crate::{Counters, Verdict};
+    use bentpipe_units::{Bytes, Duration, Rate};
+
+    #[test]
+    fn a_packet_can_be_dropped_wherever_it_waits() {
+        let link = QueueContext {
+            rate: Rate::from_mbps(1),
+            one_way_delay: Duration::ZERO,
+            framing: Bytes::ZERO,
+            seed: 1,
+            name: "l",
+        };
+        let limit = Limit::Packets(9);
+        let settings = QueueSettings::AckFilter(AckFilterSettings { limit });
+        let mut queue: ManagedQueue<usize> = ManagedQueue::new(&settings, &link);
+        let mut counters = Counters::default();
+        let give = |queue: &mut ManagedQueue<usize>, packet| {
+            let counters = &mut Counters::default();
+            let meta = PacketMeta::plain(100);
+            let decision = queue.enqueue(Time::ZERO, (None, false), packet, meta, counters);
+            assert_eq!(decision, Decision::Accept);
+        };
+        (0..6).for_each(|packet| give(&mut queue, packet));
+        queue.drop_waiting(Time::ZERO, |p| [0, 1, 4].contains(p), &mut counters);
+        assert_eq!((counters.queue_drops, counters.early_drops), (3, 3));
+        assert_eq!(queue.backlog(), (3, 300));
+        for packet in [0, 1, 4] {
+            assert_eq!(queue.poll(), Some((packet, Verdict::QueueDrop)));
+        }
+        // None is dropped twice, and places are not mixed up.
+        queue.drop_waiting(Time::ZERO, |p| *p == 4, &mut counters);
+        assert_eq!(queue.poll(), None);
+        give(&mut queue, 6);
+        let left = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut counters));
+        assert_eq!(left.map(|w| w.packet).collect::<Vec<_>>(), [2, 3, 5, 6]);
+        assert_eq!(queue.backlog(), (0, 0));
+    }
+}
