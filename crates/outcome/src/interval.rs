@@ -1,6 +1,8 @@
 //! An interval of a run: what flows got in it and how they shared links.
 
-use crate::{Checkpoint, FlowCounts, FlowLinkCounts, FlowOutcome, Outcome, jain_index};
+use crate::{
+    Checkpoint, FlowCounts, FlowLinkCounts, FlowLinkStats, FlowOutcome, Outcome, jain_index,
+};
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 
 /// An interval of a run, such as all of it but the warm-up. What is counted
@@ -83,61 +85,6 @@ impl Outcome {
     }
 }
 
-impl FlowOutcome {
-    /// What it had done at the end of the run.
-    #[must_use]
-    pub fn counts(&self) -> FlowCounts {
-        FlowCounts {
-            delivered: self.delivered,
-            sent: self.sent,
-            packets_sent: self.packets_sent,
-            retransmissions: self.retransmissions,
-            timeouts: self.timeouts,
-            reductions: self.reductions,
-            queue_drops: self.queue_drops,
-            channel_losses: self.channel_losses,
-            outage_losses: self.outage_losses,
-            no_route_losses: self.no_route_losses,
-        }
-    }
-}
-
-impl FlowCounts {
-    /// What was added to `earlier`.
-    #[must_use]
-    pub fn since(&self, earlier: &FlowCounts) -> FlowCounts {
-        FlowCounts {
-            delivered: self.delivered - earlier.delivered,
-            sent: self.sent - earlier.sent,
-            packets_sent: self.packets_sent.saturating_sub(earlier.packets_sent),
-            retransmissions: self.retransmissions.saturating_sub(earlier.retransmissions),
-            timeouts: self.timeouts.saturating_sub(earlier.timeouts),
-            reductions: self.reductions.saturating_sub(earlier.reductions),
-            queue_drops: self.queue_drops.saturating_sub(earlier.queue_drops),
-            channel_losses: self.channel_losses.saturating_sub(earlier.channel_losses),
-            outage_losses: self.outage_losses.saturating_sub(earlier.outage_losses),
-            no_route_losses: self.no_route_losses.saturating_sub(earlier.no_route_losses),
-        }
-    }
-}
-
-impl FlowLinkCounts {
-    /// What was added to `earlier`.
-    #[must_use]
-    pub fn since(&self, earlier: &FlowLinkCounts) -> FlowLinkCounts {
-        let less = |now: u64, before: u64| now.saturating_sub(before);
-        FlowLinkCounts {
-            offered_packets: less(self.offered_packets, earlier.offered_packets),
-            transmitted: self.transmitted - earlier.transmitted,
-            delivered_packets: less(self.delivered_packets, earlier.delivered_packets),
-            delivered: self.delivered - earlier.delivered,
-            queue_drops: less(self.queue_drops, earlier.queue_drops),
-            channel_losses: less(self.channel_losses, earlier.channel_losses),
-            outage_losses: less(self.outage_losses, earlier.outage_losses),
-        }
-    }
-}
-
 impl Interval<'_> {
     /// Where it begins.
     #[must_use]
@@ -183,7 +130,7 @@ impl Interval<'_> {
                 .unwrap_or_default(),
             State::Everything => {
                 let crossing = self.outcome.crossings.get(crossing);
-                crossing.map(|c| c.counts).unwrap_or_default()
+                crossing.map(FlowLinkStats::counts).unwrap_or_default()
             }
         };
         at(self.after).since(&at(self.before))

@@ -1,18 +1,14 @@
 //! The JSON of an outcome: the names and units of the tables' columns, in
 //! their order.
 
-use crate::columns::{FLOW, Field, LINK, RUN, Run, SAMPLE, Sample, SampleRow};
-use crate::crossing_columns::{CROSSING, CROSSING_MARK, FLOW_MARK};
-use crate::leg_columns::LEG;
-use crate::middlebox_columns::MIDDLEBOX;
-use crate::rows::Fields;
-use crate::{Checkpoint, FlowLinkStats, FlowOutcome, FlowSeries, LinkOutcome, Outcome, Value};
-use bentpipe_units::Bytes;
+use crate::columns::Run;
+use crate::record::{Fields, Names, Part};
+use crate::series::SampleRow;
+use crate::{Checkpoint, FlowOutcome, FlowSeries, LinkOutcome, Outcome, RunInfo, Value};
 use serde::de::Error as _;
-use serde::ser::{SerializeMap, SerializeSeq};
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
-use std::collections::HashMap;
 
 impl Serialize for Value {
     /// JSON has no infinity: it becomes null, as what is missing does.
@@ -32,186 +28,109 @@ impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let run = &Run::of(self);
         let mut map = to.serialize_map(None)?;
-        for field in &RUN {
-            map.serialize_entry(field.name, &field.get(run, &()))?;
-        }
+        entries(&mut map, run, &run.info(), |_, _| true)?;
         map.serialize_entry("total_goodput_bps", &self.total_goodput().bps())?;
-        map.serialize_entry(
-            "flows",
-            &Parts {
-                run,
-                parts: &self.flows,
-                fields: &FLOW,
-            },
-        )?;
-        map.serialize_entry(
-            "links",
-            &Parts {
-                run,
-                parts: &self.links,
-                fields: &LINK,
-            },
-        )?;
+        map.serialize_entry("flows", &List(run, &self.flows))?;
+        map.serialize_entry("links", &List(run, &self.links))?;
         if !self.middleboxes.is_empty() {
-            let (parts, fields) = (&self.middleboxes, &MIDDLEBOX);
-            map.serialize_entry("middleboxes", &Parts { run, parts, fields })?;
+            map.serialize_entry("middleboxes", &List(run, &self.middleboxes))?;
         }
         if !self.crossings.is_empty() {
-            map.serialize_entry(
-                "crossings",
-                &Parts {
-                    run,
-                    parts: &self.crossings,
-                    fields: &CROSSING,
-                },
-            )?;
+            map.serialize_entry("crossings", &List(run, &self.crossings))?;
         }
         if !self.legs.is_empty() {
-            map.serialize_entry(
-                "legs",
-                &Parts {
-                    run,
-                    parts: &self.legs,
-                    fields: &LEG,
-                },
-            )?;
+            map.serialize_entry("legs", &List(run, &self.legs))?;
         }
         if !self.checkpoints.is_empty() {
-            let checkpoints: Vec<_> = self
-                .checkpoints
-                .iter()
-                .map(|mark| MarkParts { run, mark })
-                .collect();
-            map.serialize_entry("marks", &checkpoints)?;
+            let checkpoints = self.checkpoints.iter().map(|c| AtCheckpoint(run, c));
+            map.serialize_entry("marks", &checkpoints.collect::<Vec<_>>())?;
         }
         if !self.series.is_empty() {
-            let series: Vec<_> = self
-                .series
-                .iter()
-                .map(|series| Series { run, series })
-                .collect();
-            map.serialize_entry("series", &series)?;
+            let series = self.series.iter().map(|s| Series(run, s));
+            map.serialize_entry("series", &series.collect::<Vec<_>>())?;
         }
         map.end()
     }
 }
 
-/// A list of objects with the same fields.
-struct Parts<'a, T: 'static> {
-    run: &'a Run<'a>,
-    parts: &'a [T],
-    fields: &'static [Field<T>],
+/// Writes those columns of a part that `takes` accepts as entries of an object.
+fn entries<M: SerializeMap>(
+    map: &mut M,
+    run: &Run<'_>,
+    part: &impl Part,
+    takes: impl Fn(&str, &Value) -> bool,
+) -> Result<(), M::Error> {
+    let mut result = Ok(());
+    part.each_value(run, &mut |name, value| {
+        if result.is_ok() && takes(name, &value) {
+            result = map.serialize_entry(name, &value);
+        }
+    });
+    result
 }
 
-impl<T> Serialize for Parts<'_, T> {
+/// An object for each part.
+struct List<'a, T>(&'a Run<'a>, &'a [T]);
+
+impl<T: Part> Serialize for List<'_, T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut list = to.serialize_seq(Some(self.parts.len()))?;
-        for part in self.parts {
-            list.serialize_element(&Part {
-                run: self.run,
-                part,
-                fields: self.fields,
-                skip_missing: false,
-            })?;
-        }
-        list.end()
+        to.collect_seq(self.1.iter().map(|part| Object(self.0, part)))
     }
 }
 
-struct Part<'a, T: 'static> {
-    run: &'a Run<'a>,
-    part: &'a T,
-    fields: &'static [Field<T>],
-    skip_missing: bool,
-}
+struct Object<'a, T>(&'a Run<'a>, &'a T);
 
-impl<T> Serialize for Part<'_, T> {
+impl<T: Part> Serialize for Object<'_, T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
-        for field in self.fields {
-            let value = field.get(self.run, self.part);
-            if !(self.skip_missing && value.is_missing()) {
-                map.serialize_entry(field.name, &value)?;
-            }
-        }
+        entries(&mut map, self.0, self.1, |_, _| true)?;
         map.end()
     }
 }
 
-/// A mark: its time, then its flows and crossings in the outcome's order.
-struct MarkParts<'a> {
-    run: &'a Run<'a>,
-    mark: &'a Checkpoint,
-}
+/// A checkpoint: its time, then its flows and crossings in the outcome's order.
+struct AtCheckpoint<'a>(&'a Run<'a>, &'a Checkpoint);
 
-impl Serialize for MarkParts<'_> {
+impl Serialize for AtCheckpoint<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let (run, mark) = (self.run, self.mark);
+        let AtCheckpoint(run, checkpoint) = self;
         let mut map = to.serialize_map(None)?;
-        map.serialize_entry("at_ns", &mark.at.as_nanos())?;
-        let (parts, fields) = (&mark.flows, &FLOW_MARK);
-        map.serialize_entry("flows", &Parts { run, parts, fields })?;
-        let (parts, fields) = (&mark.crossings, &CROSSING_MARK);
-        map.serialize_entry("crossings", &Parts { run, parts, fields })?;
+        map.serialize_entry("at_ns", &checkpoint.at.as_nanos())?;
+        map.serialize_entry("flows", &List(run, &checkpoint.flows))?;
+        map.serialize_entry("crossings", &List(run, &checkpoint.crossings))?;
         map.end()
     }
 }
 
-struct Series<'a> {
-    run: &'a Run<'a>,
-    series: &'a FlowSeries,
-}
+/// The series of a flow: a list for each kind of sample.
+struct Series<'a>(&'a Run<'a>, &'a FlowSeries);
 
 impl Serialize for Series<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let sender = self.series.sender.iter();
-        let sender = sender.map(|s| SampleRow {
-            at: s.at,
-            sample: Sample::Sender(*s),
-        });
-        let delivered = rows(&self.series.delivered, Sample::Delivered);
-        let sent = rows(&self.series.sent, Sample::Sent);
-        let held = rows(&self.series.held, Sample::Held);
+        let Series(run, series) = self;
         let mut map = to.serialize_map(None)?;
-        map.serialize_entry("flow", &self.series.flow)?;
-        for (name, rows) in [
-            ("sender", sender.collect()),
-            ("delivered", delivered),
-            ("sent", sent),
-            ("held", held),
-        ] {
+        map.serialize_entry("flow", &series.flow)?;
+        for (name, rows) in series.by_kind() {
             if name == "held" && rows.is_empty() {
                 continue;
             }
-            let parts: Vec<_> = rows.iter().map(|row| self.part(row)).collect();
-            map.serialize_entry(name, &parts)?;
+            let rows = rows.iter().map(|row| SampleObject(run, row));
+            map.serialize_entry(name, &rows.collect::<Vec<_>>())?;
         }
         map.end()
     }
 }
 
-fn rows(samples: &[(bentpipe_units::Time, Bytes)], sample: fn(Bytes) -> Sample) -> Vec<SampleRow> {
-    samples
-        .iter()
-        .map(|&(at, n)| SampleRow {
-            at,
-            sample: sample(n),
-        })
-        .collect()
-}
+/// A sample: what is missing is left out, and the kind, which names the list.
+struct SampleObject<'a>(&'a Run<'a>, &'a SampleRow);
 
-impl<'a> Series<'a> {
-    /// All fields but the first, which names the list that the sample is in.
-    fn part(&self, row: &'a SampleRow) -> Part<'a, SampleRow>
-    where
-        Self: 'a,
-    {
-        Part {
-            run: self.run,
-            part: row,
-            fields: &SAMPLE[1..],
-            skip_missing: true,
-        }
+impl Serialize for SampleObject<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        entries(&mut map, self.0, self.1, |name, value| {
+            name != "sample" && !value.is_missing()
+        })?;
+        map.end()
     }
 }
 
@@ -220,21 +139,21 @@ impl<'de> Deserialize<'de> for Outcome {
     /// and long. Derived metrics are not read but computed again.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Outcome, D::Error> {
         let map = Map::<String, Json>::deserialize(from)?;
-        let get = |name: &str| value(map.get(name));
-        let run = Fields(&get);
         let outcome = || -> Result<Outcome, String> {
-            let flows = parts(&map, "flows", |f| f.flow())?;
-            let links = parts(&map, "links", |f| f.link())?;
-            let names = Names::of(&flows, &links);
+            let run = RunInfo::read(&Fields::new(&|name| value(map.get(name))))?;
+            let none = Names::default();
+            let flows: Vec<FlowOutcome> = parts(&map, "flows", &none)?;
+            let links: Vec<LinkOutcome> = parts(&map, "links", &none)?;
+            let names = Names::new(flows.iter().map(|f| &f.name), links.iter().map(|l| &l.name));
             Ok(Outcome {
-                scenario: run.text("scenario")?,
-                seed: run.count("seed")?,
-                ended_at: run.time("ended_at_ns")?,
-                events: run.count("events")?,
-                packet_hops: run.count("packet_hops")?,
-                middleboxes: some_parts(&map, "middleboxes", |f| f.middlebox())?,
-                crossings: some_parts(&map, "crossings", |f| names.crossing(f))?,
-                legs: some_parts(&map, "legs", |f| f.leg(names.flow(f)?))?,
+                scenario: run.scenario,
+                seed: run.seed,
+                ended_at: run.ended_at,
+                events: run.events,
+                packet_hops: run.packet_hops,
+                middleboxes: some_parts(&map, "middleboxes", &names)?,
+                crossings: some_parts(&map, "crossings", &names)?,
+                legs: some_parts(&map, "legs", &names)?,
                 checkpoints: checkpoints(&map)?,
                 flows,
                 links,
@@ -245,31 +164,25 @@ impl<'de> Deserialize<'de> for Outcome {
     }
 }
 
-fn parts<T>(
-    map: &Map<String, Json>,
-    name: &str,
-    read: impl Fn(&Fields<'_>) -> Result<T, String>,
-) -> Result<Vec<T>, String> {
+fn parts<T: Part>(map: &Map<String, Json>, name: &str, names: &Names) -> Result<Vec<T>, String> {
     let list = map.get(name).and_then(Json::as_array);
     let list = list.ok_or_else(|| format!("`{name}` is not a list"))?;
-    list.iter()
-        .enumerate()
-        .map(|(i, part)| {
-            let get = |field: &str| value(part.get(field));
-            read(&Fields(&get)).map_err(|e| format!("{name}[{i}]: {e}"))
-        })
-        .collect()
+    let part = |(i, part): (usize, &Json)| {
+        let get = |field: &str| value(part.get(field));
+        T::read(&Fields::with(&get, names)).map_err(|e| format!("{name}[{i}]: {e}"))
+    };
+    list.iter().enumerate().map(part).collect()
 }
 
 /// The same for a list that is left out where it is empty.
-fn some_parts<T>(
+fn some_parts<T: Part>(
     map: &Map<String, Json>,
     name: &str,
-    read: impl Fn(&Fields<'_>) -> Result<T, String>,
+    names: &Names,
 ) -> Result<Vec<T>, String> {
     match map.get(name) {
         None => Ok(Vec::new()),
-        Some(_) => parts(map, name, read),
+        Some(_) => parts(map, name, names),
     }
 }
 
@@ -278,58 +191,19 @@ fn checkpoints(map: &Map<String, Json>) -> Result<Vec<Checkpoint>, String> {
         return Ok(Vec::new());
     };
     let list = list.as_array().ok_or("`marks` is not a list")?;
-    list.iter()
-        .enumerate()
-        .map(|(i, mark)| {
-            let mark = mark.as_object().ok_or(format!("marks[{i}] is no object"))?;
-            let read = || -> Result<Checkpoint, String> {
-                Ok(Checkpoint {
-                    at: Fields(&|name| value(mark.get(name))).time("at_ns")?,
-                    flows: parts(mark, "flows", |f| f.flow_counts())?,
-                    crossings: parts(mark, "crossings", |f| f.crossing())?,
-                })
-            };
-            read().map_err(|e| format!("marks[{i}]: {e}"))
-        })
-        .collect()
-}
-
-/// Where each flow and link stands.
-struct Names {
-    flows: HashMap<String, usize>,
-    links: HashMap<String, usize>,
-}
-
-impl Names {
-    fn of(flows: &[FlowOutcome], links: &[LinkOutcome]) -> Names {
-        let places = |names: &mut dyn Iterator<Item = &String>| {
-            let names = names.enumerate().map(|(i, name)| (name.clone(), i));
-            names.collect()
+    let checkpoint = |(i, mark): (usize, &Json)| {
+        let mark = mark.as_object().ok_or(format!("marks[{i}] is no object"))?;
+        let names = Names::default();
+        let read = || -> Result<Checkpoint, String> {
+            Ok(Checkpoint {
+                at: Fields::new(&|name| value(mark.get(name))).get("at_ns")?,
+                flows: parts(mark, "flows", &names)?,
+                crossings: parts(mark, "crossings", &names)?,
+            })
         };
-        Names {
-            flows: places(&mut flows.iter().map(|f| &f.name)),
-            links: places(&mut links.iter().map(|l| &l.name)),
-        }
-    }
-
-    fn crossing(&self, fields: &Fields<'_>) -> Result<FlowLinkStats, String> {
-        Ok(FlowLinkStats {
-            flow: self.flow(fields)?,
-            link: place(fields, "link", &self.links)?,
-            counts: fields.crossing()?,
-        })
-    }
-
-    fn flow(&self, fields: &Fields<'_>) -> Result<usize, String> {
-        place(fields, "flow", &self.flows)
-    }
-}
-
-/// Where the flow or link stands that `fields` name.
-fn place(fields: &Fields<'_>, what: &str, known: &HashMap<String, usize>) -> Result<usize, String> {
-    let name = fields.text(what)?;
-    let place = known.get(&name).copied();
-    place.ok_or_else(|| format!("`{what}` names no {what} of the run: `{name}`"))
+        read().map_err(|e| format!("marks[{i}]: {e}"))
+    };
+    list.iter().enumerate().map(checkpoint).collect()
 }
 
 /// A JSON value as a cell. What no cell can hold becomes text, which no

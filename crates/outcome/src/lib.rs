@@ -17,23 +17,22 @@
 //! Final files are whole or absent ([`WholeFile`]), and none holds a time of
 //! day: the same outcome gives the same bytes.
 
+mod cell;
 mod columns;
-mod crossing_columns;
 mod csv_file;
 mod error;
 mod interval;
 mod journal;
 mod json;
-mod leg_columns;
 mod metrics;
-mod middlebox_columns;
 mod model;
 mod packet;
 mod parquet_file;
 mod pcapng;
 mod provenance;
 mod qlog;
-mod rows;
+mod record;
+mod series;
 mod table;
 mod value;
 mod whole_file;
@@ -51,7 +50,7 @@ pub use packet::{
 pub use pcapng::{Capture, CaptureError, Interface};
 pub use provenance::Provenance;
 pub use qlog::{QlogSettings, write_qlog};
-pub use rows::{CrossingRow, LinkRow, MiddleboxRow, RunRow};
-pub use table::{Format, Table, TableWriter, write_table};
+pub use record::{Metric, Part, Quantity, Together};
+pub use table::{Format, Row, Table, TableWriter, rows, write_table};
 pub use value::{Kind, Value};
 pub use whole_file::{WholeFile, remove_leftovers, write_whole};

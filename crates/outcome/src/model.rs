@@ -1,10 +1,12 @@
 //! What a run yields, whoever ran it: per-flow and per-link results and time
 //! series.
 
-use bentpipe_units::{Bytes, Duration, Rate, Time};
+use crate::metrics::share_of_total;
+use crate::record::record;
+use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 
 /// The result of one run of one scenario with one seed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct Outcome {
     /// Name of the scenario.
     pub scenario: String,
@@ -22,285 +24,299 @@ pub struct Outcome {
     pub links: Vec<LinkOutcome>,
     /// One entry per middlebox, in the scenario's order.
     pub middleboxes: Vec<MiddleboxOutcome>,
-    /// What each flow did to each link on its way: by flow, then along its way
-    /// forth and back. Flows that are computed, not simulated, have none.
+    /// What each flow did to each link on its path: by flow, then along its
+    /// path forth and back. Flows that are computed, not simulated, have none.
     pub crossings: Vec<FlowLinkStats>,
     /// The legs of the flows that split-connection PEPs split: by flow, then
     /// from its sender on.
     pub legs: Vec<LegOutcome>,
     /// What had been counted at the times that were asked for, in their order;
-    /// of those after the end there is none.
+    /// times after the end of the run have no entry.
     pub checkpoints: Vec<Checkpoint>,
     /// Time series, where they were asked for.
     pub series: Vec<FlowSeries>,
 }
 
-/// What one flow did. The sender's counts of a split flow, from what was sent
-/// to the acknowledgements received, are sums over its legs; its RTTs and window
-/// are those of its first leg.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FlowOutcome {
-    /// Name of the flow.
-    pub name: String,
-    /// Name of its transport; `udp` for datagrams.
-    pub transport: String,
-    /// When it started.
-    pub started_at: Time,
-    /// Time from the start (by the scenario's handshake rule) to the last
-    /// acknowledgement received; `None` if it did not finish. Of a split flow,
-    /// whose acknowledgements come from a PEP: until its receiver has
-    /// everything.
-    pub transfer_time: Option<Duration>,
-    /// Payload bytes that the application was to send; `None` without end.
-    pub offered: Option<Bytes>,
-    /// Payload bytes delivered in order to the receiving application.
-    pub delivered: Bytes,
-    /// Payload bytes acknowledged to the sender.
-    pub acknowledged: Bytes,
-    /// When the first payload was delivered.
-    pub first_delivery_at: Option<Time>,
-    /// When the last payload was delivered.
-    pub last_delivery_at: Option<Time>,
-    /// Payload bytes sent, retransmissions included.
-    pub sent: Bytes,
-    /// Data packets sent, retransmissions included.
-    pub packets_sent: u64,
-    /// Data packets sent again.
-    pub retransmissions: u64,
-    /// Data packets sent again that had arrived already.
-    pub spurious_retransmissions: u64,
-    /// Low-priority probes sent (TCP-Peach); they are not among the data packets.
-    pub probes_sent: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Times that fast recovery began.
-    pub recoveries: u64,
-    /// Times that a loss, an ECN echo or a timeout made the congestion window
-    /// smaller; without those that were undone. They end a congestion epoch.
-    pub reductions: u64,
-    /// Acknowledgements received by the sender.
-    pub acks_received: u64,
-    /// Packets of this flow that a full queue dropped, both directions.
-    pub queue_drops: u64,
-    /// Packets of this flow that a channel lost, both directions.
-    pub channel_losses: u64,
-    /// Packets of this flow that were lost because a link was down or their
-    /// route ended, both directions.
-    pub outage_losses: u64,
-    /// Packets of this flow that were sent while there was no route, both
-    /// directions.
-    pub no_route_losses: u64,
-    /// What a reader of pages has seen; `None` for other applications.
-    pub pages: Option<PageOutcome>,
-    /// Smallest RTT sample.
-    pub min_rtt: Option<Duration>,
-    /// Mean of the RTT samples.
-    pub mean_rtt: Option<Duration>,
-    /// Largest congestion window, segments.
-    pub max_cwnd: f64,
+record! {
+    /// What every row of a table says of its run.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct RunInfo {
+        /// Name of the scenario.
+        label scenario: String;
+        /// Seed of the run.
+        label seed: u64;
+        /// When the run ended.
+        label ended_at: Time as "ended_at_ns";
+        /// Events executed.
+        gauge events: u64;
+        /// Packets that finished crossing a link.
+        gauge packet_hops: u64;
+        /// Fairness of the goodputs of the run's flows: Jain's index.
+        derived jain_index: Option<f64> = |run, _| run.jain_index;
+    }
 }
 
-/// The pages of one reader. The time of a page counts from the request (its
-/// handshake included, where there is one) to the last byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PageOutcome {
-    /// Pages that arrived in whole.
-    pub completed: u64,
-    /// Their mean time.
-    pub mean_time: Option<Duration>,
-    /// The time that 95% of them did not exceed.
-    pub p95_time: Option<Duration>,
+record! {
+    /// What one flow did. The sender's counts of a split flow, from what was sent
+    /// to the acknowledgements received, are sums over its legs; its RTTs and window
+    /// are those of its first leg.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct FlowOutcome counters FlowCounts {
+        /// Name of the flow.
+        label name: String as "flow";
+        /// Name of its transport; `udp` for datagrams.
+        label transport: String;
+        /// When it started.
+        label started_at: Time as "started_at_ns";
+        /// From the start (by the scenario's handshake rule) to the last
+        /// acknowledgement received; empty if it did not finish. Of a split flow,
+        /// whose acknowledgements come from a PEP: until its receiver has
+        /// everything.
+        gauge transfer_time: Option<Duration> as "transfer_time_s" => mean transfer_time / time;
+        /// Payload delivered over the transfer time, or over start to end of the run.
+        derived goodput_bps: Rate = |run, flow| run.goodput(flow);
+        /// Payload sent over the same time, retransmissions included.
+        derived throughput_bps: Rate = |run, flow| flow.throughput(run.ended_at);
+        /// Share of the run's goodput.
+        derived goodput_share: Option<Ratio> =
+            |run, flow| share_of_total(run.goodput(flow), run.total_goodput);
+        /// Payload bytes that the application was to send; empty without end.
+        label offered: Option<Bytes> as "offered_bytes";
+        /// Payload bytes delivered in order to the receiving application.
+        counter delivered: Bytes as "delivered_bytes" => sum delivered;
+        /// Payload bytes acknowledged to the sender.
+        gauge acknowledged: Bytes as "acknowledged_bytes";
+        /// When the first payload was delivered.
+        gauge first_delivery_at: Option<Time> as "first_delivery_at_ns";
+        /// When the last payload was delivered.
+        gauge last_delivery_at: Option<Time> as "last_delivery_at_ns";
+        /// Payload bytes sent, retransmissions included.
+        counter sent: Bytes as "sent_bytes";
+        /// Data packets sent, retransmissions included.
+        counter packets_sent: u64 => sum packets_sent;
+        /// Data packets sent again.
+        counter retransmissions: u64 => sum retransmissions;
+        /// Data packets sent again that had arrived already.
+        gauge spurious_retransmissions: u64 => sum spurious_retransmissions;
+        /// Share of the data packets sent that were sent again.
+        derived retransmission_share: Ratio = |_, flow| flow.retransmission_share();
+        /// Low-priority probes sent (TCP-Peach), not among the data packets.
+        gauge probes_sent: u64 => sum probes_sent;
+        /// Retransmission timeouts.
+        counter timeouts: u64 => sum timeouts;
+        /// Times that fast recovery began.
+        gauge recoveries: u64 => sum recoveries;
+        /// Times that a loss, an ECN echo or a timeout made the congestion window
+        /// smaller, without those that were undone. They end a congestion epoch.
+        counter reductions: u64 => sum reductions;
+        /// Acknowledgements received by the sender.
+        gauge acks_received: u64 => sum acks_received;
+        /// Packets of the flow that full queues dropped, both directions.
+        counter queue_drops: u64 => sum drops / queue_drops;
+        /// Packets of the flow that channels lost, both directions.
+        counter channel_losses: u64 => sum channel_losses;
+        /// Packets of the flow that were lost because a link was down or their
+        /// route ended, both directions.
+        counter outage_losses: u64 = 0 => sum outage_losses;
+        /// Packets of the flow that were sent while there was no route, both
+        /// directions.
+        counter no_route_losses: u64 = 0 => sum no_route_losses;
+        /// What a reader of pages has seen; `None` for other applications.
+        part pages: Option<PageOutcome>;
+        /// Smallest RTT sample.
+        gauge min_rtt: Option<Duration> as "min_rtt_ns" => mean min_rtt;
+        /// Mean of the RTT samples.
+        gauge mean_rtt: Option<Duration> as "mean_rtt_ns" => mean mean_rtt;
+        /// Largest congestion window.
+        gauge max_cwnd: f64 as "max_cwnd_segments" => max max_cwnd;
+        /// Share of the payload offered that was delivered; empty without end.
+        derived completion: Option<Ratio> = |_, flow| flow.completion();
+    }
 }
 
-/// What one link did.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LinkOutcome {
-    /// Name of the link.
-    pub name: String,
-    /// Its rate.
-    pub rate: Rate,
-    /// Packets handed to it.
-    pub offered_packets: u64,
-    /// Packets that left it at the far end.
-    pub delivered_packets: u64,
-    /// Bytes that left it at the far end, framing not counted.
-    pub delivered_bytes: Bytes,
-    /// Packets that its queue dropped, early and forced.
-    pub queue_drops: u64,
-    /// Those of them that were dropped early, to signal congestion.
-    pub early_drops: u64,
-    /// Packets that its queue marked instead of dropping them.
-    pub marks: u64,
-    /// Packets that its channel lost.
-    pub channel_losses: u64,
-    /// Packets that were lost because it was down or its route ended.
-    pub outage_losses: u64,
-    /// Transmissions that met another one on the medium that the link shares,
-    /// and requests for slots that did; zero where it shares none, as below.
-    pub collisions: u64,
-    /// Requests for slots of the medium.
-    pub requests: u64,
-    /// Slots of the medium that it used and had not asked for.
-    pub free_slots: u64,
-    /// Slots of the medium that it was given on request.
-    pub demand_slots: u64,
-    /// Share of the run's time that its transmitter was busy, 0 to 1.
-    pub utilisation: f64,
-    /// Packets that waited, on the mean over the time of the run.
-    pub mean_queue_packets: f64,
-    /// Most packets that waited at once.
-    pub max_queue_packets: u64,
-    /// Most bytes that waited at once.
-    pub max_queue_bytes: Bytes,
-    /// Mean waiting time of packets in the queue.
-    pub mean_queueing_delay: Duration,
-    /// 95th percentile of the waiting time that a packet arriving at a random
-    /// instant of the run would have met: what others feel.
-    pub p95_queueing_delay: Duration,
+record! {
+    /// The pages of one reader. The time of a page counts from the request (its
+    /// handshake included, where there is one) to the last byte.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct PageOutcome {
+        /// Pages that a reader got in whole.
+        gauge completed: u64 as "pages" => sum pages;
+        /// Mean time from the request for a page to its last byte.
+        gauge mean_time: Option<Duration> as "mean_page_time_ns" => mean page_time;
+        /// Time that 95% of a reader's pages did not exceed.
+        gauge p95_time: Option<Duration> as "p95_page_time_ns" => mean p95_page_time;
+    }
 }
 
-/// What one middlebox did.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct MiddleboxOutcome {
-    /// Name of the box.
-    pub name: String,
-    /// What it is, by the name of a scenario.
-    pub kind: String,
-    /// Packets that came to it.
-    pub seen_packets: u64,
-    /// Data packets that it put into its cache.
-    pub cached_packets: u64,
-    /// Data packets that it did not: the cache was full, or the queue behind.
-    pub overflow_packets: u64,
-    /// Packets that it sent again.
-    pub local_retransmissions: u64,
-    /// Times that its own timer made it send a packet again.
-    pub local_timeouts: u64,
-    /// Acknowledgements that ended at it.
-    pub suppressed_acks: u64,
-    /// Acknowledgements that it sent itself.
-    pub own_acks: u64,
+record! {
+    /// What one link did.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct LinkOutcome {
+        /// Name of the link.
+        label name: String as "link";
+        /// Rate of the link.
+        label rate: Rate as "rate_bps" => one link_rate;
+        /// Packets handed to it.
+        gauge offered_packets: u64;
+        /// Packets that left it at the far end.
+        gauge delivered_packets: u64;
+        /// Bytes that left it at the far end, framing not counted.
+        gauge delivered_bytes: Bytes;
+        /// Bytes that left it over the length of the run.
+        derived throughput_bps: Rate = |run, link| link.throughput(run.ended_at);
+        /// Packets that the queue dropped, early and forced.
+        gauge queue_drops: u64 => sum link_drops;
+        /// Those of them that were dropped early, to signal congestion.
+        gauge early_drops: u64;
+        /// Packets that its queue marked (ECN) instead of dropping them.
+        gauge marks: u64;
+        /// Packets that the channel lost.
+        gauge channel_losses: u64 => sum link_losses;
+        /// Packets that were lost because the link was down or its route ended.
+        gauge outage_losses: u64 = 0 => sum link_outage_losses;
+        /// Transmissions of the link that met others on its medium, and requests
+        /// for slots that did. Zero where it shares no medium, as the next three.
+        gauge collisions: u64 = 0 => sum collisions;
+        /// Requests of the link for slots of its medium.
+        gauge requests: u64 = 0 => sum requests;
+        /// Slots of its medium that the link used and had not asked for.
+        gauge free_slots: u64 = 0 => sum free_slots;
+        /// Slots of its medium that the link was given on request.
+        gauge demand_slots: u64 = 0 => sum demand_slots;
+        /// Share of the time that the transmitter was busy.
+        gauge utilisation: f64 => one utilisation;
+        /// Packets that waited, on the mean over the time of the run.
+        gauge mean_queue_packets: f64;
+        /// Most packets that waited at once.
+        gauge max_queue_packets: u64 => max max_queue;
+        /// Most bytes that waited at once.
+        gauge max_queue_bytes: Bytes => max max_queue_bytes;
+        /// Mean waiting time of packets in the queue, and for a medium.
+        gauge mean_queueing_delay: Duration as "mean_queueing_delay_ns"
+            => mean mean_queueing_delay;
+        /// 95th percentile of the waiting time that a packet arriving at a random
+        /// instant of the run would have met.
+        gauge p95_queueing_delay: Duration as "p95_queueing_delay_ns" => one p95_queueing_delay;
+    }
 }
 
-/// What one flow did to one link on its way, data and acknowledgements alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlowLinkStats {
-    /// Index of the flow in [`Outcome::flows`].
-    pub flow: usize,
-    /// Index of the link in [`Outcome::links`].
-    pub link: usize,
-    /// What was counted.
-    pub counts: FlowLinkCounts,
+record! {
+    /// What one middlebox did.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct MiddleboxOutcome {
+        /// Name of the box.
+        label name: String as "middlebox";
+        /// What it is, by the name of a scenario.
+        label kind: String as "middlebox_kind";
+        /// Packets that came to it.
+        gauge seen_packets: u64;
+        /// Data packets that it put into its cache.
+        gauge cached_packets: u64;
+        /// Data packets that it did not cache: the cache was full, or the queue behind.
+        gauge overflow_packets: u64;
+        /// Packets that it sent again.
+        gauge local_retransmissions: u64;
+        /// Times that its own timer made it send a packet again.
+        gauge local_timeouts: u64;
+        /// Acknowledgements that ended at it.
+        gauge suppressed_acks: u64;
+        /// Acknowledgements that it sent itself.
+        gauge own_acks: u64;
+    }
 }
 
-/// What one leg of a split flow did. Data go from the flow's sender to its
-/// receiver; what goes the other way, such as requests, is not counted.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct LegOutcome {
-    /// Index of the flow in [`Outcome::flows`].
-    pub flow: usize,
-    /// Which leg of it: 0 begins at its sender.
-    pub leg: usize,
-    /// Its ends, `A > B`.
-    pub nodes: String,
-    /// Name of its transport.
-    pub transport: String,
-    /// Time from the start, by the scenario's handshake rule, to the
-    /// acknowledgement of the last byte; `None` if that did not come. For leg
-    /// 0 it is when the sender believes the transfer complete; the flow's
-    /// [`FlowOutcome::transfer_time`] is when the receiver has it.
-    pub acknowledged_after: Option<Duration>,
-    /// Payload bytes delivered in order at its end.
-    pub delivered: Bytes,
-    /// Payload bytes acknowledged to its sender.
-    pub acknowledged: Bytes,
-    /// Payload bytes sent, retransmissions included.
-    pub sent: Bytes,
-    /// Data packets sent, retransmissions included.
-    pub packets_sent: u64,
-    /// Data packets sent again.
-    pub retransmissions: u64,
-    /// Data packets sent again that had arrived already.
-    pub spurious_retransmissions: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Times that fast recovery began.
-    pub recoveries: u64,
-    /// Times that the congestion window was reduced.
-    pub reductions: u64,
-    /// Smallest RTT sample.
-    pub min_rtt: Option<Duration>,
-    /// Mean of the RTT samples.
-    pub mean_rtt: Option<Duration>,
-    /// Largest congestion window, segments.
-    pub max_cwnd: f64,
-    /// Most bytes in the relay before this leg, those that the leg had not
-    /// acknowledged included; zero for leg 0.
-    pub max_held: Bytes,
-    /// The same on the mean over time, from the first byte on.
-    pub mean_held: Bytes,
-    /// Most bytes that had arrived at that relay and waited for room in it.
-    pub max_waiting: Bytes,
+record! {
+    /// What one flow did to one link on its path, data and acknowledgements
+    /// alike. What was offered and is neither delivered nor lost waits, is in
+    /// transmission or propagates.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct FlowLinkStats counters FlowLinkCounts {
+        /// Index of the flow in [`Outcome::flows`].
+        flow flow: usize;
+        /// Index of the link in [`Outcome::links`].
+        link link: usize;
+        /// Packets of the flow that were handed to the link.
+        counter offered_packets: u64;
+        /// Bytes of those whose transmission has ended, lost by the channel or
+        /// not: payload, headers and the link's framing.
+        counter transmitted: Bytes as "transmitted_bytes";
+        /// Packets that left the link at the far end.
+        counter delivered_packets: u64;
+        /// Bytes that left the link at the far end, framing not counted.
+        counter delivered: Bytes as "delivered_bytes";
+        /// Packets that the queue dropped.
+        counter queue_drops: u64 => sum drops;
+        /// Packets that the channel lost.
+        counter channel_losses: u64 => sum channel_losses;
+        /// Packets that were lost because the link was down or its route ended.
+        counter outage_losses: u64 = 0 => sum outage_losses;
+        /// Bytes transmitted over what the link could carry during the run.
+        derived wire_share: Option<f64> =
+            |run, stats| run.whole().wire_share(&stats.counts(), stats.link);
+    }
 }
 
-/// Packets of one flow at one link, by a time of the run. What was offered and
-/// is neither delivered nor lost waits, is in transmission or propagates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowLinkCounts {
-    /// Packets handed to the link.
-    pub offered_packets: u64,
-    /// Bytes of those whose transmission has ended, lost by the channel or
-    /// not: payload, headers and the link's framing.
-    pub transmitted: Bytes,
-    /// Packets that left the link at the far end.
-    pub delivered_packets: u64,
-    /// Bytes that left the link at the far end, framing not counted.
-    pub delivered: Bytes,
-    /// Packets that the queue dropped.
-    pub queue_drops: u64,
-    /// Packets that the channel lost.
-    pub channel_losses: u64,
-    /// Packets that were lost because the link was down or its route ended.
-    pub outage_losses: u64,
-}
-
-/// What a flow had done by a time of the run; the fields are those of
-/// [`FlowOutcome`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowCounts {
-    /// Payload bytes delivered in order.
-    pub delivered: Bytes,
-    /// Payload bytes sent, retransmissions included.
-    pub sent: Bytes,
-    /// Data packets sent, retransmissions included.
-    pub packets_sent: u64,
-    /// Data packets sent again.
-    pub retransmissions: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Times that the congestion window was reduced.
-    pub reductions: u64,
-    /// Packets of the flow that a full queue dropped, both directions.
-    pub queue_drops: u64,
-    /// Packets of the flow that a channel lost, both directions.
-    pub channel_losses: u64,
-    /// Packets of the flow that were lost because a link was down or their
-    /// route ended, both directions.
-    pub outage_losses: u64,
-    /// Packets of the flow that were sent while there was no route, both
-    /// directions.
-    pub no_route_losses: u64,
+record! {
+    /// What one leg of a split flow did. Data go from the flow's sender to its
+    /// receiver; what goes the other way, such as requests, is not counted.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct LegOutcome {
+        /// Index of the flow in [`Outcome::flows`].
+        flow flow: usize;
+        /// Which leg of it: 0 begins at its sender.
+        label leg: usize;
+        /// Its ends, `A > B`.
+        label nodes: String as "leg_nodes";
+        /// Name of its transport.
+        label transport: String;
+        /// Time from the start, by the scenario's handshake rule, to the
+        /// acknowledgement of the last byte; `None` if that did not come. For leg
+        /// 0 it is when the sender believes the transfer complete; the flow's
+        /// [`FlowOutcome::transfer_time`] is when the receiver has it.
+        gauge acknowledged_after: Option<Duration> as "acknowledged_after_s";
+        /// Payload bytes delivered in order at its end.
+        gauge delivered: Bytes as "delivered_bytes";
+        /// Payload bytes acknowledged to its sender.
+        gauge acknowledged: Bytes as "acknowledged_bytes";
+        /// Payload bytes sent, retransmissions included.
+        gauge sent: Bytes as "sent_bytes";
+        /// Data packets sent, retransmissions included.
+        gauge packets_sent: u64;
+        /// Data packets sent again.
+        gauge retransmissions: u64;
+        /// Data packets sent again that had arrived already.
+        gauge spurious_retransmissions: u64;
+        /// Retransmission timeouts.
+        gauge timeouts: u64;
+        /// Times that fast recovery began.
+        gauge recoveries: u64;
+        /// Times that the congestion window was reduced.
+        gauge reductions: u64;
+        /// Smallest RTT sample.
+        gauge min_rtt: Option<Duration> as "min_rtt_ns";
+        /// Mean of the RTT samples.
+        gauge mean_rtt: Option<Duration> as "mean_rtt_ns";
+        /// Largest congestion window.
+        gauge max_cwnd: f64 as "max_cwnd_segments";
+        /// Most bytes in the relay before this leg, those that the leg had not
+        /// acknowledged included; zero for leg 0.
+        gauge max_held: Bytes as "max_held_bytes";
+        /// The same on the mean over time, from the first byte on.
+        gauge mean_held: Bytes as "mean_held_bytes";
+        /// Most bytes that had arrived at that relay and waited for room in it.
+        gauge max_waiting: Bytes as "max_waiting_bytes";
+    }
 }
 
 /// What had been counted by a time of the run, everything at that instant
 /// included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// When.
+    /// The time.
     pub at: Time,
     /// One entry per flow.
     pub flows: Vec<FlowCounts>,
-    /// One entry per crossing.
+    /// One entry per element of [`Outcome::crossings`].
     pub crossings: Vec<FlowLinkCounts>,
 }
 
@@ -325,7 +341,7 @@ pub struct FlowSeries {
 /// The sender's state at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SenderSample {
-    /// When.
+    /// The time.
     pub at: Time,
     /// Congestion window, segments.
     pub cwnd: f64,

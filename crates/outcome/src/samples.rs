@@ -1,14 +1,16 @@
 //! Outcomes for this crate's tests.
 
 use super::*;
+use crate::record::{Fields, Part};
+use crate::value::{Kind, Value};
 use proptest::prelude::*;
+use std::collections::HashMap;
 
 /// A finished transfer of 3 MB in 12.5 s.
 pub(crate) fn flow(name: &str) -> FlowOutcome {
     FlowOutcome {
         name: name.to_owned(),
         transport: "newreno".to_owned(),
-        started_at: Time::ZERO,
         transfer_time: Some(Duration::from_millis(12_500)),
         offered: Some(Bytes::new(3_000_000)),
         delivered: Bytes::new(3_000_000),
@@ -17,21 +19,11 @@ pub(crate) fn flow(name: &str) -> FlowOutcome {
         last_delivery_at: Some(Time::from_nanos(12_244_500_000)),
         sent: Bytes::new(3_000_000),
         packets_sent: 2000,
-        retransmissions: 0,
-        spurious_retransmissions: 0,
-        probes_sent: 0,
-        timeouts: 0,
-        recoveries: 0,
-        reductions: 0,
         acks_received: 1000,
-        queue_drops: 0,
-        channel_losses: 0,
-        outage_losses: 0,
-        no_route_losses: 0,
-        pages: None,
         min_rtt: Some(Duration::from_millis(511)),
         mean_rtt: Some(Duration::from_nanos(600_500_000)),
         max_cwnd: 44.25,
+        ..FlowOutcome::default()
     }
 }
 
@@ -99,15 +91,11 @@ pub(crate) fn outcome() -> Outcome {
         crossings: vec![FlowLinkStats {
             flow: 0,
             link: 1,
-            counts: FlowLinkCounts {
-                offered_packets: 1000,
-                transmitted: Bytes::new(52_000),
-                delivered_packets: 1000,
-                delivered: Bytes::new(52_000),
-                queue_drops: 0,
-                channel_losses: 0,
-                outage_losses: 0,
-            },
+            offered_packets: 1000,
+            transmitted: Bytes::new(52_000),
+            delivered_packets: 1000,
+            delivered: Bytes::new(52_000),
+            ..FlowLinkStats::default()
         }],
         legs: Vec::new(),
         checkpoints: Vec::new(),
@@ -138,8 +126,7 @@ pub(crate) fn shared() -> Outcome {
     };
     let crossing = |flow, kilobytes| FlowLinkStats {
         flow,
-        link: 0,
-        counts: counts(kilobytes),
+        ..counts(kilobytes).into()
     };
     let unfinished = |name: &str, delivered, retransmissions| FlowOutcome {
         transfer_time: None,
@@ -171,98 +158,50 @@ pub(crate) fn shared() -> Outcome {
     }
 }
 
-fn instant() -> impl Strategy<Value = Time> {
-    any::<u64>().prop_map(Time::from_nanos)
-}
-
-fn span() -> impl Strategy<Value = Duration> {
-    (0..1_u64 << 51).prop_map(Duration::from_nanos)
-}
-
-fn size() -> impl Strategy<Value = Bytes> {
-    any::<u64>().prop_map(Bytes::new)
-}
-
 /// Names as people may write them: commas, quotes, line ends, all of Unicode.
 pub(crate) fn name() -> impl Strategy<Value = String> {
     proptest::string::string_regex("[a-z,\"\n\r\t ;'é𝄞\u{0}-]{1,12}").expect("a valid pattern")
 }
 
-prop_compose! {
-    /// Any flow at all.
-    pub(crate) fn any_flow()(
-        (name, transport) in (name(), name()),
-        (started_at, transfer_time) in (instant(), proptest::option::of(span())),
-        (offered, delivered, acknowledged) in (proptest::option::of(size()), size(), size()),
-        first_delivery_at in proptest::option::of(instant()),
-        last_delivery_at in proptest::option::of(instant()),
-        (counts, sent) in (any::<[u64; 12]>(), size()),
-        min_rtt in proptest::option::of(span()),
-        mean_rtt in proptest::option::of(span()),
-        max_cwnd in 0.0..1e9,
-    ) -> FlowOutcome {
-        FlowOutcome {
-            name, transport, started_at, transfer_time, offered, delivered, acknowledged,
-            first_delivery_at, last_delivery_at,
-            sent,
-            packets_sent: counts[0],
-            retransmissions: counts[1],
-            spurious_retransmissions: counts[2],
-            probes_sent: counts[11],
-            timeouts: counts[3],
-            recoveries: counts[4],
-            acks_received: counts[5],
-            queue_drops: counts[6],
-            channel_losses: counts[7],
-            reductions: counts[8],
-            outage_losses: counts[9],
-            no_route_losses: counts[10],
-            pages: (counts[0] % 2 == 1).then_some(crate::PageOutcome {
-                completed: counts[1],
-                mean_time: min_rtt,
-                p95_time: mean_rtt,
-            }),
-            min_rtt, mean_rtt, max_cwnd,
+/// Any record at all: what its columns read from any cells of their kinds.
+pub(crate) fn any_part<T: Part + std::fmt::Debug>() -> impl Strategy<Value = T> {
+    let cell = (any::<u64>(), 0.0..1e9_f64, name(), any::<bool>());
+    proptest::collection::vec(cell, 48).prop_map(|cells| {
+        let mut row: HashMap<&str, (Kind, Value)> = HashMap::new();
+        T::each_column(&mut |declared| {
+            let (whole, number, text, missing) = &cells[row.len() % cells.len()];
+            let cell = match declared.kind {
+                // What must not be missing is not: it is read again below.
+                _ if *missing => Value::Missing,
+                Kind::Text => Value::Text(text.clone()),
+                Kind::Integer => Value::Integer(*whole),
+                // Seconds come back to the nanosecond up to 26 days.
+                Kind::Number => Value::Number((*number % 2e6 * 1e3_f64).round() / 1e3),
+            };
+            row.insert(declared.column, (declared.kind, cell));
+        });
+        loop {
+            let get = |name: &str| row.get(name).map_or(Value::Missing, |cell| cell.1.clone());
+            match T::read(&Fields::new(&get)) {
+                Ok(part) => return part,
+                Err(what) => {
+                    let name = what.split('`').nth(1).expect("the error names the column");
+                    let (kind, cell) = row.get_mut(name).expect("the column is declared");
+                    *cell = match kind {
+                        Kind::Integer => Value::Integer(7),
+                        _ => Value::Number(0.5),
+                    };
+                }
+            }
         }
-    }
+    })
 }
 
 prop_compose! {
-    fn any_flow_counts()(n in any::<[u64; 10]>()) -> FlowCounts {
-        FlowCounts {
-            delivered: Bytes::new(n[0]),
-            sent: Bytes::new(n[1]),
-            packets_sent: n[2],
-            retransmissions: n[3],
-            timeouts: n[4],
-            reductions: n[5],
-            queue_drops: n[6],
-            channel_losses: n[7],
-            outage_losses: n[8],
-            no_route_losses: n[9],
-        }
-    }
-}
-
-prop_compose! {
-    fn any_crossing_counts()(n in any::<[u64; 7]>()) -> FlowLinkCounts {
-        FlowLinkCounts {
-            offered_packets: n[0],
-            transmitted: Bytes::new(n[1]),
-            delivered_packets: n[2],
-            delivered: Bytes::new(n[3]),
-            queue_drops: n[4],
-            channel_losses: n[5],
-            outage_losses: n[6],
-        }
-    }
-}
-
-prop_compose! {
-    fn any_mark()(
-        at in instant(),
-        flows in proptest::collection::vec(any_flow_counts(), 0..3),
-        crossings in proptest::collection::vec(any_crossing_counts(), 0..3),
+    fn any_checkpoint()(
+        at in any::<u64>().prop_map(Time::from_nanos),
+        flows in proptest::collection::vec(any_part(), 0..3),
+        crossings in proptest::collection::vec(any_part(), 0..3),
     ) -> Checkpoint {
         Checkpoint { at, flows, crossings }
     }
@@ -272,35 +211,26 @@ prop_compose! {
     /// Any outcome at all, without series.
     pub(crate) fn any_outcome()(
         scenario in name(),
-        (seed, events, packet_hops, ended_at) in (any::<u64>(), any::<u64>(), any::<u64>(), instant()),
-        flows in proptest::collection::vec(any_flow(), 1..4),
-        (counts, utilisation, mean) in (any::<[u64; 11]>(), 0.0..=1.0, 0.0..1e9),
-        crossing in proptest::option::of(any_crossing_counts()),
-        checkpoints in proptest::collection::vec(any_mark(), 0..2),
+        (seed, events, packet_hops, ended_at) in any::<(u64, u64, u64, u64)>(),
+        flows in proptest::collection::vec(any_part::<FlowOutcome>(), 1..4),
+        links in proptest::collection::vec(any_part::<LinkOutcome>(), 1..3),
+        middleboxes in proptest::collection::vec(any_part(), 0..2),
+        crossings in proptest::collection::vec(any_part(), 0..2),
+        legs in proptest::collection::vec(any_part(), 0..2),
+        checkpoints in proptest::collection::vec(any_checkpoint(), 0..2),
     ) -> Outcome {
-        // Flows of the same name cannot be told apart by it.
-        let mut flows = flows;
+        // Flows and links of the same name cannot be told apart by it.
+        let (mut flows, mut links) = (flows, links);
         for (i, flow) in flows.iter_mut().enumerate() {
             flow.name.push_str(&i.to_string());
         }
-        let crossings = crossing.map(|counts| FlowLinkStats { flow: 0, link: 0, counts });
-        let link = LinkOutcome {
-            offered_packets: counts[0],
-            delivered_packets: counts[1],
-            delivered_bytes: Bytes::new(counts[2]),
-            queue_drops: counts[3],
-            channel_losses: counts[4],
-            utilisation,
-            max_queue_packets: counts[5],
-            max_queue_bytes: Bytes::new(counts[6]),
-            early_drops: counts[7],
-            marks: counts[8],
-            mean_queue_packets: mean,
-            rate: Rate::from_bps(counts[9]),
-            outage_losses: counts[10],
-            ..link("forward")
-        };
-        Outcome { scenario, seed, events, packet_hops, ended_at, flows, links: vec![link], middleboxes: Vec::new(),
-            crossings: crossings.into_iter().collect(), legs: Vec::new(), checkpoints, series: Vec::new() }
+        for (i, link) in links.iter_mut().enumerate() {
+            link.name.push_str(&i.to_string());
+        }
+        Outcome {
+            scenario, seed, events, packet_hops, flows, links, middleboxes, crossings, legs, checkpoints,
+            ended_at: Time::from_nanos(ended_at),
+            series: Vec::new(),
+        }
     }
 }

@@ -1,17 +1,11 @@
 //! Tables of results: written row by row, read back whole.
 
-use crate::columns::{Column, FLOW, LINK, RUN, Run, SAMPLE, Sample, SampleRow, columns, kind_of};
-use crate::crossing_columns::CROSSING;
+use crate::columns::{Column, Run, columns, kind_of};
 use crate::csv_file::{self, CsvWriter};
-use crate::leg_columns::LEG;
-use crate::middlebox_columns::MIDDLEBOX;
 use crate::parquet_file::{self, ParquetWriter};
-use crate::rows::Fields;
+use crate::record::{Fields, Part};
 use crate::value::{Kind, Value};
-use crate::{
-    CrossingRow, Error, FlowSeries, LinkRow, MiddleboxRow, Outcome, Provenance, RunRow, TableKind,
-};
-use bentpipe_units::Time;
+use crate::{Error, FlowSeries, Outcome, Provenance, RunInfo, TableKind};
 use std::path::{Path, PathBuf};
 
 /// The file formats of tables.
@@ -116,51 +110,9 @@ impl TableWriter {
                 found: axes.len(),
             });
         }
-        let head: Vec<Value> = axes.iter().map(|value| value.as_ref().into()).collect();
-        let context = Run::of(outcome);
-        let run: Vec<Value> = RUN.iter().map(|f| f.get(&context, &())).collect();
-        let run = || run.iter().cloned();
-        match self.table {
-            TableKind::Runs => {
-                for flow in &outcome.flows {
-                    let values = FLOW.iter().map(|f| f.get(&context, flow));
-                    self.row(head.iter().cloned().chain(run()).chain(values).collect())?;
-                }
-            }
-            TableKind::Links => {
-                for link in &outcome.links {
-                    let values = LINK.iter().map(|f| f.get(&context, link));
-                    self.row(head.iter().cloned().chain(run()).chain(values).collect())?;
-                }
-            }
-            TableKind::Crossings => {
-                for crossing in &outcome.crossings {
-                    let values = CROSSING.iter().map(|f| f.get(&context, crossing));
-                    self.row(head.iter().cloned().chain(run()).chain(values).collect())?;
-                }
-            }
-            TableKind::Middleboxes => {
-                for middlebox in &outcome.middleboxes {
-                    let values = MIDDLEBOX.iter().map(|f| f.get(&context, middlebox));
-                    self.row(head.iter().cloned().chain(run()).chain(values).collect())?;
-                }
-            }
-            TableKind::Legs => {
-                for leg in &outcome.legs {
-                    let values = LEG.iter().map(|f| f.get(&context, leg));
-                    self.row(head.iter().cloned().chain(run()).chain(values).collect())?;
-                }
-            }
-            TableKind::Series => {
-                for series in &outcome.series {
-                    let flow = || Value::from(series.flow.as_str());
-                    for sample in by_time(series) {
-                        let values = SAMPLE.iter().map(|f| f.get(&context, &sample));
-                        let head = head.iter().cloned().chain(run().take(2)).chain([flow()]);
-                        self.row(head.chain(values).collect())?;
-                    }
-                }
-            }
+        let axes: Vec<Value> = axes.iter().map(|value| value.as_ref().into()).collect();
+        for row in rows(self.table, outcome) {
+            self.row([&axes[..], &row].concat())?;
         }
         Ok(())
     }
@@ -184,6 +136,38 @@ impl TableWriter {
     }
 }
 
+/// The rows of a table for one outcome, in the order of its [`columns`].
+#[must_use]
+pub fn rows(table: TableKind, outcome: &Outcome) -> Vec<Vec<Value>> {
+    let run = &Run::of(outcome);
+    let mut head = Vec::new();
+    run.info().each_value(run, &mut |_, value| head.push(value));
+    match table {
+        TableKind::Runs => parts(&head, run, &outcome.flows),
+        TableKind::Links => parts(&head, run, &outcome.links),
+        TableKind::Crossings => parts(&head, run, &outcome.crossings),
+        TableKind::Middleboxes => parts(&head, run, &outcome.middleboxes),
+        TableKind::Legs => parts(&head, run, &outcome.legs),
+        TableKind::Series => {
+            let of_flow = |series: &FlowSeries| {
+                let head = [&head[..2], &[series.flow.as_str().into()]].concat();
+                parts(&head, run, &series.by_time())
+            };
+            outcome.series.iter().flat_map(of_flow).collect()
+        }
+    }
+}
+
+/// A row for each part, all of which begin with `head`.
+fn parts(head: &[Value], run: &Run<'_>, parts: &[impl Part]) -> Vec<Vec<Value>> {
+    let row = |part| {
+        let mut row = head.to_vec();
+        Part::each_value(part, run, &mut |_, value| row.push(value));
+        row
+    };
+    parts.iter().map(row).collect()
+}
+
 /// Writes a whole table: [`TableWriter`] in one call.
 ///
 /// # Errors
@@ -202,50 +186,19 @@ pub fn write_table<'a, S: AsRef<str>>(
     writer.finish()
 }
 
-/// The samples of a flow in the order of time; at one time the sender's state
-/// first, then what was delivered, then what was sent, then what a relay held.
-fn by_time(series: &FlowSeries) -> impl Iterator<Item = SampleRow> + '_ {
-    let mut sender = series.sender.iter().peekable();
-    let mut delivered = series.delivered.iter().peekable();
-    let mut sent = series.sent.iter().peekable();
-    let mut held = series.held.iter().peekable();
-    std::iter::from_fn(move || {
-        let times = (
-            sender.peek().map_or(Time::MAX, |s| s.at),
-            delivered.peek().map_or(Time::MAX, |s| s.0),
-            sent.peek().map_or(Time::MAX, |s| s.0),
-            held.peek().map_or(Time::MAX, |s| s.0),
-        );
-        let first = times.0.min(times.1).min(times.2).min(times.3);
-        if times.0 == first
-            && let Some(s) = sender.next()
-        {
-            return Some(SampleRow {
-                at: s.at,
-                sample: Sample::Sender(*s),
-            });
-        }
-        if times.1 == first
-            && let Some(&(at, n)) = delivered.next()
-        {
-            return Some(SampleRow {
-                at,
-                sample: Sample::Delivered(n),
-            });
-        }
-        if times.2 == first
-            && let Some(&(at, n)) = sent.next()
-        {
-            return Some(SampleRow {
-                at,
-                sample: Sample::Sent(n),
-            });
-        }
-        held.next().map(|&(at, n)| SampleRow {
-            at,
-            sample: Sample::Held(n),
-        })
-    })
+/// A row read back: one part of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row<T> {
+    /// The study's axes, (name, value).
+    pub axes: Vec<(String, String)>,
+    /// The run.
+    pub run: RunInfo,
+    /// Name of the flow; empty in a table without.
+    pub flow: String,
+    /// Name of the link; empty in a table without.
+    pub link: String,
+    /// What the flow, the link or both of them did.
+    pub part: T,
 }
 
 /// A table read back.
@@ -283,7 +236,7 @@ impl Table {
     ) -> Table {
         let axes = columns
             .iter()
-            .position(|c| c == RUN[0].name)
+            .position(|c| c == "scenario")
             .unwrap_or(columns.len());
         Table {
             path: path.to_path_buf(),
@@ -300,90 +253,31 @@ impl Table {
         self.columns.iter().position(|c| c == name)
     }
 
-    /// The rows of a table `runs`.
+    /// The rows of a table: as `FlowOutcome` those of `runs`, as `LinkOutcome`
+    /// those of `links`, as `FlowLinkCounts` those of `crossings`, and so on.
     ///
     /// # Errors
     /// If a column is missing or a cell is not of its kind.
-    pub fn run_rows(&self) -> Result<Vec<RunRow>, Error> {
-        self.read_rows(|axes, fields| {
-            Ok(RunRow {
-                axes,
-                scenario: fields.text("scenario")?,
-                seed: fields.count("seed")?,
-                ended_at: fields.time("ended_at_ns")?,
-                events: fields.count("events")?,
-                packet_hops: fields.count("packet_hops")?,
-                flow: fields.flow()?,
-            })
-        })
-    }
-
-    /// The rows of a table `links`.
-    ///
-    /// # Errors
-    /// If a column is missing or a cell is not of its kind.
-    pub fn link_rows(&self) -> Result<Vec<LinkRow>, Error> {
-        self.read_rows(|axes, fields| {
-            Ok(LinkRow {
-                axes,
-                scenario: fields.text("scenario")?,
-                seed: fields.count("seed")?,
-                ended_at: fields.time("ended_at_ns")?,
-                link: fields.link()?,
-            })
-        })
-    }
-
-    /// The rows of a table `crossings`.
-    ///
-    /// # Errors
-    /// If a column is missing or a cell is not of its kind.
-    pub fn crossing_rows(&self) -> Result<Vec<CrossingRow>, Error> {
-        self.read_rows(|axes, fields| {
-            Ok(CrossingRow {
-                axes,
-                scenario: fields.text("scenario")?,
-                seed: fields.count("seed")?,
-                ended_at: fields.time("ended_at_ns")?,
-                flow: fields.text("flow")?,
-                link: fields.text("link")?,
-                counts: fields.crossing()?,
-            })
-        })
-    }
-
-    /// The rows of a table `middleboxes`.
-    ///
-    /// # Errors
-    /// If a column is missing or a cell is not of its kind.
-    pub fn middlebox_rows(&self) -> Result<Vec<MiddleboxRow>, Error> {
-        self.read_rows(|axes, fields| {
-            Ok(MiddleboxRow {
-                axes,
-                scenario: fields.text("scenario")?,
-                seed: fields.count("seed")?,
-                ended_at: fields.time("ended_at_ns")?,
-                middlebox: fields.middlebox()?,
-            })
-        })
-    }
-
-    fn read_rows<T>(
-        &self,
-        read: impl Fn(Vec<(String, String)>, &Fields<'_>) -> Result<T, String>,
-    ) -> Result<Vec<T>, Error> {
+    pub fn rows_of<T: Part>(&self) -> Result<Vec<Row<T>>, Error> {
         let row = |(i, row): (usize, &Vec<Value>)| {
             let axes = self.columns.iter().zip(row).take(self.axes);
-            let axes = axes
-                .map(|(name, value)| (name.clone(), value.to_text()))
-                .collect();
             let get = |name: &str| {
-                self.column(name)
-                    .and_then(|c| row.get(c))
-                    .cloned()
-                    .unwrap_or_default()
+                let cell = self.column(name).and_then(|c| row.get(c));
+                cell.cloned().unwrap_or_default()
             };
-            read(axes, &Fields(&get)).map_err(|what| {
+            let fields = Fields::new(&get);
+            let read = || -> Result<Row<T>, String> {
+                Ok(Row {
+                    axes: axes
+                        .map(|(name, value)| (name.clone(), value.to_text()))
+                        .collect(),
+                    run: RunInfo::read(&fields)?,
+                    flow: fields.get("flow")?,
+                    link: fields.get("link")?,
+                    part: T::read(&fields)?,
+                })
+            };
+            read().map_err(|what| {
                 Error::malformed(&self.path, None, format!("row {}: {what}", i + 1))
             })
         };

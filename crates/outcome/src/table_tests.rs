@@ -3,21 +3,13 @@
 
 use super::*;
 use crate::model::samples::{any_outcome, name, outcome};
-use crate::remove_leftovers;
+use crate::{FlowOutcome, LinkOutcome, remove_leftovers};
 use proptest::prelude::*;
 use std::fs;
 
 fn provenance() -> Provenance {
     Provenance::new("geo", "9f3c0a", &[1, 2])
 }
-
-const KINDS: [TableKind; 5] = [
-    TableKind::Runs,
-    TableKind::Links,
-    TableKind::Crossings,
-    TableKind::Middleboxes,
-    TableKind::Series,
-];
 
 fn write(path: &Path, table: TableKind, outcome: &Outcome, axes: &[(&str, &str)]) {
     let names: Vec<&str> = axes.iter().map(|a| a.0).collect();
@@ -84,7 +76,7 @@ fn series_are_merged_in_the_order_of_time() {
 #[test]
 fn csv_and_parquet_hold_the_same() {
     let folder = tempfile::tempdir().unwrap();
-    for kind in KINDS {
+    for kind in TableKind::ALL {
         let [csv, parquet] = ["t.csv", "t.parquet"].map(|name| {
             let path = folder.path().join(name);
             write(
@@ -107,7 +99,7 @@ fn csv_and_parquet_hold_the_same() {
 #[test]
 fn a_rerun_gives_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    for kind in KINDS {
+    for kind in TableKind::ALL {
         for name in ["t.csv", "t.parquet"] {
             let path = folder.path().join(name);
             write(&path, kind, &outcome(), &[("size", "100 kB")]);
@@ -165,7 +157,7 @@ fn mistakes_are_errors_with_the_path() {
     fs::write(&path, "scenario,seed\ngeo,1\n").unwrap();
     let e = Table::read(&path)
         .unwrap()
-        .run_rows()
+        .rows_of::<FlowOutcome>()
         .unwrap_err()
         .to_string();
     assert!(
@@ -188,7 +180,7 @@ fn a_damaged_parquet_file_is_no_reason_to_panic() {
         let mut bad = good.clone();
         bad[i] ^= 1 << (i % 8);
         fs::write(&path, &bad).unwrap();
-        let _ = Table::read(&path).and_then(|t| t.link_rows());
+        let _ = Table::read(&path).and_then(|t| t.rows_of::<LinkOutcome>());
     }
 }
 
@@ -205,18 +197,18 @@ proptest! {
         let end = if parquet { "parquet" } else { "csv" };
         let runs = folder.path().join(format!("runs.{end}"));
         write(&runs, TableKind::Runs, &outcome, &[("bundle", &axis)]);
-        let back = Table::read(&runs).unwrap().run_rows().unwrap();
+        let back = Table::read(&runs).unwrap().rows_of::<FlowOutcome>().unwrap();
         prop_assert_eq!(back.len(), outcome.flows.len());
         for (row, flow) in back.iter().zip(&outcome.flows) {
             prop_assert_eq!(&row.axes, &[("bundle".to_owned(), axis.clone())]);
-            prop_assert_eq!(&row.scenario, &outcome.scenario);
-            prop_assert_eq!(row.seed, outcome.seed);
-            prop_assert_eq!(row.ended_at, outcome.ended_at);
-            prop_assert_eq!(&row.flow, flow);
+            prop_assert_eq!(&row.run.scenario, &outcome.scenario);
+            prop_assert_eq!(row.run.seed, outcome.seed);
+            prop_assert_eq!(row.run.ended_at, outcome.ended_at);
+            prop_assert_eq!(&row.part, flow);
         }
         let links = folder.path().join(format!("links.{end}"));
         write(&links, TableKind::Links, &outcome, &[("bundle", &axis)]);
-        let back = Table::read(&links).unwrap().link_rows().unwrap();
-        prop_assert_eq!(&back[0].link, &outcome.links[0]);
+        let back = Table::read(&links).unwrap().rows_of::<LinkOutcome>().unwrap();
+        prop_assert_eq!(&back[0].part, &outcome.links[0]);
     }
 }

@@ -151,7 +151,7 @@ pub(crate) fn mark<O: Observer>(
         crossings: net
             .crossings(scenario, &snapshot)
             .into_iter()
-            .map(|c| c.counts)
+            .map(|c| c.counts())
             .collect(),
     }
 }
@@ -162,7 +162,8 @@ fn sharing(flows: &[Running]) -> usize {
     flows.iter().filter(ideal).count()
 }
 
-fn empty(flow: &Flow, running: &Running) -> FlowOutcome {
+/// What is known of a flow whatever its ends are, with what they have counted.
+fn begun(flow: &Flow, running: &Running, counts: FlowCounts) -> FlowOutcome {
     FlowOutcome {
         name: flow.name.clone(),
         transport: flow
@@ -170,58 +171,41 @@ fn empty(flow: &Flow, running: &Running) -> FlowOutcome {
             .as_ref()
             .map_or_else(|| "udp".to_owned(), |t| t.name.clone()),
         started_at: running.counts_from(),
-        transfer_time: None,
         offered: running.offered(),
-        delivered: Bytes::ZERO,
-        acknowledged: Bytes::ZERO,
         first_delivery_at: running.first_delivery_at,
         last_delivery_at: running.last_delivery_at,
-        sent: Bytes::ZERO,
-        packets_sent: 0,
-        retransmissions: 0,
-        spurious_retransmissions: 0,
-        probes_sent: 0,
-        timeouts: 0,
-        recoveries: 0,
-        reductions: 0,
-        acks_received: 0,
-        queue_drops: 0,
-        channel_losses: 0,
-        outage_losses: 0,
-        no_route_losses: 0,
         pages: running.web.as_ref().map(|web| web.outcome()),
-        min_rtt: None,
-        mean_rtt: None,
-        max_cwnd: 0.0,
+        ..counts.into()
+    }
+}
+
+/// What a sender has counted.
+fn sender_counts(sender: &Endpoint) -> FlowCounts {
+    let c = sender.counters();
+    FlowCounts {
+        sent: Bytes::new(c.payload),
+        packets_sent: c.packets,
+        retransmissions: c.retransmissions,
+        timeouts: c.timeouts,
+        reductions: c.reductions,
+        ..FlowCounts::default()
     }
 }
 
 /// What the ends of a simulated flow have counted.
 fn counts(running: &Running) -> FlowCounts {
     match &running.ends {
-        Ends::Tcp(ends) => {
-            let c = ends[0].counters();
-            FlowCounts {
-                delivered: ends[1].delivered(),
-                sent: Bytes::new(c.payload),
-                packets_sent: c.packets,
-                retransmissions: c.retransmissions,
-                timeouts: c.timeouts,
-                reductions: c.reductions,
-                ..FlowCounts::default()
-            }
-        }
+        Ends::Tcp(ends) => FlowCounts {
+            delivered: ends[1].delivered(),
+            ..sender_counts(&ends[0])
+        },
         Ends::Split(chain) => {
             let mut sum = FlowCounts {
                 delivered: chain.client.delivered(),
                 ..FlowCounts::default()
             };
-            for c in chain.senders().map(Endpoint::counters) {
-                sum.sent += Bytes::new(c.payload);
-                sum.packets_sent += c.packets;
-                sum.retransmissions += c.retransmissions;
-                sum.timeouts += c.timeouts;
-                sum.reductions += c.reductions;
+            for sender in chain.senders() {
+                sum.add(&sender_counts(sender));
             }
             sum
         }
@@ -240,18 +224,11 @@ fn counts(running: &Running) -> FlowCounts {
 }
 
 fn simulated_flow(flow: &Flow, running: &Running) -> FlowOutcome {
-    let counts = counts(running);
     let mut o = FlowOutcome {
         transfer_time: running
             .completed_at
             .map(|at| at.since(running.counts_from())),
-        delivered: counts.delivered,
-        sent: counts.sent,
-        packets_sent: counts.packets_sent,
-        retransmissions: counts.retransmissions,
-        timeouts: counts.timeouts,
-        reductions: counts.reductions,
-        ..empty(flow, running)
+        ..begun(flow, running, counts(running))
     };
     if let Ends::Tcp(ends) = &running.ends {
         let c = ends[0].counters();
@@ -283,7 +260,7 @@ fn simulated_flow(flow: &Flow, running: &Running) -> FlowOutcome {
 }
 
 fn ideal_flow(scenario: &Scenario, flow: &Flow, running: &Running, sharing: usize) -> FlowOutcome {
-    let mut o = empty(flow, running);
+    let mut o = begun(flow, running, FlowCounts::default());
     o.min_rtt = Some(ideal::round_trip(scenario, flow));
     o.mean_rtt = o.min_rtt;
     if let Some(bytes) = o.offered {

@@ -107,7 +107,8 @@ impl<O: Observer> Network<'_, O> {
         scenario: &Scenario,
         snapshot: &LinkSnapshot,
     ) -> Vec<FlowLinkStats> {
-        let mut crossings = Vec::with_capacity(self.ways.hops.len());
+        let mut crossings: Vec<(usize, usize, FlowLinkCounts)> =
+            Vec::with_capacity(self.ways.hops.len());
         // Where the crossing of each link is, for the flow at hand.
         let mut places = vec![usize::MAX; self.links.len()];
         for (flow, _) in simulated(scenario) {
@@ -143,18 +144,24 @@ impl<O: Observer> Network<'_, O> {
                     let place = &mut places[link];
                     if *place == usize::MAX {
                         *place = crossings.len();
-                        crossings.push(FlowLinkStats { flow, link, counts });
+                        crossings.push((flow, link, counts));
                     } else {
-                        add(&mut crossings[*place].counts, &counts);
+                        // On another path, or in the other direction.
+                        crossings[*place].2.add(&counts);
                     }
                     entered = left;
                 }
             }
             for crossing in &crossings[first..] {
-                places[crossing.link] = usize::MAX;
+                places[crossing.1] = usize::MAX;
             }
         }
-        crossings
+        let stats = |(flow, link, counts): (usize, usize, FlowLinkCounts)| FlowLinkStats {
+            flow,
+            link,
+            ..counts.into()
+        };
+        crossings.into_iter().map(stats).collect()
     }
 
     /// The losses of a flow, both directions.
@@ -205,15 +212,4 @@ fn simulated(scenario: &Scenario) -> impl Iterator<Item = (usize, &Flow)> {
         .iter()
         .enumerate()
         .filter(move |(_, f)| !ideal(f))
-}
-
-/// Adds what was counted on another way, or in the other direction.
-fn add(counts: &mut FlowLinkCounts, new: &FlowLinkCounts) {
-    counts.offered_packets += new.offered_packets;
-    counts.transmitted += new.transmitted;
-    counts.delivered_packets += new.delivered_packets;
-    counts.delivered += new.delivered;
-    counts.queue_drops += new.queue_drops;
-    counts.channel_losses += new.channel_losses;
-    counts.outage_losses += new.outage_losses;
 }

@@ -5,7 +5,7 @@ use crate::record::{RunData, RunResult};
 use crate::results::StudyResults;
 use crate::study::Study;
 use bentpipe_outcome::{
-    Checkpoint, FlowCounts, FlowLinkCounts, FlowLinkStats, FlowOutcome, LinkOutcome, Outcome,
+    Checkpoint, FlowCounts, FlowLinkCounts, FlowOutcome, LinkOutcome, Outcome,
     PageOutcome,
 };
 use bentpipe_units::{Bytes, Duration, Rate, Time};
@@ -23,7 +23,6 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
         flows: vec![FlowOutcome {
             name: "transfer".into(),
             transport: "newreno".into(),
-            started_at: Time::ZERO,
             transfer_time: Some(time),
             offered: Some(Bytes::new(1_000_000)),
             delivered: Bytes::new(1_000_000),
@@ -34,15 +33,12 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
             packets_sent: 700,
             retransmissions: 10,
             spurious_retransmissions: 1,
-            probes_sent: 0,
             timeouts: 2,
             recoveries: 3,
             reductions: 5,
             acks_received: 350,
             queue_drops: 3,
             channel_losses: 7,
-            outage_losses: 0,
-            no_route_losses: 0,
             pages: Some(PageOutcome {
                 completed: 3,
                 mean_time: Some(Duration::from_secs(2)),
@@ -51,6 +47,7 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
             min_rtt: Some(Duration::from_millis(511)),
             mean_rtt: Some(Duration::from_millis(600)),
             max_cwnd: 42.5,
+            ..FlowOutcome::default()
         }],
         links: vec![LinkOutcome {
             name: "satellite".into(),
@@ -59,28 +56,18 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
             delivered_packets: 693,
             delivered_bytes: Bytes::new(1_050_000),
             queue_drops: 3,
-            early_drops: 0,
-            marks: 0,
             channel_losses: 7,
-            outage_losses: 0,
-            collisions: 0,
-            requests: 0,
-            free_slots: 0,
-            demand_slots: 0,
             utilisation: 0.75,
             mean_queue_packets: 2.0,
             max_queue_packets: 40,
             max_queue_bytes: Bytes::new(60_000),
             mean_queueing_delay: Duration::from_millis(12),
             p95_queueing_delay: Duration::from_millis(90),
+            ..LinkOutcome::default()
         }],
         middleboxes: Vec::new(),
         legs: Vec::new(),
-        crossings: vec![FlowLinkStats {
-            flow: 0,
-            link: 0,
-            counts: crossed(1_050_000, 3),
-        }],
+        crossings: vec![crossed(1_050_000, 3).into()],
         checkpoints: vec![Checkpoint {
             at: Time::from_nanos(4_000_000_000),
             flows: vec![FlowCounts {
@@ -92,8 +79,7 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
                 reductions: 4,
                 queue_drops: 2,
                 channel_losses: 1,
-                outage_losses: 0,
-                no_route_losses: 0,
+                ..FlowCounts::default()
             }],
             crossings: vec![crossed(300_000, 2)],
         }],

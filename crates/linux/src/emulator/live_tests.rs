@@ -142,7 +142,7 @@ fn drops_are_those_of_the_link_for_the_same_arrivals() {
     assert_eq!(arrived, arrivals);
     assert_eq!(received, arrivals.len());
     assert_eq!(report.model_drops(), expected.len() as u64);
-    assert_eq!(report.crossings[0].counts.offered_packets, 1500);
+    assert_eq!(report.crossings[0].counts().offered_packets, 1500);
     assert_eq!(report.pairs[0].arrived[0].packets, received as u64);
 }
 

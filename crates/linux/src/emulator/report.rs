@@ -226,7 +226,11 @@ pub(super) fn crossings(scenario: &Scenario, network: &Network, end: Time) -> Ve
     }
     let crossings = of.into_iter();
     crossings
-        .map(|((flow, link), counts)| FlowLinkStats { flow, link, counts })
+        .map(|((flow, link), counts)| FlowLinkStats {
+            flow,
+            link,
+            ..counts.into()
+        })
         .collect()
 }
 

@@ -14,7 +14,7 @@ use super::gauges::Watched;
 use super::ledger::{FlowLedger, Ledger};
 use crate::emulator::Report;
 use bentpipe_outcome::{
-    Checkpoint, FlowLinkCounts, FlowLinkStats, FlowOutcome, FlowSeries, Outcome, PageOutcome,
+    Checkpoint, FlowCounts, FlowLinkStats, FlowOutcome, FlowSeries, Outcome, PageOutcome,
 };
 use bentpipe_scenario::{Flow, Handshake, LinkId, Scenario};
 use bentpipe_traffic::Application;
@@ -46,7 +46,7 @@ pub(crate) fn outcome(
         flows,
         crossings: crossings(scenario, counted)
             .iter()
-            .map(|c| c.counts)
+            .map(FlowLinkStats::counts)
             .collect(),
     });
     let checkpoints = checkpoints.collect();
@@ -99,6 +99,11 @@ fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOu
         None => start,
     };
     let completed_at = seen.completed_at.or(noted.last_page_at);
+    let counts = FlowCounts {
+        timeouts: noted.watched.timeouts(),
+        reductions: noted.watched.reductions(),
+        ..seen.counts()
+    };
     FlowOutcome {
         name: flow.name.clone(),
         transport: flow
@@ -108,27 +113,17 @@ fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOu
         started_at: counts_from,
         transfer_time: completed_at.map(|at| at.since(counts_from)),
         offered: offered(&flow.application),
-        delivered: Bytes::new(tracker.delivered()),
         acknowledged: Bytes::new(tracker.acknowledged()),
         first_delivery_at: tracker.first_delivery_at,
         last_delivery_at: tracker.last_delivery_at,
-        sent: Bytes::new(tracker.sent),
-        packets_sent: tracker.packets_sent,
-        retransmissions: tracker.retransmissions,
         spurious_retransmissions: tracker.spurious,
-        probes_sent: 0,
-        timeouts: noted.watched.timeouts(),
         recoveries: noted.watched.recoveries,
-        reductions: noted.watched.reductions(),
         acks_received: tracker.acks,
-        queue_drops: seen.queue_drops,
-        channel_losses: seen.channel_losses,
-        outage_losses: seen.outage_losses,
-        no_route_losses: seen.no_route_losses,
         pages: noted.pages,
         min_rtt: tracker.min_rtt(),
         mean_rtt: tracker.mean_rtt(),
         max_cwnd: f64::from(noted.watched.max_cwnd),
+        ..counts.into()
     }
 }
 
@@ -158,11 +153,11 @@ fn crossings(scenario: &Scenario, counted: &[FlowLinkStats]) -> Vec<FlowLinkStat
                 continue;
             }
             let found = counted.iter().find(|c| c.flow == flow && c.link == link);
-            all.push(FlowLinkStats {
+            all.push(found.copied().unwrap_or(FlowLinkStats {
                 flow,
                 link,
-                counts: found.map_or_else(FlowLinkCounts::default, |c| c.counts),
-            });
+                ..FlowLinkStats::default()
+            }));
         }
     }
     all

@@ -209,7 +209,12 @@ impl Ledger {
         {
             self.to_note.pop();
             let flows = self.flows.iter().zip(self.gauges.iter());
-            let counts = flows.map(|(flow, gauges)| flow.counts(gauges)).collect();
+            let counts = flows.map(|(flow, gauges)| FlowCounts {
+                timeouts: gauges.timeouts(),
+                reductions: gauges.reductions(),
+                ..flow.counts()
+            });
+            let counts = counts.collect();
             self.checkpoints.push((at, counts));
         }
     }
@@ -238,18 +243,14 @@ impl Tap for Ledger {
 }
 
 impl FlowLedger {
-    fn counts(&self, gauges: &Gauges) -> FlowCounts {
+    /// What has been seen of the flow; the kernel counts the rest.
+    pub(crate) fn counts(&self) -> FlowCounts {
         FlowCounts {
-            delivered: Bytes::new(self.tracker.delivered()),
-            sent: Bytes::new(self.tracker.sent),
-            packets_sent: self.tracker.packets_sent,
-            retransmissions: self.tracker.retransmissions,
-            timeouts: gauges.timeouts(),
-            reductions: gauges.reductions(),
             queue_drops: self.queue_drops,
             channel_losses: self.channel_losses,
             outage_losses: self.outage_losses,
             no_route_losses: self.no_route_losses,
+            ..self.tracker.counts()
         }
     }
 }

@@ -7,7 +7,8 @@
 //! (Karn's rule), of the last segment that an acknowledgement covers.
 
 use super::segment::{ACK, SYN, Segment};
-use bentpipe_units::{Duration, Time};
+use bentpipe_outcome::FlowCounts;
+use bentpipe_units::{Bytes, Duration, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The packets of one flow, of all its connections.
@@ -73,6 +74,17 @@ impl Tracker {
     /// Bytes acknowledged.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.acknowledged_before + self.connection.acknowledged
+    }
+
+    /// What its packets say of the counters of a flow.
+    pub(crate) fn counts(&self) -> FlowCounts {
+        FlowCounts {
+            delivered: Bytes::new(self.delivered()),
+            sent: Bytes::new(self.sent),
+            packets_sent: self.packets_sent,
+            retransmissions: self.retransmissions,
+            ..FlowCounts::default()
+        }
     }
 
     pub(crate) fn min_rtt(&self) -> Option<Duration> {

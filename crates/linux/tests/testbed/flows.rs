@@ -62,7 +62,7 @@ fn a_transfer_takes_what_the_simulator_says() {
     };
     assert_eq!(crossed(outcome), crossed(&simulated));
     assert!(outcome.links[0].utilisation > 0.1);
-    assert!(outcome.crossings[0].counts.delivered_packets >= 400);
+    assert!(outcome.crossings[0].counts().delivered_packets >= 400);
     let [first, second] = &outcome.checkpoints[..] else {
         panic!("two checkpoints");
     };
@@ -70,7 +70,7 @@ fn a_transfer_takes_what_the_simulator_says() {
     assert_eq!(first.crossings.len(), outcome.crossings.len());
     let (then, in_all) = (second.flows[0].delivered, ours.delivered);
     assert!(Bytes::ZERO < then && then < in_all, "{then}");
-    let (then, in_all) = (second.crossings[0], outcome.crossings[0].counts);
+    let (then, in_all) = (second.crossings[0], outcome.crossings[0].counts());
     assert!(0 < then.delivered_packets && then.delivered_packets < in_all.delivered_packets);
     let series = &outcome.series[0];
     assert!(series.sender.len() > 10, "{}", series.sender.len());
@@ -105,7 +105,7 @@ fn losses_are_counted_and_repaired() {
     let link = &live.outcome.links[0];
     assert_eq!(link.channel_losses, flow.channel_losses);
     assert_eq!(
-        live.outcome.crossings[0].counts.channel_losses,
+        live.outcome.crossings[0].counts().channel_losses,
         flow.channel_losses
     );
 }

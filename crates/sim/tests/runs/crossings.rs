@@ -67,15 +67,15 @@ fn a_packet_is_offered_transmitted_and_delivered_in_turn() {
     // At 204.5 ms packets 0 to 25 have been offered, all but the last one
     // transmitted, and those up to 104.5 ms have arrived.
     let outcome = chain(&[(100_000, 0.0)], 204_500);
-    assert_eq!(outcome.crossings[0].counts, counts(26, 25, 13, 0));
+    assert_eq!(outcome.crossings[0].counts(), counts(26, 25, 13, 0));
     assert_eq!(outcome.crossings.len(), 2, "nothing comes back");
-    assert_eq!(outcome.crossings[1].counts, FlowLinkCounts::default());
+    assert_eq!(outcome.crossings[1].counts(), FlowLinkCounts::default());
 }
 
 #[test]
 fn a_lost_packet_is_transmitted_first() {
     let outcome = chain(&[(100_000, 1.0)], 204_500);
-    assert_eq!(outcome.crossings[0].counts, counts(26, 25, 0, 25));
+    assert_eq!(outcome.crossings[0].counts(), counts(26, 25, 0, 25));
     assert_eq!(outcome.links[0].channel_losses, 25);
 }
 
@@ -85,14 +85,17 @@ fn a_packet_offered_ahead_of_time_is_still_on_the_link_before() {
     let expected = |delay: u64| (204_500 - delay) / 8_000;
     let first = counts(26, 25, expected(10_000), 0);
     let outcome = chain(&[(10_000, 0.0), (50_000, 0.0)], 204_500);
-    assert_eq!(outcome.crossings[0].counts, first);
+    assert_eq!(outcome.crossings[0].counts(), first);
     let (offered, sent) = (expected(10_000), expected(18_000));
     let second = counts(offered, sent, expected(68_000), 0);
-    assert_eq!(outcome.crossings[1].counts, second);
+    assert_eq!(outcome.crossings[1].counts(), second);
     // Nor is it lost yet there.
     let outcome = chain(&[(10_000, 0.0), (50_000, 1.0)], 204_500);
-    assert_eq!(outcome.crossings[0].counts, first);
-    assert_eq!(outcome.crossings[1].counts, counts(offered, sent, 0, sent));
+    assert_eq!(outcome.crossings[0].counts(), first);
+    assert_eq!(
+        outcome.crossings[1].counts(),
+        counts(offered, sent, 0, sent)
+    );
     let (one, two) = (&outcome.links[0], &outcome.links[2]);
     assert_eq!(
         (one.delivered_packets, one.delivered_bytes.get()),
@@ -224,7 +227,7 @@ proptest! {
             for (way, from, to) in [(&flow.forward, 2 * f, 2 * f + 1), (&flow.reverse, 2 * f + 1, 2 * f)] {
                 let hops: Vec<FlowLinkCounts> = way
                     .iter()
-                    .map(|l| outcome.crossings[outcome.crossing(f, l.0 as usize).unwrap()].counts)
+                    .map(|l| outcome.crossings[outcome.crossing(f, l.0 as usize).unwrap()].counts())
                     .collect();
                 let sent = ends.sent.get(from).copied().unwrap_or_default();
                 let received = ends.received.get(to).copied().unwrap_or_default();
@@ -247,7 +250,7 @@ proptest! {
         for (l, link) in outcome.links.iter().enumerate() {
             let of = |get: fn(&FlowLinkCounts) -> u64| -> u64 {
                 let crossings = outcome.crossings.iter().filter(|c| c.link == l);
-                crossings.map(|c| get(&c.counts)).sum()
+                crossings.map(|c| get(&c.counts())).sum()
             };
             prop_assert_eq!(of(|c| c.offered_packets), link.offered_packets);
             prop_assert_eq!(of(|c| c.delivered_packets), link.delivered_packets);
@@ -273,7 +276,7 @@ proptest! {
         }
         for (f, flow) in outcome.flows.iter().enumerate() {
             let range = outcome.crossings_of(f);
-            let drops: u64 = outcome.crossings[range].iter().map(|c| c.counts.queue_drops).sum();
+            let drops: u64 = outcome.crossings[range].iter().map(|c| c.counts().queue_drops).sum();
             prop_assert_eq!(drops, flow.queue_drops);
         }
     }
@@ -290,7 +293,7 @@ proptest! {
         if ended.ended_at < mark {
             prop_assert!(marked.checkpoints.is_empty());
         } else if mark < marked.ended_at {
-            let counts: Vec<FlowLinkCounts> = ended.crossings.iter().map(|c| c.counts).collect();
+            let counts: Vec<FlowLinkCounts> = ended.crossings.iter().map(|c| c.counts()).collect();
             prop_assert_eq!(&marked.checkpoints[0].crossings, &counts);
             let flows: Vec<_> = ended.flows.iter().map(|f| f.counts()).collect();
             prop_assert_eq!(&marked.checkpoints[0].flows, &flows);

@@ -96,7 +96,7 @@ fn what_a_box_puts_in_and_takes_out_is_counted() {
     let cache = &with.middleboxes[0];
     let crossing = |link: usize| {
         let found = with.crossings.iter().find(|c| c.link == link);
-        found.unwrap().counts
+        found.unwrap().counts()
     };
     for (link, counts) in (0..4).map(|l| (l, crossing(l))) {
         let l = &with.links[link];
@@ -185,7 +185,7 @@ fn a_spoofing_proxy_takes_the_leg_out_of_the_senders_loop() {
             .iter()
             .find(|c| c.link == link)
             .unwrap()
-            .counts
+            .counts()
     };
     let passed = crossing(1).offered_packets - proxy.own_acks;
     assert!(passed <= 1, "the SYN-ACK: {passed}");
@@ -244,7 +244,7 @@ fn an_ack_filter_keeps_the_way_back_short() {
         .iter()
         .find(|c| c.link == 3)
         .unwrap()
-        .counts;
+        .counts();
     assert_eq!(crossing.offered_packets, f.offered_packets);
     assert_eq!(crossing.delivered_packets, f.delivered_packets);
     assert_eq!(crossing.queue_drops, f.queue_drops);

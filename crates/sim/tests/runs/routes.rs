@@ -158,7 +158,7 @@ fn a_packet_at_a_link_that_is_down_is_lost_or_rerouted() {
     let flow = &outcome.flows[0];
     assert_eq!((flow.outage_losses, flow.channel_losses), (0, 0));
     // The five cross from x to y with those that were sent that way.
-    let crossing = |l| outcome.crossings[outcome.crossing(0, l).unwrap()].counts;
+    let crossing = |l| outcome.crossings[outcome.crossing(0, l).unwrap()].counts();
     assert_eq!(crossing(2).offered_packets, 45);
     assert_eq!(crossing(8).offered_packets, 5 + 45);
 }
@@ -326,7 +326,7 @@ proptest! {
             };
             let crossings = &outcome.crossings[outcome.crossings_of(f)];
             let of = |get: &dyn Fn(&FlowLinkCounts) -> u64| -> u64 {
-                crossings.iter().map(|c| get(&c.counts)).sum()
+                crossings.iter().map(|c| get(&c.counts())).sum()
             };
             let on_links = of(&|c| c.offered_packets - c.delivered_packets - lost(c));
             let gone = flow.no_route_losses + of(&lost);
@@ -342,7 +342,7 @@ proptest! {
         for (l, link) in outcome.links.iter().enumerate() {
             let of = |get: fn(&FlowLinkCounts) -> u64| -> u64 {
                 let crossings = outcome.crossings.iter().filter(|c| c.link == l);
-                crossings.map(|c| get(&c.counts)).sum()
+                crossings.map(|c| get(&c.counts())).sum()
             };
             prop_assert_eq!(of(|c| c.offered_packets), link.offered_packets);
             prop_assert_eq!(of(|c| c.delivered_packets), link.delivered_packets);
@@ -363,7 +363,7 @@ proptest! {
         let short = Shape { end_ms: ms, ..shape.clone() };
         let ended = run(&scenario(&short), &options(shape.seed, Vec::new())).unwrap();
         if at(ms) < marked.ended_at {
-            let counts: Vec<FlowLinkCounts> = ended.crossings.iter().map(|c| c.counts).collect();
+            let counts: Vec<FlowLinkCounts> = ended.crossings.iter().map(|c| c.counts()).collect();
             prop_assert_eq!(&marked.checkpoints[0].crossings, &counts);
             let flows: Vec<_> = ended.flows.iter().map(|f| f.counts()).collect();
             prop_assert_eq!(&marked.checkpoints[0].flows, &flows);

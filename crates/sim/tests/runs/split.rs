@@ -306,7 +306,7 @@ fn two_peps_make_three_legs() {
     assert!(
         o.crossings
             .iter()
-            .all(|c| c.flow == 0 && c.counts.delivered_packets > 0)
+            .all(|c| c.flow == 0 && c.counts().delivered_packets > 0)
     );
 }
 

@@ -176,8 +176,8 @@ fn three_flows() -> Outcome {
     }
     o.flows.remove(0);
     crossings.remove(0);
-    crossings[0].counts.transmitted = Bytes::new(1_000_000);
-    crossings[1].counts.transmitted = Bytes::new(3_000_000);
+    crossings[0].counts().transmitted = Bytes::new(1_000_000);
+    crossings[1].counts().transmitted = Bytes::new(3_000_000);
     crossings.pop();
     o.crossings = crossings;
     o
