@@ -29,12 +29,18 @@
 //! ```
 
 mod arena;
+mod batch;
+mod checksum;
+mod device;
 mod error;
 mod header;
 mod hosts;
+mod io;
+mod join;
 mod lateness;
 mod network;
 mod plan;
+mod priority;
 mod report;
 mod run;
 mod segment;
@@ -62,8 +68,10 @@ use arena::Arena;
 use bentpipe_link::Limit;
 use bentpipe_scenario::Scenario;
 use bentpipe_units::{Bytes, Duration, Time};
+use device::{Device, Devices, What};
+use io::Io;
 use network::Network;
-use run::{Device, Devices, InTime, Io, What};
+use priority::{InTime, thread_time};
 use rustix::io::Errno;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -214,6 +222,7 @@ impl Emulator {
                     .try_clone_to_owned()
                     .map_err(EmulatorError::Start)?,
                 other: Some(other),
+                joins_datagrams: false,
             });
             ports.push(port);
         }
@@ -304,7 +313,7 @@ impl Emulator {
         let before = if self.ports.is_empty() { before } else { 0 };
         let mut io = Io::new(&self.devices, arena, origin, tap);
         let in_time = InTime::new(self.options.real_time);
-        let cpu = run::thread_time();
+        let cpu = thread_time();
         let mut checkpoints = Vec::new();
         let ended = self.stages(end).try_fold(Time::ZERO, |before, stage| {
             let ended = run::run(&mut network, &mut io, &self.stop, stage, &self.published)?;
@@ -314,7 +323,7 @@ impl Emulator {
             }
             Ok::<_, Errno>(ended.max(before))
         });
-        let cpu = run::thread_time().saturating_sub(cpu);
+        let cpu = thread_time().saturating_sub(cpu);
         let priority = in_time.priority;
         drop(in_time);
         let ended = ended.map_err(|e| EmulatorError::Device(e.into()))?;

@@ -7,8 +7,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use tun_rs::DeviceBuilder;
 
-/// Bytes of the header that says how a GSO segment is to be cut
-/// (`virtio_net_hdr`), before each packet of a device with GSO.
+/// Bytes of the header before each packet of a device, which says how a GSO
+/// segment is to be cut and whether a checksum is partial (`virtio_net_hdr`).
 pub(crate) const GSO_HEADER: usize = 10;
 
 /// Packets that the kernel dropped because nobody had read those before them,
@@ -61,34 +61,44 @@ fn hint(why: &io::Error) -> &'static str {
 pub struct Tun {
     fd: OwnedFd,
     name: String,
-    gso: bool,
+    datagram_segments: bool,
 }
 
 impl Tun {
     /// Makes a device in `namespace`, with the first free name of `bp0`, `bp1`
     /// and so on. The kernel holds up to `queue` packets that have not been
-    /// read, and drops more. With `gso` it hands over whole segments of up to
-    /// 64 kB, each with a header of 10 bytes that says how they are to be cut.
+    /// read, and drops more. It hands over whole segments of up to 64 kB, and
+    /// before each packet or segment a header of 10 bytes that says how it is to
+    /// be cut; what is written needs the same header.
     ///
     /// # Errors
     /// Without root, or without TUN in the kernel.
-    pub fn create(namespace: &Namespace, queue: u32, gso: bool) -> Result<Tun, TunError> {
+    pub fn create(namespace: &Namespace, queue: u32) -> Result<Tun, TunError> {
         let made = namespace.enter(|| {
             let builder = DeviceBuilder::new().name("bp%d").inherit_enable_state();
             let device = builder
                 .with(|builder| {
-                    builder.offload(gso).tx_queue_len(queue);
+                    builder.offload(true).tx_queue_len(queue);
                 })
                 .build_sync()?;
             device.set_nonblocking(true)?;
             let name = device.name()?;
-            Ok((device.as_fd().try_clone_to_owned()?, name))
+            let datagram_segments = device.udp_gso();
+            Ok((
+                device.as_fd().try_clone_to_owned()?,
+                name,
+                datagram_segments,
+            ))
         })?;
-        let (fd, name) = made.map_err(|why| TunError::System {
+        let (fd, name, datagram_segments) = made.map_err(|why| TunError::System {
             namespace: namespace.name().to_owned(),
             why,
         })?;
-        Ok(Tun { fd, name, gso })
+        Ok(Tun {
+            fd,
+            name,
+            datagram_segments,
+        })
     }
 
     /// Its name in its namespace.
@@ -102,10 +112,10 @@ impl Tun {
         self.fd
     }
 
-    /// True if it hands over GSO segments whole, after a header.
+    /// True if segments of datagrams may be written to it, too (Linux 6.2).
     #[must_use]
-    pub fn has_gso(&self) -> bool {
-        self.gso
+    pub fn takes_datagram_segments(&self) -> bool {
+        self.datagram_segments
     }
 }
 

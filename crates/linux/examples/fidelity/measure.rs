@@ -9,6 +9,7 @@ use bentpipe_scenario::{LinkId, Scenario};
 use bentpipe_tcp::find_transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
+use nix::sys::socket::sockopt::UdpGsoSegment;
 use std::io::{Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
@@ -35,13 +36,21 @@ pub(crate) fn main() -> Done<()> {
         loss()?;
     }
     if wanted("rate") {
-        for mbps in [200, 500, 1000, 1500, 2000] {
-            rate(mbps, seconds)?;
+        for (mbps, datagrams) in [
+            (200, 1),
+            (500, 1),
+            (1000, 1),
+            (1500, 1),
+            (2000, 1),
+            (2500, 16),
+        ] {
+            rate(mbps, datagrams, seconds)?;
         }
     }
     if wanted("gso") {
         for (mbps, gso) in [
             (1000, false),
+            (2500, false),
             (10_000, false),
             (1000, true),
             (5000, true),
@@ -139,9 +148,10 @@ struct Received {
 /// memory is not to grow for them.
 const DELAYS: usize = 100_000;
 
-/// Sends datagrams at `rate` (bits a second at the IP layer) for `seconds`, and
-/// receives them at the other end until none has come for two seconds.
-fn flood(from: &Host, to: &Host, rate: f64, seconds: f64) -> Done<(u64, Received)> {
+/// Sends datagrams at `rate` (bits a second at the IP layer) for `seconds`,
+/// `batch` with each system call, and receives them at the other end until none
+/// has come for two seconds.
+fn flood(from: &Host, to: &Host, rate: f64, batch: usize, seconds: f64) -> Done<(u64, Received)> {
     let receiver = datagrams(to, 1, 7)?;
     receiver.set_read_timeout(Some(std::time::Duration::from_secs(2)))?;
     let origin = Instant::now();
@@ -172,8 +182,11 @@ fn flood(from: &Host, to: &Host, rate: f64, seconds: f64) -> Done<(u64, Received
     });
     let sender = datagrams(from, 0, 0)?;
     sender.connect((address(1), 7))?;
+    if batch > 1 {
+        nix::sys::socket::setsockopt(&sender, UdpGsoSegment, &(PAYLOAD as i32))?;
+    }
     let interval = 1500.0 * 8.0 / rate;
-    let mut payload = [0; PAYLOAD];
+    let mut payload = vec![0; PAYLOAD * batch];
     let mut sent: u64 = 0;
     let begin = Instant::now();
     while begin.elapsed().as_secs_f64() < seconds {
@@ -184,9 +197,11 @@ fn flood(from: &Host, to: &Host, rate: f64, seconds: f64) -> Done<(u64, Received
             continue;
         }
         let stamp = origin.elapsed().as_nanos() as u64;
-        payload[..8].copy_from_slice(&stamp.to_ne_bytes());
+        for datagram in payload.chunks_exact_mut(PAYLOAD) {
+            datagram[..8].copy_from_slice(&stamp.to_ne_bytes());
+        }
         if sender.send(&payload).is_ok() {
-            sent += 1;
+            sent += batch as u64;
         }
     }
     let received = receiving.join().map_err(|_| "the receiver panicked")?;
@@ -249,7 +264,7 @@ fn model() -> Done<()> {
         &scenario(forward.clone(), None)?,
         &options,
         &mut log,
-        |a, b| flood(a, b, 2.4e6, 60.0),
+        |a, b| flood(a, b, 2.4e6, 1, 60.0),
     )?;
     let rate = (received.packets - 1) as f64 * 1500.0 * 8.0 / received.took / 1e6;
     let (dropped, expected) = replay(&forward, 3, &log);
@@ -298,7 +313,7 @@ fn loss() -> Done<()> {
             &scenario(forward.clone(), None)?,
             &options,
             &mut log,
-            |a, b| flood(a, b, 100e6, 100_000.0 * 12_000.0 / 100e6),
+            |a, b| flood(a, b, 100e6, 1, 100_000.0 * 12_000.0 / 100e6),
         )?;
         let n = log.entered.len() as f64;
         let lost = log.dropped.len() as f64;
@@ -320,14 +335,17 @@ fn loss() -> Done<()> {
 }
 
 /// Datagrams of 1500 bytes at a rate just below that of a link with 100 ms.
-fn rate(mbps: u64, seconds: u64) -> Done<()> {
-    println!("rate: datagrams of 1500 bytes at 98% of {mbps} Mbit/s, 100 ms, {seconds} s");
+fn rate(mbps: u64, batch: usize, seconds: u64) -> Done<()> {
+    println!(
+        "rate: datagrams of 1500 bytes, {batch} a system call, at 98% of {mbps} Mbit/s, 100 ms, \
+         {seconds} s"
+    );
     let forward = link(Rate::from_mbps(mbps), Duration::from_millis(100), 10_000);
     let (report, (sent, received)) = emulate(
         &scenario(forward, None)?,
         &Options::default(),
         &mut (),
-        |a, b| flood(a, b, 0.98e6 * mbps as f64, seconds as f64),
+        |a, b| flood(a, b, 0.98e6 * mbps as f64, batch, seconds as f64),
     )?;
     let rate = received.packets as f64 * 12e3 / received.took / 1e6;
     println!(
@@ -423,7 +441,7 @@ fn soak() -> Done<()> {
             }
         });
         let ran = emulate(&scenario, &Options::default(), &mut (), |a, b| {
-            flood(a, b, 8e6, 52.0)
+            flood(a, b, 8e6, 1, 52.0)
         });
         over.store(true, Ordering::Relaxed);
         ran

@@ -1,7 +1,7 @@
 //! Hosts: nodes of a scenario with namespaces, devices, addresses and routes.
 
+use super::device::{Device, Devices, What};
 use super::plan::{Pair, addresses};
-use super::run::{Device, Devices, What};
 use super::{EmulatorError, Options};
 use crate::namespace::{self, Namespace};
 use crate::tun::Tun;
@@ -61,7 +61,7 @@ pub(super) fn make(
     for (node, ends) in ends {
         let name = name(&node).to_owned();
         let namespace = namespace_of(&prefix, &name, node, options, &hosts)?;
-        let tun = Tun::create(&namespace, options.ring, options.gso)?;
+        let tun = Tun::create(&namespace, options.ring)?;
         let interface = tun.name().to_owned();
         let off = "/proc/sys/net/ipv6/conf/all/disable_ipv6";
         let off = namespace.enter(|| std::fs::read_to_string(off))?;
@@ -75,6 +75,7 @@ pub(super) fn make(
             _ => None,
         };
         devices.all.push(Device {
+            joins_datagrams: tun.takes_datagram_segments(),
             fd: tun.into_fd(),
             other,
         });

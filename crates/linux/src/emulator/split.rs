@@ -1,13 +1,14 @@
 //! Cuts segments into the packets that they stand for.
 //!
-//! A frame from another virtual machine or namespace may be a segment of up to
-//! 64 kB that its sender left to be cut (GSO). On a gateway it becomes packets
-//! here, as a network card would make them: the headers are repeated with
-//! lengths, IPv4 identification and sequence numbers of their own, FIN and PSH
-//! stand in the last and CWR in the first. Their checksums are left to whoever
-//! sends them on (NEEDS_CSUM), which wants the sum over the pseudo-header, with
-//! the packet's own length, in the place of the checksum.
+//! A host hands over what it sends in segments of up to 64 kB (GSO), as it would
+//! to a network card, and a frame that reaches a gateway from another virtual
+//! machine or namespace may be one. It becomes packets here, as the card would
+//! make them: the headers are repeated with lengths, IPv4 identification and
+//! sequence numbers of their own, FIN and PSH stand in the last and CWR in the
+//! first. Their checksums stay partial (NEEDS_CSUM): the place of the checksum
+//! holds the sum over the pseudo-header with the packet's own length.
 
+use super::checksum::{NEEDS_CSUM, sum, sum_of_pseudo};
 use crate::tun::GSO_HEADER;
 
 /// `gso_type` without its ECN bit.
@@ -85,7 +86,7 @@ impl<'a> Segment<'a> {
         packet[..self.payload].copy_from_slice(&self.frame[..self.payload]);
         packet[self.payload..].copy_from_slice(payload);
         // Not to be cut, but its checksum is still to come.
-        (packet[0], packet[1]) = (1, 0);
+        (packet[0], packet[1]) = (NEEDS_CSUM, 0);
         packet[2..6].fill(0);
         let (ip, transport) = (self.ip, self.transport);
         let data = (length - transport) as u16;
@@ -124,23 +125,6 @@ impl<'a> Segment<'a> {
         header[at..at + 2].copy_from_slice(&pseudo.to_be_bytes());
         Some(length)
     }
-}
-
-/// The sum over a pseudo-header (RFC 9293, section 3.1; RFC 8200, section 8.1).
-fn sum_of_pseudo(addresses: &[u8], protocol: u8, length: u16) -> u16 {
-    let [high, low] = length.to_be_bytes();
-    sum(sum(0, addresses), &[0, protocol, high, low])
-}
-
-/// Adds words up in ones' complement.
-fn sum(start: u16, bytes: &[u8]) -> u16 {
-    let words = bytes.chunks(2);
-    let words = words.map(|w| u32::from(w[0]) << 8 | w.get(1).map_or(0, |b| u32::from(*b)));
-    let mut total = u32::from(start) + words.sum::<u32>();
-    while total > 0xffff {
-        total = (total & 0xffff) + (total >> 16);
-    }
-    total as u16
 }
 
 #[cfg(test)]
