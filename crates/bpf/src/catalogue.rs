@@ -8,8 +8,17 @@ mod table;
 
 use crate::Parameter;
 
+/// What lists of transports say of a control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Brief {
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// Paper with section or equation, or RFC.
+    pub source: &'static str,
+}
+
 /// A congestion control for the kernel.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control {
     /// The name that programs choose it by, unless it is loaded under another.
     pub name: &'static str,
@@ -19,33 +28,36 @@ pub struct Control {
     pub summary: &'static str,
     /// Where it comes from.
     pub origin: &'static str,
+    /// The transport of the same name in the simulator.
+    pub transport: Brief,
     /// What it takes, in the order of the words that the C reads.
     pub parameters: &'static [Parameter],
 }
 
-static ALL: [Control; 13] = {
-    let [constant, linear, mtsi] = marchese::CONTROLS;
-    let [hybla, westwood, westwood_plus, enhanced, proactive] = satellite::CONTROLS;
-    let [vegas, new_vegas, veno, scalable, highspeed] = general::CONTROLS;
-    [
-        constant,
-        linear,
-        mtsi,
-        hybla,
-        westwood,
-        westwood_plus,
-        enhanced,
-        vegas,
-        new_vegas,
-        veno,
-        proactive,
-        scalable,
-        highspeed,
-    ]
-};
+static ALL: [Control; 13] = concat([
+    &marchese::CONTROLS,
+    &satellite::CONTROLS,
+    &general::CONTROLS,
+]);
 
 /// Every control.
 pub static CONTROLS: &[Control] = &ALL;
+
+/// The groups one after another, `N` controls in all.
+const fn concat<const N: usize>(groups: [&[Control]; 3]) -> [Control; N] {
+    let mut all = [groups[0][0]; N];
+    let (mut group, mut at, mut len) = (0, 0, 0);
+    while group < groups.len() {
+        if at == groups[group].len() {
+            (group, at) = (group + 1, 0);
+            continue;
+        }
+        all[len] = groups[group][at];
+        (at, len) = (at + 1, len + 1);
+    }
+    assert!(len == N, "the number of controls differs");
+    all
+}
 
 /// The control of that name.
 #[must_use]

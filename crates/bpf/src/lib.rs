@@ -20,7 +20,7 @@ mod native;
 mod parameter;
 mod values;
 
-pub use catalogue::{CONTROLS, Control, find, nearest};
+pub use catalogue::{Brief, CONTROLS, Control, find, nearest};
 pub use native::{AckSample, CongestionEvent, CongestionState, Native, RateSample, Socket};
 pub use parameter::{Kind, Parameter};
 pub use values::{ValueError, Values};

@@ -1,8 +1,9 @@
-//! What a transport tells its congestion control.
+//! The events that a transport reports to its congestion control.
 //!
 //! Volumes are in segments (units of the MSS) and may be fractional when
 //! packets are not full.
 
+use crate::Window;
 use bentpipe_units::{Duration, Rate, Segments, Time};
 
 /// The first unacknowledged segment.
@@ -70,8 +71,7 @@ pub struct Ack {
     /// other ACKs.
     pub delivery_rate: Option<Rate>,
     /// Delivery rate sample of the newest packet that this ACK covers; only where
-    /// the algorithm asks for it
-    /// ([`crate::CongestionControl::needs_rate_samples`]).
+    /// [`crate::CongestionControl::needs_rate_samples`] is true.
     pub rate_sample: Option<RateSample>,
     /// Segments newly found lost.
     pub lost: Segments,
@@ -102,10 +102,10 @@ pub struct Ack {
     pub mss: u32,
 }
 
-/// What somebody who sees a path tells a sender on it, such as the proxy at its
-/// beginning.
+/// The state of a path, as a node that observes it reports to a sender, such as
+/// the proxy at its beginning.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PathKnowledge {
+pub struct PathHint {
     /// Payload that the bottleneck carries.
     pub capacity: Rate,
     /// The part of it that is this connection's, 0 to 1.
@@ -172,8 +172,8 @@ pub struct Timeout {
     pub mss: u32,
 }
 
-/// What the queue at the sender's own node says: that of the terminal's MAC, or
-/// of the first link of the way.
+/// The queue at the sender's own node: that of the terminal's MAC, or of the
+/// first link of the path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueReport {
     /// When.
@@ -201,4 +201,25 @@ pub struct RecoveryExit {
     pub min_rtt: Duration,
     /// Segment size in bytes.
     pub mss: u32,
+}
+
+impl RecoveryExit {
+    /// The window at the end of a recovery that leaves `cwnd`: RFC 3782, section
+    /// 3, step 5.
+    #[inline]
+    pub fn leave(&self, cwnd: Segments, window: &mut Window) {
+        window.cwnd = if self.recovery_fix {
+            cwnd.min(self.flight + 1.0)
+        } else {
+            cwnd
+        };
+    }
+
+    /// The same in the agents of ns-2: cwnd is what recovery made of it, unless
+    /// `exit_recovery_fix_` is on.
+    pub(crate) fn leave_as_agent(&self, window: &mut Window) {
+        if self.recovery_fix {
+            self.leave(window.ssthresh, window);
+        }
+    }
 }

@@ -22,8 +22,64 @@
 //!
 //! Duplicate ACKs are left out, and the first loss or timeout ends the estimate.
 
+use crate::parameter::{ParameterSet, parameters, word, word_of, words};
 use crate::{Ack, CWND_LIMIT, Window};
 use bentpipe_units::{Duration, Rate, Segments, Time};
+
+words! {
+    /// Which estimate a connection uses.
+    pub(crate) enum HoeChoice {
+        /// None.
+        Off = "off",
+        /// That of ns-2.
+        Ns2 = "ns-2",
+        /// The closest ACKs of one round.
+        Round = "round",
+    }
+}
+
+parameters! {
+    /// Hoe's estimate, off by default.
+    pub(crate) struct HoeOff {
+        hoe: HoeChoice = word(), "Hoe's estimate of the initial ssthresh: from ACKs 2 and 3 (ns-2), or from the closest ACKs of one round";
+    }
+}
+
+parameters! {
+    /// Hoe's estimate, on by default.
+    pub(crate) struct HoeRound {
+        hoe: HoeChoice = word_of(&["round", "ns-2", "off"]), "Hoe's estimate of the initial ssthresh: from ACKs 2 and 3 (ns-2), or from the closest ACKs of one round";
+    }
+}
+
+/// The parameter that chooses the estimate, where there is one.
+pub(crate) trait HoeSetting: ParameterSet {
+    /// The estimator; `needed` where congestion avoidance needs the estimate also
+    /// if it sets no ssthresh.
+    fn estimator(self, needed: bool) -> Option<Hoe>;
+}
+
+impl HoeSetting for () {
+    fn estimator(self, _: bool) -> Option<Hoe> {
+        None
+    }
+}
+
+impl HoeSetting for HoeOff {
+    fn estimator(self, needed: bool) -> Option<Hoe> {
+        match self.hoe {
+            HoeChoice::Off => needed.then(|| Hoe::new(HoeForm::Round, false)),
+            HoeChoice::Ns2 => Some(Hoe::new(HoeForm::Ns2, true)),
+            HoeChoice::Round => Some(Hoe::new(HoeForm::Round, true)),
+        }
+    }
+}
+
+impl HoeSetting for HoeRound {
+    fn estimator(self, needed: bool) -> Option<Hoe> {
+        HoeOff { hoe: self.hoe }.estimator(needed)
+    }
+}
 
 /// How the gap is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

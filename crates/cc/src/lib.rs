@@ -1,15 +1,22 @@
 //! Congestion controls: the algorithms that move cwnd, ssthresh and pacing.
 //!
-//! One file each, no clock, no I/O. The transport calls a [`Controller`] with
-//! what happened (an acknowledgement, a loss, a timeout) and lends it the
-//! [`Window`] to change; it keeps recovery, timers and pacing to itself.
+//! One file each, no clock, no I/O. The transport reports events to a
+//! [`Controller`] (an acknowledgement, a loss, a timeout) and passes it the
+//! [`Window`] to change; recovery, timers and pacing are the transport's.
 //!
-//! A controller is three slots that combine freely: [`Start`] (slow start),
-//! [`Avoidance`] (congestion avoidance) and [`Reaction`] (to loss, timeout and
-//! the end of recovery). MTSI is a Start, Westwood+ a Reaction, Hybla all
-//! three. Built-in slots are enums, so that no call goes through a vtable; one
-//! boxed arm, [`Controller::Custom`], runs a user's own algorithm without a
-//! fork of this crate.
+//! - [`CongestionControl`] is the interface: built-in algorithms implement it, and
+//!   so does a user's own, which runs as [`Controller::Custom`] without a fork of
+//!   this crate.
+//! - [`Classic`] combines three slots freely: [`Start`] (slow start),
+//!   [`Avoidance`] (congestion avoidance) and [`Reaction`] (to loss, timeout and
+//!   the end of recovery). MTSI is a Start, Westwood+ a Reaction, Hybla both a
+//!   Start and an Avoidance.
+//! - [`Monolithic`] is every algorithm whose parts share one state: BBR, Vegas,
+//!   the modules of Linux, the kernel's own C.
+//! - [`build`] makes one from a name and parameters; [`list`] describes them all.
+//!
+//! Built-in algorithms are dispatched by a match over enums, so that no call goes
+//! through a vtable.
 //!
 //! ```
 //! use bentpipe_cc::{Controller, Parameters, build};
@@ -22,41 +29,32 @@
 //! # Ok::<(), bentpipe_cc::BuildError>(())
 //! ```
 
-pub mod avoidance;
+pub mod algorithms;
 mod classic;
+mod control;
 mod controller;
-pub mod cubic;
-pub mod delay;
+mod declaration;
+mod dispatch;
 mod event;
-pub mod explicit;
-pub mod highspeed;
 mod hoe;
-pub mod hybla;
-pub mod kernel;
-pub mod linux;
-pub mod model;
-mod named;
-pub mod reaction;
-pub mod registry;
-pub mod satellite;
-pub mod scalable;
-pub mod start;
-mod whole;
+mod parameter;
+mod registry;
+mod slot;
+pub mod slots;
 mod window;
 
-pub use avoidance::Avoidance;
-pub use classic::CWND_LIMIT;
-pub use controller::{Classic, CongestionControl, Controller, HostRules};
+pub use algorithms::Monolithic;
+pub use bentpipe_units::nearest;
+pub use classic::Classic;
+pub use control::{CongestionControl, HostRules};
+pub use controller::Controller;
+pub use declaration::{Described, Family, LossRecovery, TransportDefaults, WindowPacing};
 pub use event::{
-    Ack, Feedback, Head, Loss, PathKnowledge, QueueReport, RateSample, RecoveryExit, Repair,
-    Timeout,
+    Ack, Feedback, Head, Loss, PathHint, QueueReport, RateSample, RecoveryExit, Repair, Timeout,
 };
 pub use hoe::{Hoe, HoeForm};
-pub use reaction::Reaction;
-pub use registry::{
-    BuildError, DefaultValue, Described, NamedSlots, Parameter, ParameterValue, Parameters, Range,
-    Slot, SlotKind, build, build_slots, find, list, nearest, needs_feedback, slots,
-};
-pub use start::Start;
-pub use whole::Whole;
-pub use window::{Actions, Phase, ProbeContent, Probes, Window};
+pub use parameter::{BuildError, DefaultValue, Parameter, ParameterValue, Parameters, Range};
+pub use registry::{build, build_slots, find, list, slots};
+pub use slot::{CongestionAvoidance, LossReaction, NamedSlots, Slot, SlotKind, SlowStart};
+pub use slots::{Avoidance, Reaction, Start};
+pub use window::{Actions, CWND_LIMIT, Phase, ProbeContent, Probes, Window};

@@ -1,8 +1,8 @@
-//! What a congestion control moves.
+//! The window, and what else a congestion control may ask of the transport.
 
 use bentpipe_units::{Duration, Rate, Segments};
 
-/// Where a controller stands; the names are those of qlog.
+/// The phase of a congestion control; the names are those of qlog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Phase {
     /// Growing from the initial window or after a timeout.
@@ -50,6 +50,10 @@ pub struct Window {
     /// What else the transport is asked to do; it takes this after each call.
     pub actions: Actions,
 }
+
+/// No built-in algorithm grows cwnd above this: 2^30 segments, as many as the
+/// largest receive window (RFC 7323) holds bytes.
+pub const CWND_LIMIT: Segments = (1u64 << 30) as f64;
 
 /// What a controller asks of the transport besides moving the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@
 
 use crate::flow::{Ends, Running};
 use crate::ideal;
-use bentpipe_cc::{ParameterValue, PathKnowledge};
+use bentpipe_cc::{ParameterValue, PathHint};
 use bentpipe_scenario::{Connection, Scenario};
 use bentpipe_tcp::{Endpoint, Transport};
 use bentpipe_units::{Duration, Rate, Time};
@@ -147,7 +147,7 @@ impl Group {
             } else {
                 (1, member.weight)
             };
-            let path = PathKnowledge {
+            let path = PathHint {
                 capacity: self.capacity,
                 share: member.weight / (weights + own.1),
                 active: count + own.0,

@@ -37,7 +37,7 @@ impl Reports {
         let legs: Vec<(bool, &Transport, &[LinkId])> = match (ends, &flow.split) {
             (Ends::Tcp(ends), _) => match &flow.transport {
                 Some(transport) => {
-                    vec![(ends[0].wants_queue_reports(), transport, &flow.forward)]
+                    vec![(ends[0].needs_queue_reports(), transport, &flow.forward)]
                 }
                 None => Vec::new(),
             },
@@ -45,7 +45,7 @@ impl Reports {
                 let senders = chain.senders().zip(&split.legs);
                 senders
                     .map(|(sender, leg)| {
-                        let wants = sender.wants_queue_reports();
+                        let wants = sender.needs_queue_reports();
                         (wants, &leg.transport, leg.forward.as_slice())
                     })
                     .collect()

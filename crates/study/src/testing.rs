@@ -5,8 +5,7 @@ use crate::record::{RunData, RunResult};
 use crate::results::StudyResults;
 use crate::study::Study;
 use bentpipe_outcome::{
-    Checkpoint, FlowCounts, FlowLinkCounts, FlowOutcome, LinkOutcome, Outcome,
-    PageOutcome,
+    Checkpoint, FlowCounts, FlowLinkCounts, FlowOutcome, LinkOutcome, Outcome, PageOutcome,
 };
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;

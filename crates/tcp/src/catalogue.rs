@@ -6,18 +6,10 @@
 //! 2. what makes up the named transport itself (MTSI's initial window of 6),
 //! 3. the rules of the host profile (an acknowledgement per two segments).
 //!
-//! The default profile is `rfc`. Buffers that nobody sets are so large that
-//! they do not bind.
+//! The default profile is `rfc`. Buffers that no layer sets are so large that they
+//! do not bind.
 
-mod delay;
-mod explicit;
-mod highspeed;
-mod kernel;
-mod linux;
-mod model;
 mod named;
-mod proxy;
-mod satellite;
 
 pub use named::{NamedTransport, find_transport, nearest_transport, transports};
 
@@ -35,7 +27,7 @@ pub const DEFAULT_PACKET: u32 = 1500;
 /// Settings of a transport of which each may be left to the layer below.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransportSettings {
-    /// The algorithm that moves the window; `newreno` if nobody says.
+    /// The algorithm that moves the window; `newreno` where no layer says.
     pub congestion_control: Option<CongestionControlChoice>,
     /// Its parameters. They belong to the algorithm of this layer or, where it
     /// names none, of the layer below.
@@ -44,7 +36,7 @@ pub struct TransportSettings {
     pub profile: Option<HostProfile>,
     /// How losses are repaired.
     pub recovery: Option<Recovery>,
-    /// Maximum segment size; if nobody says, what fills a packet of
+    /// Maximum segment size; where no layer says, what fills a packet of
     /// [`DEFAULT_PACKET`] bytes: 1448 with timestamps, 1460 without.
     pub mss: Option<u32>,
     /// Initial window, segments.

@@ -18,7 +18,7 @@ use crate::rtt::RttEstimator;
 use crate::sender::Sender;
 use crate::sender_core::SenderCounters;
 use crate::transport::Transport;
-use bentpipe_cc::{Controller, PathKnowledge, Phase, QueueReport};
+use bentpipe_cc::{Controller, PathHint, Phase, QueueReport};
 use bentpipe_units::{Bytes, Duration, Time};
 
 /// Where the connection stands.
@@ -153,7 +153,7 @@ impl Endpoint {
     }
 
     /// Tells the congestion control about its path.
-    pub fn tell_path(&mut self, path: &PathKnowledge) {
+    pub fn tell_path(&mut self, path: &PathHint) {
         self.sender
             .core
             .cc
@@ -388,8 +388,8 @@ impl Endpoint {
     /// True where the congestion control hears of the queue at its own node
     /// ([`Endpoint::on_queue`]).
     #[must_use]
-    pub fn wants_queue_reports(&self) -> bool {
-        self.sender.core.cc.wants_queue_reports()
+    pub fn needs_queue_reports(&self) -> bool {
+        self.sender.core.cc.needs_queue_reports()
     }
 
     /// The queue at the sender's own node, about once a frame.

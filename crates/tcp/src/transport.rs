@@ -136,7 +136,9 @@ impl Transport {
     #[must_use]
     pub fn is_explicit(&self) -> bool {
         match &self.congestion_control {
-            CongestionControlChoice::Named(name) => bentpipe_cc::needs_feedback(name),
+            CongestionControlChoice::Named(name) => {
+                bentpipe_cc::find(name).is_some_and(|control| control.transport.congestion_header)
+            }
             _ => false,
         }
     }

@@ -1,4 +1,4 @@
-//! Controls that watch the queueing delay, and those for large windows.
+//! Controls that watch the RTT, and those for large windows.
 
 use super::table::{INITIAL_WINDOW, WINDOW_CLAMP, choice, control, count, decimal, flag};
 use crate::{Control, Kind, Parameter};
@@ -132,35 +132,94 @@ static HIGHSPEED: [Parameter; 6] = [
     ),
 ];
 
-pub(super) const CONTROLS: [Control; 5] = [
+static PROACTIVE: [Parameter; 9] = [
+    INITIAL_WINDOW,
+    WINDOW_CLAMP,
+    count(
+        "rises",
+        "",
+        &[2],
+        (1, 100),
+        "rises (and falls) of the mean RTT in a row that change the state: 2 for three windows",
+    ),
+    decimal(
+        "dead_band",
+        "",
+        &[0],
+        (0, 1_000_000),
+        "share of the last mean RTT that a change must exceed to count",
+    ),
+    decimal(
+        "penalty",
+        "",
+        &[850_000],
+        (50_000, 1_000_000),
+        "what incipient congestion leaves of the window; 1 leaves it all",
+    ),
+    choice(
+        "slow_start",
+        &["same", "one-rise"],
+        "what slow start takes for incipient congestion: the same, or the first rise",
+    ),
+    choice(
+        "timeout_ssthresh",
+        &["previous", "flight"],
+        "what a timeout halves for ssthresh",
+    ),
+    choice(
+        "after_error",
+        &["avoidance", "by-ssthresh"],
+        "where a loss without incipient congestion leads: congestion avoidance, or what cwnd and \
+         ssthresh say",
+    ),
+    choice(
+        "start_ssthresh",
+        &["half-receive-window", "transport"],
+        "first ssthresh: half of the receive window, or the kernel's",
+    ),
+];
+
+pub(super) const CONTROLS: [Control; 6] = [
     control!(
         "vegas",
         "keeps one to three segments in the queue",
         "Brakmo & Peterson 1995, with the numbers of ns-2; no fine timer",
-        VEGAS
+        VEGAS,
+        "keeps one to three segments in the queue" => "Brakmo & Peterson 1995, with the numbers of ns-2"
     ),
     control!(
         "newvegas",
         "Vegas with paced pairs in slow start and rapid window convergence (our reading)",
         "Sing & Soh 2005 and 2006, as their abstracts have it",
-        NEW_VEGAS
+        NEW_VEGAS,
+        "Vegas with paced pairs and rapid convergence (our reading)" => "Sing & Soh 2005 and 2006"
     ),
     control!(
         "veno",
         "cuts by a fifth where the queue is short, by half where it is not",
         "Fu & Liew 2003",
-        VENO
+        VENO,
+        "Veno" => "Fu & Liew 2003"
+    ),
+    control!(
+        "proactive",
+        "a rising mean RTT cuts ahead of losses; losses without it cut nothing",
+        "Sarkar, Shukla & Dasgupta 2010, section 2",
+        PROACTIVE,
+        "a rising mean RTT cuts ahead of losses" => "Sarkar, Shukla & Dasgupta 2010, section 2"
     ),
     control!(
         "scalable",
         "grows by a hundredth per ACK, loses an eighth",
         "Kelly 2003",
-        SCALABLE
+        SCALABLE,
+        "Scalable TCP" => "Kelly 2003"
     ),
     control!(
         "highspeed",
         "the larger the window, the faster it grows and the less a loss takes",
         "RFC 3649, section 5",
-        HIGHSPEED
+        HIGHSPEED,
+        "HighSpeed TCP" => "RFC 3649"
     ),
 ];

@@ -90,18 +90,21 @@ pub(super) const CONTROLS: [Control; 3] = [
         "const",
         "F_CONST: every ACK of slow start adds K segments, however much it covers",
         "Marchese 2006, eq. 6; K = 1 is the baseline that counts ACKs",
-        CONST
+        CONST,
+        "K segments per ACK in slow start" => "Marchese 2006, eq. 6"
     ),
     control!(
         "linear",
         "F_LINEAR: every ACK of slow start adds one segment more than the last, up to a threshold",
         "Marchese 2006, eq. 7; Marchese 2001, eq. 3",
-        LINEAR
+        LINEAR,
+        "one segment more with every ACK of slow start" => "Marchese 2006, eq. 7"
     ),
     control!(
         "mtsi",
         "multi-threshold slow start: F rises by slopes between thresholds on cwnd",
         "Marchese 2006, eq. 3-5; Marchese 2001, eq. 5-6",
-        MTSI
+        MTSI,
+        "multi-threshold slow start 20-30-40" => "Marchese 2006, eq. 3-5"
     ),
 ];

@@ -1,4 +1,4 @@
-//! Controls made for satellite links, and those of Caini & Firrincieli 2006.
+//! The controls of Caini & Firrincieli 2006 and what they are made of.
 
 use super::table::{
     ACCOUNTING, HOE, INITIAL_WINDOW, RECOVERY_FIX, WINDOW_CLAMP, choice, control, count, decimal,
@@ -108,82 +108,33 @@ static WESTWOODP: [Parameter; 6] = [
     ),
 ];
 
-static PROACTIVE: [Parameter; 9] = [
-    INITIAL_WINDOW,
-    WINDOW_CLAMP,
-    count(
-        "rises",
-        "",
-        &[2],
-        (1, 100),
-        "rises (and falls) of the mean RTT in a row that change the state: 2 for three windows",
-    ),
-    decimal(
-        "dead_band",
-        "",
-        &[0],
-        (0, 1_000_000),
-        "share of the last mean RTT that a change must exceed to count",
-    ),
-    decimal(
-        "penalty",
-        "",
-        &[850_000],
-        (50_000, 1_000_000),
-        "what incipient congestion leaves of the window; 1 leaves it all",
-    ),
-    choice(
-        "slow_start",
-        &["same", "one-rise"],
-        "what slow start takes for incipient congestion: the same, or the first rise",
-    ),
-    choice(
-        "timeout_ssthresh",
-        &["previous", "flight"],
-        "what a timeout halves for ssthresh",
-    ),
-    choice(
-        "after_error",
-        &["avoidance", "by-ssthresh"],
-        "where a loss without incipient congestion leads: congestion avoidance, or what cwnd and \
-         ssthresh say",
-    ),
-    choice(
-        "start_ssthresh",
-        &["half-receive-window", "transport"],
-        "first ssthresh: half of the receive window, or the kernel's",
-    ),
-];
-
-pub(super) const CONTROLS: [Control; 5] = [
+pub(super) const CONTROLS: [Control; 4] = [
     control!(
         "hybla",
         "grows like a connection of RTT0, whatever the round-trip time; paced",
         "Caini & Firrincieli 2004; Caini & Firrincieli 2006, sec. IV",
-        HYBLA
+        HYBLA,
+        "Hybla with gate, Hoe's estimate and pacing" => "Caini & Firrincieli 2004 and 2006, section IV"
     ),
     control!(
         "westwood",
         "cuts to the bandwidth that the ACKs show",
         "Mascolo, Casetti, Gerla et al. 2001",
-        WESTWOOD
+        WESTWOOD,
+        "cuts to the bandwidth that the ACKs show" => "Mascolo, Casetti, Gerla et al. 2001"
     ),
     control!(
         "westwoodp",
         "Westwood+: Westwood with one bandwidth sample per round trip",
         "Grieco & Mascolo 2004",
-        WESTWOODP
+        WESTWOODP,
+        "Westwood+" => "Grieco & Mascolo 2004"
     ),
     control!(
         "etcpw",
         "Enhanced Westwood: Hoe's initial ssthresh, recovery fix",
         "Caini & Firrincieli 2006, sec. IV.C",
-        ETCPW
-    ),
-    control!(
-        "proactive",
-        "a rising mean RTT cuts ahead of losses; losses without it cut nothing",
-        "Sarkar, Shukla & Dasgupta 2010, section 2",
-        PROACTIVE
+        ETCPW,
+        "Enhanced Westwood" => "Caini & Firrincieli 2006, section IV.C"
     ),
 ];

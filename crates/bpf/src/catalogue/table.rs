@@ -119,14 +119,22 @@ pub(super) const HOE: Parameter = choice(
     "Hoe's estimate of the initial ssthresh, from the closest ACKs of one round",
 );
 
-/// A control, its files named after it: `bp_NAME` and `NAME.bpf.c`.
+/// A control, named after its file: `bp_NAME` and `NAME.bpf.c`; last come summary
+/// and source of its transport.
 macro_rules! control {
-    ($name:literal, $summary:literal, $origin:literal, $parameters:ident) => {
+    (
+        $name:literal, $summary:literal, $origin:literal, $parameters:ident,
+        $brief:literal => $source:literal
+    ) => {
         crate::Control {
             name: concat!("bp_", $name),
             source: concat!($name, ".bpf.c"),
             summary: $summary,
             origin: $origin,
+            transport: crate::Brief {
+                summary: concat!($brief, ", in the C that runs in the kernel"),
+                source: $source,
+            },
             parameters: &$parameters,
         }
     };

@@ -129,43 +129,8 @@ impl Ops {
     }
 }
 
-/// Declares the ops of each control and finds them by name.
-macro_rules! controls {
-    ($($name:literal: $ops:ident,)*) => {
-        // SAFETY: each is a constant that build.rs compiles from bpf/, of the
-        // type that native.h gives it, whose layout the test below compares.
-        unsafe extern "C" {
-            $(static $ops: Ops;)*
-        }
-
-        /// The hooks of the control of that name.
-        pub(super) fn ops(name: &str) -> Option<&'static Ops> {
-            match name {
-                // SAFETY: constant data, never written. The hooks touch only
-                // the socket and the sample that they are given: that is what
-                // makes calling them through a safe pointer sound.
-                $($name => Some(unsafe { &$ops }),)*
-                _ => None,
-            }
-        }
-    };
-}
-
-controls! {
-    "bp_const": bp_const_ops,
-    "bp_etcpw": bp_etcpw_ops,
-    "bp_highspeed": bp_highspeed_ops,
-    "bp_hybla": bp_hybla_ops,
-    "bp_linear": bp_linear_ops,
-    "bp_mtsi": bp_mtsi_ops,
-    "bp_newvegas": bp_newvegas_ops,
-    "bp_proactive": bp_proactive_ops,
-    "bp_scalable": bp_scalable_ops,
-    "bp_vegas": bp_vegas_ops,
-    "bp_veno": bp_veno_ops,
-    "bp_westwood": bp_westwood_ops,
-    "bp_westwoodp": bp_westwoodp_ops,
-}
+// The ops of every file of bpf/ and `ops(name)`, which finds them: build.rs.
+include!(concat!(env!("OUT_DIR"), "/ops.rs"));
 
 // SAFETY: constants of bpf/native.c.
 #[cfg(test)]

@@ -1,14 +1,20 @@
 //! CUBIC (RFC 9438) and HyStart++ (RFC 9406).
 
-use crate::wire::{Wire, a_loss, a_timeout, an_exit, close};
-use bentpipe_cc::avoidance::Cubic;
-use bentpipe_cc::start::HyStart;
+use crate::wire::{Wire, a_loss, a_timeout, an_exit, classic, close};
+use bentpipe_cc::slots::{Cubic, HyStart};
 use bentpipe_cc::{Avoidance, Classic, Start};
 use bentpipe_units::Duration;
 
+fn cubic() -> Cubic {
+    match classic("cubic").avoidance {
+        Avoidance::Cubic(cubic) => cubic,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn the_time_back_to_the_peak() {
-    let cubic = Cubic::default();
+    let cubic = cubic();
     close(cubic.k(100.0, 70.0), 4.217, 5e-4);
     close(cubic.k(500.0, 350.0), 7.211, 5e-4);
     assert_eq!(cubic.k(50.0, 70.0), 0.0);
@@ -16,7 +22,7 @@ fn the_time_back_to_the_peak() {
 
 /// After a loss at `cwnd`, all in flight.
 fn after_loss(cwnd: f64) -> Wire {
-    let mut wire = Wire::new(Classic::cubic(), cwnd, cwnd);
+    let mut wire = Wire::new(classic("cubic"), cwnd, cwnd);
     wire.controller.on_loss(&a_loss(cwnd), &mut wire.window);
     wire.controller
         .on_recovery_exit(&an_exit(cwnd, false), &mut wire.window);
@@ -76,9 +82,7 @@ fn reno_friendly_on_short_paths() {
 fn fast_convergence_remembers_a_lower_peak() {
     let mut wire = after_loss(100.0);
     wire.controller.on_loss(&a_loss(70.0), &mut wire.window);
-    let Avoidance::Cubic(cubic) = Classic::cubic().avoidance else {
-        unreachable!()
-    };
+    let cubic = cubic();
     // The peak is 70 x (1 + .7) / 2 = 59.5 and not 70: K is shorter.
     let k = cubic.k(59.5, 49.0);
     let mut last = wire.window.cwnd;
@@ -144,7 +148,7 @@ fn hystart() -> Wire {
     Wire::new(
         Classic {
             start,
-            ..Classic::newreno()
+            ..classic("newreno")
         },
         10.0,
         f64::INFINITY,

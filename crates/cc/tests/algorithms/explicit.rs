@@ -1,7 +1,7 @@
 //! Algorithms that are told what to send.
 
 use crate::wire::{Wire, a_loss, a_timeout, an_exit, close};
-use bentpipe_cc::{Feedback, Parameters, PathKnowledge, Window, build};
+use bentpipe_cc::{Feedback, Parameters, PathHint, Window, build};
 use bentpipe_units::{Duration, Rate, Time};
 
 fn at(name: &str, cwnd: f64) -> Wire {
@@ -70,8 +70,8 @@ fn an_open_loop_sends_at_its_rate() {
     assert_eq!(window.pacing_rate, Some(Rate::from_bps(1_500_000)));
 }
 
-fn path(utilisation: f64) -> PathKnowledge {
-    PathKnowledge {
+fn path(utilisation: f64) -> PathHint {
+    PathHint {
         capacity: Rate::from_mbps(8),
         share: 0.25,
         active: 4,

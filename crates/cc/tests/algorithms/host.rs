@@ -1,11 +1,15 @@
 //! Phases and the fixed window.
 
-use crate::wire::{Wire, a_loss, a_timeout, an_exit};
-use bentpipe_cc::{Classic, Parameters, Phase, build_slots};
+use crate::wire::{Wire, a_loss, a_timeout, an_exit, classic, classic_with};
+use bentpipe_cc::{Parameters, Phase, build_slots};
 
 #[test]
 fn the_fixed_window_ignores_everything() {
-    let mut wire = Wire::new(Classic::fixed_window(42.0), 3.0, f64::INFINITY);
+    let mut wire = Wire::new(
+        classic_with("fixed-window", "window", 42.0),
+        3.0,
+        f64::INFINITY,
+    );
     wire.controller.on_established(None, &mut wire.window);
     assert_eq!(wire.window.cwnd, 42.0);
     wire.controller.on_loss(&a_loss(42.0), &mut wire.window);
@@ -33,7 +37,7 @@ fn a_reaction_that_ignores_losses_combines_with_any_growth() {
 
 #[test]
 fn an_ecn_mark_is_not_a_recovery() {
-    let mut wire = Wire::new(Classic::newreno(), 30.0, 20.0);
+    let mut wire = Wire::new(classic("newreno"), 30.0, 20.0);
     let mut loss = a_loss(30.0);
     loss.ecn = true;
     wire.controller.on_loss(&loss, &mut wire.window);

@@ -1,8 +1,7 @@
 //! Hybla (Caini & Firrincieli 2004, 2006) and Hoe's estimate.
 
-use crate::wire::{Wire, close};
-use bentpipe_cc::avoidance::{Gate, HyblaAvoidance};
-use bentpipe_cc::start::HyblaStart;
+use crate::wire::{Wire, classic, close};
+use bentpipe_cc::slots::{Counted, Gate, HyblaAvoidance, HyblaStart};
 use bentpipe_cc::{Avoidance, Classic, Hoe, HoeForm, Start};
 use bentpipe_units::{Duration, Rate};
 
@@ -12,8 +11,8 @@ const RTT0: Duration = Duration::from_millis(25);
 fn bare() -> Classic {
     Classic {
         hoe: None,
-        avoidance: Avoidance::Hybla(HyblaAvoidance::new(RTT0, Gate::Off, true)),
-        ..Classic::hybla()
+        avoidance: Avoidance::Hybla(HyblaAvoidance::new(RTT0, Gate::Off, Counted::Segments)),
+        ..classic("hybla")
     }
 }
 
@@ -61,7 +60,7 @@ fn a_delayed_ack_counts_for_its_segments() {
 
 #[test]
 fn the_gate_of_hoe_closes_at_the_bandwidth_delay_product() {
-    let mut wire = Wire::new(Classic::hybla(), 2.0, f64::INFINITY);
+    let mut wire = Wire::new(classic("hybla"), 2.0, f64::INFINITY);
     wire.acks(3);
     assert_eq!(wire.window.ssthresh, 500.0);
     wire.window.cwnd = 499.9;
@@ -73,7 +72,11 @@ fn the_gate_of_hoe_closes_at_the_bandwidth_delay_product() {
 
 #[test]
 fn the_gate_of_the_delivery_rate() {
-    let avoidance = Avoidance::Hybla(HyblaAvoidance::new(RTT0, Gate::DeliveryRate, true));
+    let avoidance = Avoidance::Hybla(HyblaAvoidance::new(
+        RTT0,
+        Gate::DeliveryRate,
+        Counted::Segments,
+    ));
     let mut wire = Wire::new(
         Classic {
             avoidance,
@@ -94,7 +97,7 @@ fn the_gate_of_the_delivery_rate() {
 
 #[test]
 fn until_the_estimate_is_there_an_ack_doubles_at_most() {
-    let mut wire = Wire::new(Classic::hybla(), 2.0, f64::INFINITY);
+    let mut wire = Wire::new(classic("hybla"), 2.0, f64::INFINITY);
     // The third ACK brings the estimate and takes cwnd to ssthresh.
     assert_eq!(wire.cwnds(3), [4.0, 8.0, 500.0]);
     assert_eq!(wire.window.ssthresh, 500.0);
@@ -123,7 +126,7 @@ fn the_initial_window_may_be_rho() {
     let mut wire = Wire::new(
         Classic {
             start,
-            ..Classic::hybla()
+            ..classic("hybla")
         },
         2.0,
         f64::INFINITY,
@@ -135,7 +138,7 @@ fn the_initial_window_may_be_rho() {
 
 fn hoe(form: HoeForm) -> Wire {
     Wire::new(
-        Classic::newreno().with_hoe(Hoe::new(form, true)),
+        classic("newreno").with_hoe(Hoe::new(form, true)),
         1.0,
         f64::INFINITY,
     )

@@ -133,7 +133,7 @@ fn hold(controller: impl Into<Controller>, events: &[Event]) {
     let fixed = controller.name().starts_with("fixed");
     let hoe_may_set_one = matches!(&controller, Controller::Classic(c) if c.hoe.is_some());
     let probes = controller.name().starts_with("peach");
-    let may_lower = matches!(&controller, Controller::Whole(_));
+    let may_lower = matches!(&controller, Controller::Monolithic(_));
     let mut window = Window::new(10.0);
     let mut saved = window.clone();
     let (mut now, mut min_rtt) = (Time::ZERO, Duration::MAX);

@@ -1,7 +1,7 @@
 //! The F functions of Marchese 2001 and 2006, worked by hand from IW = 6.
 
-use crate::wire::{Wire, a_loss, a_timeout, an_exit};
-use bentpipe_cc::start::{Linear, LinearTest, Mtsi, MtsiRule, Scope, Tie};
+use crate::wire::{Wire, a_loss, a_timeout, an_exit, classic, classic_with};
+use bentpipe_cc::slots::{Linear, LinearTest, Mtsi, MtsiRule, Scope, Tie};
 use bentpipe_cc::{Classic, Start};
 
 const OPEN: f64 = f64::INFINITY;
@@ -11,7 +11,7 @@ fn from_six(start: Start, acks: usize) -> Vec<f64> {
     Wire::new(
         Classic {
             start,
-            ..Classic::newreno()
+            ..classic("newreno")
         },
         6.0,
         OPEN,
@@ -22,16 +22,16 @@ fn from_six(start: Start, acks: usize) -> Vec<f64> {
 #[test]
 fn const_triples_or_quintuples_every_round() {
     assert_eq!(
-        Wire::new(Classic::constant(2.0), 6.0, OPEN).rounds(4),
+        Wire::new(classic_with("const", "k", 2.0), 6.0, OPEN).rounds(4),
         [6.0, 18.0, 54.0, 162.0]
     );
     assert_eq!(
-        Wire::new(Classic::constant(4.0), 6.0, OPEN).rounds(3),
+        Wire::new(classic_with("const", "k", 4.0), 6.0, OPEN).rounds(3),
         [6.0, 30.0, 150.0]
     );
     for (k, cwnd) in [(2.0, 30.0), (4.0, 54.0)] {
         assert_eq!(
-            Wire::new(Classic::constant(k), 6.0, OPEN).cwnds(12)[11],
+            Wire::new(classic_with("const", "k", k), 6.0, OPEN).cwnds(12)[11],
             cwnd
         );
     }
@@ -148,7 +148,7 @@ fn mtsi_with_f0_of_one() {
 
 #[test]
 fn one_round_of_mtsi_is_worth_almost_three() {
-    let mut wire = Wire::new(Classic::mtsi(&[20.0, 30.0, 40.0], &SLOPES), 6.0, OPEN);
+    let mut wire = Wire::new(classic("mtsi"), 6.0, OPEN);
     assert_eq!(wire.rounds(4), [6.0, 45.0, 90.0, 180.0]);
 }
 
@@ -165,7 +165,7 @@ fn with_delayed_acks_the_first_round_gives_four_steps() {
         let mut wire = Wire::new(
             Classic {
                 start,
-                ..Classic::newreno()
+                ..classic("newreno")
             },
             6.0,
             OPEN,
@@ -186,7 +186,7 @@ fn a_timeout_starts_f_again_under_rule_a_and_not_under_rule_b() {
         let mut wire = Wire::new(
             Classic {
                 start,
-                ..Classic::newreno()
+                ..classic("newreno")
             },
             6.0,
             OPEN,
@@ -200,7 +200,7 @@ fn a_timeout_starts_f_again_under_rule_a_and_not_under_rule_b() {
 
 #[test]
 fn an_unused_window_does_not_advance_f() {
-    let mut wire = Wire::new(Classic::mtsi(&[20.0, 30.0, 40.0], &SLOPES), 6.0, OPEN);
+    let mut wire = Wire::new(classic("mtsi"), 6.0, OPEN);
     wire.next.cwnd_limited = false;
     wire.acks(5);
     wire.next.cwnd_limited = true;
@@ -214,7 +214,7 @@ fn after_recovery(scope: Scope) -> Vec<f64> {
     let mut wire = Wire::new(
         Classic {
             start,
-            ..Classic::newreno()
+            ..classic("newreno")
         },
         6.0,
         OPEN,

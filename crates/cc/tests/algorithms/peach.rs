@@ -1,15 +1,15 @@
 //! TCP-Peach and TCP-Peach+: which probes they ask for and what the answers do.
 
 use crate::wire::{Wire, a_loss, a_timeout, an_exit};
-use bentpipe_cc::satellite::{Peach, Satellite};
-use bentpipe_cc::{Phase, ProbeContent, Probes, Whole};
+use bentpipe_cc::algorithms::peach::Peach;
+use bentpipe_cc::{Monolithic, Phase, ProbeContent, Probes};
 use bentpipe_units::Duration;
 
 const RTT: Duration = Duration::from_millis(550);
 
 /// An established connection with a receive window of 64 segments.
 fn peach(content: ProbeContent) -> Wire {
-    let peach = Whole::Satellite(Satellite::Peach(Peach::new(content, 1000.0)));
+    let peach = Monolithic::Peach(Peach::new(content, 1000.0));
     let mut wire = Wire::new(peach, 10.0, f64::INFINITY);
     wire.next.receive_window = 64.0;
     (wire.next.rtt, wire.next.smoothed_rtt) = (Some(RTT), RTT);
@@ -82,7 +82,7 @@ fn every_answer_of_the_sudden_start_adds_a_segment() {
 
 #[test]
 fn without_a_round_trip_time_it_waits_for_one() {
-    let peach = Whole::Satellite(Satellite::Peach(Peach::new(ProbeContent::Copy, 1000.0)));
+    let peach = Monolithic::Peach(Peach::new(ProbeContent::Copy, 1000.0));
     let mut wire = Wire::new(peach, 10.0, f64::INFINITY);
     wire.next.receive_window = 32.0;
     wire.controller.on_open(32.0);
@@ -99,7 +99,7 @@ fn without_a_round_trip_time_it_waits_for_one() {
 
 #[test]
 fn reach_bounds_the_probes() {
-    let peach = Whole::Satellite(Satellite::Peach(Peach::new(ProbeContent::Copy, 100.0)));
+    let peach = Monolithic::Peach(Peach::new(ProbeContent::Copy, 100.0));
     let mut wire = Wire::new(peach, 10.0, f64::INFINITY);
     wire.controller.on_open(11_000.0);
     wire.controller.on_established(Some(RTT), &mut wire.window);

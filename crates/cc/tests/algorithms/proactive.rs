@@ -1,15 +1,28 @@
 //! Proactive TCP: the detector and what follows from it.
 
 use crate::wire::{Wire, a_loss, a_timeout, an_exit, close};
-use bentpipe_cc::satellite::{
-    Proactive, ProactiveCounters, ProactiveSettings, ProactiveStart, Satellite,
+use bentpipe_cc::algorithms::proactive::{
+    AfterError, Proactive, ProactiveCounters, ProactiveSettings, ProactiveStart, StartSsthresh,
+    TimeoutSsthresh,
 };
-use bentpipe_cc::{Controller, Phase, Whole};
+use bentpipe_cc::{Controller, Monolithic, Phase};
 use bentpipe_units::Duration;
+
+fn settings() -> ProactiveSettings {
+    ProactiveSettings {
+        rises: 2,
+        dead_band: 0.0,
+        penalty: 0.85,
+        slow_start: ProactiveStart::Same,
+        after_error: AfterError::Avoidance,
+        timeout_ssthresh: TimeoutSsthresh::Previous,
+        start_ssthresh: StartSsthresh::HalfReceiveWindow,
+    }
+}
 
 /// In congestion avoidance at 40 segments with a receive window of 64.
 fn at_forty(settings: ProactiveSettings) -> Wire {
-    let proactive = Whole::Satellite(Satellite::Proactive(Proactive::new(settings)));
+    let proactive = Monolithic::Proactive(Proactive::new(settings));
     let mut wire = Wire::new(proactive, 40.0, 32.0);
     wire.next.receive_window = 64.0;
     wire
@@ -33,7 +46,7 @@ fn windows(wire: &mut Wire, means_ms: &[u64]) -> Vec<f64> {
 
 fn counters(wire: &Wire) -> ProactiveCounters {
     match &wire.controller {
-        Controller::Whole(Whole::Satellite(Satellite::Proactive(p))) => p.counters(),
+        Controller::Monolithic(Monolithic::Proactive(p)) => p.counters(),
         other => panic!("{other:?}"),
     }
 }
@@ -42,7 +55,7 @@ const INCIPIENT: Phase = Phase::Own("proactive_incipient");
 
 #[test]
 fn the_second_rise_of_three_windows_is_penalised() {
-    let mut wire = at_forty(ProactiveSettings::default());
+    let mut wire = at_forty(settings());
     let cwnds = windows(&mut wire, &[550, 560, 570, 580, 590]);
     // The penalty comes with the end of the third window and of the fifth.
     for (got, want) in cwnds.iter().zip([40.0, 40.0, 34.0, 34.0, 28.9]) {
@@ -54,7 +67,7 @@ fn the_second_rise_of_three_windows_is_penalised() {
 
 #[test]
 fn a_fall_between_starts_the_count_again() {
-    let mut wire = at_forty(ProactiveSettings::default());
+    let mut wire = at_forty(settings());
     let cwnds = windows(&mut wire, &[550, 560, 555, 570, 580]);
     assert_eq!(cwnds, [40.0, 40.0, 40.0, 40.0, 34.0]);
 }
@@ -63,7 +76,7 @@ fn a_fall_between_starts_the_count_again() {
 fn three_rises_take_four_windows() {
     let mut wire = at_forty(ProactiveSettings {
         rises: 3,
-        ..ProactiveSettings::default()
+        ..settings()
     });
     let cwnds = windows(&mut wire, &[550, 560, 570, 580]);
     assert_eq!(cwnds, [40.0, 40.0, 40.0, 34.0]);
@@ -71,12 +84,12 @@ fn three_rises_take_four_windows() {
 
 #[test]
 fn equal_means_and_those_in_the_dead_band_are_neither() {
-    let mut wire = at_forty(ProactiveSettings::default());
+    let mut wire = at_forty(settings());
     windows(&mut wire, &[550, 560, 560, 570, 570, 580]);
     assert_eq!(wire.window.cwnd, 40.0);
     let mut wire = at_forty(ProactiveSettings {
         dead_band: 0.02,
-        ..ProactiveSettings::default()
+        ..settings()
     });
     // 1.8% each: below the band, however long it goes on.
     windows(&mut wire, &[550, 560, 570, 580, 590]);
@@ -88,7 +101,7 @@ fn equal_means_and_those_in_the_dead_band_are_neither() {
 
 #[test]
 fn two_falls_end_the_incipient_state() {
-    let mut wire = at_forty(ProactiveSettings::default());
+    let mut wire = at_forty(settings());
     windows(&mut wire, &[550, 560, 570]);
     assert_eq!(wire.controller.phase(&wire.window), INCIPIENT);
     windows(&mut wire, &[565]);
@@ -100,7 +113,7 @@ fn two_falls_end_the_incipient_state() {
 
 #[test]
 fn a_loss_cuts_only_in_the_incipient_state() {
-    let mut wire = at_forty(ProactiveSettings::default());
+    let mut wire = at_forty(settings());
     wire.window.cwnd = 34.0;
     wire.controller.on_loss(&a_loss(34.0), &mut wire.window);
     assert_eq!((wire.window.cwnd, wire.window.ssthresh), (34.0, 32.0));
@@ -109,7 +122,7 @@ fn a_loss_cuts_only_in_the_incipient_state() {
         .on_recovery_exit(&an_exit(3.0, true), &mut wire.window);
     assert_eq!(wire.window.cwnd, 34.0);
 
-    let mut wire = at_forty(ProactiveSettings::default());
+    let mut wire = at_forty(settings());
     windows(&mut wire, &[550, 560, 570]);
     assert_eq!(wire.window.cwnd, 34.0);
     wire.controller.on_loss(&a_loss(34.0), &mut wire.window);
@@ -128,7 +141,7 @@ fn a_loss_cuts_only_in_the_incipient_state() {
 #[test]
 fn recovery_gives_back_what_the_host_inflated() {
     // Linux 2.2 adds three segments at the loss.
-    let mut wire = at_forty(ProactiveSettings::default());
+    let mut wire = at_forty(settings());
     wire.controller.on_loss(&a_loss(40.0), &mut wire.window);
     wire.window.cwnd += 3.0;
     wire.controller
@@ -139,7 +152,7 @@ fn recovery_gives_back_what_the_host_inflated() {
 #[test]
 fn the_window_in_use_is_what_is_cut() {
     // ns-2 lets cwnd grow above the receive window of 64.
-    let mut wire = at_forty(ProactiveSettings::default());
+    let mut wire = at_forty(settings());
     wire.window.cwnd = 200.0;
     windows(&mut wire, &[550, 560, 570]);
     close(wire.window.cwnd, 54.4, 1e-9);
@@ -150,7 +163,7 @@ fn the_window_in_use_is_what_is_cut() {
 
 #[test]
 fn a_timeout_halves_the_previous_ssthresh_and_keeps_the_state() {
-    let mut wire = at_forty(ProactiveSettings::default());
+    let mut wire = at_forty(settings());
     windows(&mut wire, &[550, 560, 570]);
     wire.controller
         .on_timeout(&a_timeout(60.0), &mut wire.window);
@@ -164,12 +177,8 @@ fn a_timeout_halves_the_previous_ssthresh_and_keeps_the_state() {
 
 #[test]
 fn ssthresh_begins_at_half_of_the_receive_window() {
-    let proactive = Proactive::new(ProactiveSettings::default());
-    let mut wire = Wire::new(
-        Whole::Satellite(Satellite::Proactive(proactive)),
-        1.0,
-        f64::INFINITY,
-    );
+    let proactive = Proactive::new(settings());
+    let mut wire = Wire::new(Monolithic::Proactive(proactive), 1.0, f64::INFINITY);
     wire.next.receive_window = 64.0;
     assert_eq!(wire.rounds(6), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
     assert!(wire.window.cwnd < 33.0, "linear from 32 on");
@@ -179,8 +188,8 @@ fn ssthresh_begins_at_half_of_the_receive_window() {
 #[test]
 fn slow_start_does_not_double_after_a_penalty() {
     let mut wire = at_forty(ProactiveSettings {
-        start: ProactiveStart::OneRise,
-        ..ProactiveSettings::default()
+        slow_start: ProactiveStart::OneRise,
+        ..settings()
     });
     (wire.window.cwnd, wire.window.ssthresh) = (10.0, 32.0);
     let cwnds = windows(&mut wire, &[550, 560]);
@@ -197,8 +206,12 @@ fn slow_start_does_not_double_after_a_penalty() {
 fn a_loss_by_error_ends_slow_start() {
     for (ends, after) in [(true, 10.1), (false, 11.0)] {
         let mut wire = at_forty(ProactiveSettings {
-            error_ends_start: ends,
-            ..ProactiveSettings::default()
+            after_error: if ends {
+                AfterError::Avoidance
+            } else {
+                AfterError::BySsthresh
+            },
+            ..settings()
         });
         wire.window.cwnd = 10.0;
         wire.controller.on_loss(&a_loss(10.0), &mut wire.window);
@@ -211,7 +224,7 @@ fn a_loss_by_error_ends_slow_start() {
 
 #[test]
 fn windows_that_were_not_needed_do_not_count() {
-    let mut wire = at_forty(ProactiveSettings::default());
+    let mut wire = at_forty(settings());
     wire.next.cwnd_limited = false;
     windows(&mut wire, &[550, 560, 570, 580]);
     assert_eq!(wire.window.cwnd, 40.0);

@@ -1,13 +1,11 @@
 //! RFC 5681 and RFC 6582.
 
-use crate::wire::{Wire, a_loss, a_timeout, an_exit, close};
-use bentpipe_cc::avoidance::{Growth, Reno};
-use bentpipe_cc::reaction::{HalfOf, Halve};
-use bentpipe_cc::start::Standard;
-use bentpipe_cc::{Avoidance, Classic, HostRules, Phase, Reaction, Start};
+use crate::wire::{Wire, a_loss, a_timeout, an_exit, classic, close};
+use bentpipe_cc::slots::{Growth, HalfOf, Halve, Reno, Standard};
+use bentpipe_cc::{Avoidance, CongestionControl as _, HostRules, Phase, Reaction, Start};
 
 fn newreno(cwnd: f64, ssthresh: f64) -> Wire {
-    Wire::new(Classic::newreno(), cwnd, ssthresh)
+    Wire::new(classic("newreno"), cwnd, ssthresh)
 }
 
 #[test]
@@ -28,7 +26,7 @@ fn ten_acks_of_congestion_avoidance() {
 
 #[test]
 fn linux_2_2_counts_whole_acks_and_calls_equality_slow_start() {
-    let mut classic = Classic::newreno();
+    let mut classic = classic("newreno");
     classic.apply_host_rules(HostRules {
         equality_is_slow_start: true,
         integer_avoidance: true,
@@ -43,7 +41,7 @@ fn linux_2_2_counts_whole_acks_and_calls_equality_slow_start() {
 
 #[test]
 fn per_segment_growth_makes_up_for_delayed_acks() {
-    let mut classic = Classic::newreno();
+    let mut classic = classic("newreno");
     classic.avoidance = Avoidance::Reno(Reno::new(Growth::PerSegment));
     let mut wire = Wire::new(classic, 10.0, 10.0);
     wire.next.acked = 2.0;
@@ -52,7 +50,7 @@ fn per_segment_growth_makes_up_for_delayed_acks() {
 
 #[test]
 fn byte_counting_adds_what_is_acknowledged_up_to_its_limit() {
-    let mut classic = Classic::newreno();
+    let mut classic = classic("newreno");
     classic.start = Start::Standard(Standard { byte_counting: 2.0 });
     let mut wire = Wire::new(classic, 10.0, 14.5);
     wire.next.acked = 7.0;
@@ -78,7 +76,7 @@ fn timeout_halves_the_flight_and_starts_from_one() {
         "the second timeout leaves ssthresh"
     );
 
-    let mut classic = Classic::newreno();
+    let mut classic = classic("newreno");
     classic.apply_host_rules(HostRules {
         whole_ssthresh: true,
         ..HostRules::default()
@@ -125,7 +123,7 @@ fn recovery_fix_keeps_a_burst_from_leaving() {
 
 #[test]
 fn hosts_that_halve_the_window() {
-    let mut classic = Classic::newreno();
+    let mut classic = classic("newreno");
     classic.reaction = Reaction::Halve(Halve {
         of: HalfOf::Window,
         whole: true,

@@ -1,15 +1,21 @@
 //! Westwood, Westwood+ and their combination with Hoe's estimate.
 
-use crate::wire::{Wire, a_loss, a_timeout, an_exit, close};
-use bentpipe_cc::reaction::{Accounting, Cut, Filter, PlusFilter, Westwood, WestwoodPlus};
-use bentpipe_cc::{Classic, Controller, Hoe, HoeForm, HostRules, Parameters, Reaction, build};
+use crate::wire::{Wire, a_loss, a_timeout, an_exit, classic, close};
+use bentpipe_cc::slots::{
+    Accounting, Cut, Filter, PlusFilter, Westwood, WestwoodPlus, WestwoodSampling,
+};
+use bentpipe_cc::{
+    Classic, CongestionControl as _, Controller, Hoe, HoeForm, HostRules, Parameters, Reaction,
+    build,
+};
 use bentpipe_units::Duration;
 
 fn westwood(filter: Filter) -> Classic {
-    let reaction = Reaction::Westwood(Westwood::new(filter, Accounting::DupAck, 0.0));
+    let reaction = Westwood::new(filter, Accounting::DupAck, 0.0);
+    let reaction = Reaction::Westwood(WestwoodSampling::PerAck(reaction));
     Classic {
         reaction,
-        ..Classic::westwood()
+        ..classic("westwood")
     }
 }
 
@@ -137,7 +143,7 @@ fn on_a_host_like_the_agents_recovery_ends_with_its_own_window() {
         exact_halves: true,
         ..HostRules::default()
     };
-    for mut classic in [Classic::westwood(), Classic::westwood_plus()] {
+    for mut classic in [classic("westwood"), classic("westwood+")] {
         classic.apply_host_rules(rules);
         let mut wire = settled(classic, Duration::from_micros(1300));
         wire.window.cwnd = 700.0;
@@ -161,7 +167,7 @@ fn on_a_host_like_the_agents_recovery_ends_with_its_own_window() {
 
 #[test]
 fn a_long_silence_brings_the_estimate_down() {
-    let mut wire = settled(Classic::westwood(), Duration::from_micros(1200));
+    let mut wire = settled(classic("westwood"), Duration::from_micros(1200));
     wire.ack(Duration::from_secs(3600));
     assert!(bandwidth(&wire) < 10.0);
     wire.controller.on_loss(&a_loss(100.0), &mut wire.window);
@@ -170,7 +176,7 @@ fn a_long_silence_brings_the_estimate_down() {
 
 #[test]
 fn the_cut_is_bandwidth_times_smallest_rtt() {
-    let mut wire = settled(Classic::westwood(), Duration::from_micros(1200));
+    let mut wire = settled(classic("westwood"), Duration::from_micros(1200));
     wire.window.cwnd = 700.0;
     wire.controller.on_loss(&a_loss(700.0), &mut wire.window);
     close(wire.window.ssthresh, 500.0, 0.01);
@@ -191,7 +197,7 @@ fn the_cut_is_bandwidth_times_smallest_rtt() {
 
 #[test]
 fn without_a_sample_the_flight_is_halved() {
-    for classic in [Classic::westwood(), Classic::westwood_plus()] {
+    for classic in [classic("westwood"), classic("westwood+")] {
         let mut wire = Wire::new(classic, 30.0, f64::INFINITY);
         wire.controller.on_loss(&a_loss(30.0), &mut wire.window);
         assert_eq!(wire.window.ssthresh, 15.0);
@@ -255,7 +261,7 @@ fn westwood_plus_settles_at_the_rate() {
         ));
         let classic = Classic {
             reaction,
-            ..Classic::westwood_plus()
+            ..classic("westwood+")
         };
         let mut wire = paced(classic, 500, 200);
         close(bandwidth(&wire), 1e7, 2e4);
@@ -280,7 +286,7 @@ fn westwood_plus_of_linux_cuts_when_recovery_ends() {
     let mut wire = paced(
         Classic {
             reaction,
-            ..Classic::westwood_plus()
+            ..classic("westwood+")
         },
         500,
         200,
@@ -296,7 +302,7 @@ fn westwood_plus_of_linux_cuts_when_recovery_ends() {
 
 #[test]
 fn westwood_plus_ignores_what_the_application_did_not_send() {
-    let mut wire = paced(Classic::westwood_plus(), 500, 200);
+    let mut wire = paced(classic("westwood+"), 500, 200);
     wire.next.cwnd_limited = false;
     for _ in 0..100 {
         wire.ack(Duration::from_millis(600));
@@ -307,13 +313,13 @@ fn westwood_plus_ignores_what_the_application_did_not_send() {
 #[test]
 fn westwood_with_hoe_and_the_recovery_fix() {
     // Caini & Firrincieli 2006, sec. IV.C: 10 Mbit/s, 600 ms, 1500 bytes.
-    let classic = Classic::westwood().with_hoe(Hoe::new(HoeForm::Ns2, true));
-    let mut wire = Wire::new(classic, 1.0, f64::INFINITY);
+    let with_hoe = classic("westwood").with_hoe(Hoe::new(HoeForm::Ns2, true));
+    let mut wire = Wire::new(with_hoe, 1.0, f64::INFINITY);
     wire.acks(3);
     assert_eq!(wire.window.ssthresh, 500.0);
 
     // 9 Mbit/s: one segment per 1.3333 ms.
-    let mut wire = settled(Classic::westwood(), Duration::from_nanos(1_333_333));
+    let mut wire = settled(classic("westwood"), Duration::from_nanos(1_333_333));
     wire.window.cwnd = 700.0;
     wire.controller.on_loss(&a_loss(700.0), &mut wire.window);
     close(wire.window.ssthresh, 450.0, 0.01);
@@ -326,7 +332,7 @@ fn westwood_with_hoe_and_the_recovery_fix() {
 #[test]
 fn a_host_like_the_agents_times_the_first_segment_of_a_round() {
     for agent in [false, true] {
-        let mut classic = Classic::westwood_plus();
+        let mut classic = classic("westwood+");
         classic.apply_host_rules(HostRules {
             exact_halves: agent,
             ..HostRules::default()

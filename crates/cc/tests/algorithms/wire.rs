@@ -1,7 +1,8 @@
 //! Events as a transport would make them.
 
 use bentpipe_cc::{
-    Ack, Actions, Controller, Head, Loss, RateSample, RecoveryExit, Repair, Timeout, Window,
+    Ack, Actions, Classic, Controller, Head, Loss, ParameterValue, Parameters, RateSample,
+    RecoveryExit, Repair, Timeout, Window, build,
 };
 use bentpipe_units::{Duration, Rate, Segments, Time};
 
@@ -180,4 +181,26 @@ impl Wire {
 #[track_caller]
 pub(crate) fn close(got: f64, want: f64, tolerance: f64) {
     assert!((got - want).abs() <= tolerance, "got {got}, want {want}");
+}
+
+/// The named combination of slots.
+pub(crate) fn classic(name: &str) -> Classic {
+    classic_of(name, &Parameters::new())
+}
+
+/// The same with one parameter.
+pub(crate) fn classic_with(
+    name: &str,
+    parameter: &str,
+    value: impl Into<ParameterValue>,
+) -> Classic {
+    classic_of(name, &Parameters::new().with(parameter, value))
+}
+
+/// The same with parameters.
+pub(crate) fn classic_of(name: &str, parameters: &Parameters) -> Classic {
+    match build(name, parameters) {
+        Ok(Controller::Classic(classic)) => classic,
+        other => panic!("{name} is {other:?}"),
+    }
 }

@@ -1,9 +1,16 @@
-//! The named transports: the standards, and what is made of them.
+//! The named transports.
+//!
+//! Each congestion control has a transport of its name, whose settings its
+//! declaration carries ([`bentpipe_cc::TransportDefaults`]). Here are those that
+//! are named after something else: other recoveries, and sets of options.
 
 use super::TransportSettings;
-use crate::{CongestionControlChoice, Pacing, Recovery, Transport};
-use bentpipe_cc::{Parameters, nearest};
-use bentpipe_units::Bytes;
+use crate::options::{Pacing, Recovery};
+use crate::profile::HostProfile;
+use crate::transport::{CongestionControlChoice, Transport};
+use bentpipe_cc::{Described, LossRecovery, Parameters, TransportDefaults, nearest};
+use bentpipe_units::Duration;
+use std::sync::LazyLock;
 
 /// A transport that has a name of its own.
 #[derive(Clone, Copy, Debug)]
@@ -14,20 +21,43 @@ pub struct NamedTransport {
     pub summary: &'static str,
     /// Paper with section or equation, or RFC.
     pub source: &'static str,
-    settings: fn() -> TransportSettings,
+    settings: Settings,
+}
+
+/// What makes a transport up.
+#[derive(Clone, Copy, Debug)]
+enum Settings {
+    /// The congestion control of its name, and what that has around it.
+    Control(&'static TransportDefaults),
+    /// A function.
+    Own(fn() -> TransportSettings),
 }
 
 impl NamedTransport {
     /// What makes it up; the rest is left to the profile.
     #[must_use]
     pub fn settings(&self) -> TransportSettings {
-        (self.settings)()
+        match self.settings {
+            Settings::Control(defaults) => around(self.name, defaults),
+            Settings::Own(settings) => settings(),
+        }
     }
 
     /// The transport as it stands, under the profile `rfc`.
     #[must_use]
     pub fn transport(&self) -> Transport {
         self.settings().resolve(self.name)
+    }
+
+    fn of(control: &'static Described) -> NamedTransport {
+        let defaults = &control.transport;
+        let or = |own: &'static str, controls| if own.is_empty() { controls } else { own };
+        NamedTransport {
+            name: control.name,
+            summary: or(defaults.summary, control.summary),
+            source: or(defaults.source, control.source),
+            settings: Settings::Control(defaults),
+        }
     }
 }
 
@@ -39,6 +69,31 @@ pub(super) fn control(name: &str) -> TransportSettings {
     }
 }
 
+/// The congestion control of that name with its own defaults.
+fn around(name: &str, defaults: &TransportDefaults) -> TransportSettings {
+    TransportSettings {
+        profile: defaults.on_linux.then_some(HostProfile::Linux),
+        recovery: defaults.recovery.map(|recovery| match recovery {
+            LossRecovery::NewReno => Recovery::NewReno,
+            LossRecovery::Sack => Recovery::Sack,
+            LossRecovery::SackRepeat => Recovery::SackRepeat,
+        }),
+        initial_window: defaults.initial_window,
+        send_buffer: defaults.buffers,
+        receive_buffer: defaults.buffers,
+        ack_timer: defaults.ack_timer,
+        timestamps: defaults.timestamps,
+        recovery_fix: defaults.recovery_fix,
+        undo: defaults.undo,
+        pacing: defaults.pacing.map(|pacing| Pacing::Window {
+            gain: pacing.gain,
+            initial_burst: pacing.initial_burst,
+        }),
+        ecn: defaults.ecn,
+        ..control(name)
+    }
+}
+
 fn newreno(recovery: Recovery) -> TransportSettings {
     TransportSettings {
         recovery: Some(recovery),
@@ -46,18 +101,7 @@ fn newreno(recovery: Recovery) -> TransportSettings {
     }
 }
 
-/// The starts of Marchese 2006 share IW 6 and "320 Kbytes", of which Linux 2.2
-/// advertises half: 113 segments, so a Kbyte is 1024 bytes.
-fn marchese(name: &str) -> TransportSettings {
-    TransportSettings {
-        initial_window: Some(6.0),
-        send_buffer: Some(Bytes::new(320 * 1024)),
-        receive_buffer: Some(Bytes::new(320 * 1024)),
-        ..control(name)
-    }
-}
-
-pub(super) const fn named(
+const fn named(
     name: &'static str,
     summary: &'static str,
     source: &'static str,
@@ -67,138 +111,111 @@ pub(super) const fn named(
         name,
         summary,
         source,
-        settings,
+        settings: Settings::Own(settings),
     }
 }
 
-static TRANSPORTS: [NamedTransport; 15] = [
-    named(
+/// Transports that are not named after a congestion control, each with the one
+/// that it follows in lists.
+static OTHERS: [(&str, NamedTransport); 7] = [
+    (
         "newreno",
-        "fast recovery with partial ACKs, no SACK: the baseline of most papers",
-        "RFC 5681, RFC 6582",
-        || newreno(Recovery::NewReno),
+        named(
+            "reno",
+            "fast recovery that ends with the first new ACK",
+            "RFC 2581",
+            || newreno(Recovery::Reno),
+        ),
     ),
-    named(
-        "reno",
-        "fast recovery that ends with the first new ACK",
-        "RFC 2581",
-        || newreno(Recovery::Reno),
+    (
+        "newreno",
+        named(
+            "tahoe",
+            "slow start after every loss",
+            "Jacobson 1988",
+            || newreno(Recovery::Tahoe),
+        ),
     ),
-    named(
-        "tahoe",
-        "slow start after every loss",
-        "Jacobson 1988",
-        || newreno(Recovery::Tahoe),
+    (
+        "newreno",
+        named(
+            "sack",
+            "selective acknowledgements, initial window 10: the standards of today",
+            "RFC 5681, RFC 6675, RFC 6928",
+            || TransportSettings {
+                initial_window: Some(10.0),
+                ..newreno(Recovery::Sack)
+            },
+        ),
     ),
-    named(
-        "sack",
-        "selective acknowledgements, initial window 10: the standards of today",
-        "RFC 5681, RFC 6675, RFC 6928",
-        || TransportSettings {
-            initial_window: Some(10.0),
-            ..newreno(Recovery::Sack)
-        },
+    (
+        "newreno",
+        named(
+            "fack",
+            "forward acknowledgement",
+            "Mathis & Mahdavi 1996",
+            || newreno(Recovery::Fack),
+        ),
     ),
-    named(
-        "fack",
-        "forward acknowledgement",
-        "Mathis & Mahdavi 1996",
-        || newreno(Recovery::Fack),
-    ),
-    named(
-        "const",
-        "K segments per ACK in slow start, initial window 6",
-        "Marchese 2006, eq. 6",
-        || marchese("const"),
-    ),
-    named(
-        "linear",
-        "one segment more with every ACK of slow start, initial window 6",
-        "Marchese 2006, eq. 7",
-        || marchese("linear"),
-    ),
-    named(
-        "mtsi",
-        "multi-threshold slow start 20-30-40, initial window 6, buffers of 320 KiB",
-        "Marchese 2006, eq. 3-5",
-        || marchese("mtsi"),
-    ),
-    named(
-        "westwood",
-        "cuts to the bandwidth that the ACKs show; NewReno recovery",
-        "Mascolo, Casetti, Gerla et al. 2001",
-        || TransportSettings {
-            recovery: Some(Recovery::NewReno),
-            ..control("westwood")
-        },
-    ),
-    named(
+    (
         "westwood+",
-        "Westwood with one bandwidth sample per round trip",
-        "Grieco & Mascolo 2004",
-        || control("westwood+"),
+        named(
+            "e-tcpw",
+            "Enhanced Westwood: SACK, Hoe's estimate, recovery fix",
+            "Caini & Firrincieli 2006, section IV.C",
+            || TransportSettings {
+                recovery: Some(Recovery::Sack),
+                recovery_fix: Some(true),
+                parameters: Parameters::new().with("hoe", "round"),
+                ..control("westwood")
+            },
+        ),
     ),
-    named(
-        "e-tcpw",
-        "Enhanced Westwood: SACK, Hoe's estimate, recovery fix",
-        "Caini & Firrincieli 2006, section IV.C",
-        || TransportSettings {
-            recovery: Some(Recovery::Sack),
-            recovery_fix: Some(true),
-            parameters: Parameters::new().with("hoe", "round"),
-            ..control("westwood")
-        },
-    ),
-    named(
-        "hybla",
-        "grows as if the RTT were 25 ms: SACK, timestamps, pacing, Hoe's estimate, recovery fix",
-        "Caini & Firrincieli 2004 and 2006, section IV",
-        || TransportSettings {
-            recovery: Some(Recovery::Sack),
-            timestamps: Some(true),
-            recovery_fix: Some(true),
-            pacing: Some(Pacing::Window {
-                gain: 1.0,
-                initial_burst: 10,
-            }),
-            ..control("hybla")
-        },
-    ),
-    named(
+    (
         "cubic",
-        "the default of most hosts, with HyStart++",
-        "RFC 9438, RFC 9406",
-        || control("cubic"),
+        named(
+            "ideal",
+            "an analytic bound: the bottleneck's rate and one round trip, no packets",
+            "Marchese 2006, section 4.3.1",
+            || TransportSettings {
+                congestion_control: Some(CongestionControlChoice::Ideal),
+                ..TransportSettings::default()
+            },
+        ),
     ),
-    named(
-        "ideal",
-        "an analytic bound: the bottleneck's rate and one round trip, no packets",
-        "Marchese 2006, section 4.3.1",
-        || TransportSettings {
-            congestion_control: Some(CongestionControlChoice::Ideal),
-            ..TransportSettings::default()
-        },
-    ),
-    named(
-        "fixed-window",
-        "a constant window that ignores losses: for measuring",
-        "no paper: a probe",
-        || control("fixed-window"),
+    (
+        "veno",
+        named(
+            "scps-tp",
+            "Vegas over negative acknowledgements (SNACK); losses that a link reports as \
+             corruption cut nothing",
+            "CCSDS 714.0-B, Salamanca 2008, section 2.2 (our reading)",
+            || TransportSettings {
+                recovery: Some(Recovery::Snack),
+                timestamps: Some(true),
+                // The receiver delays ACKs by half of the round trip at most.
+                ack_timer: Some(Duration::from_secs(1)),
+                ..control("vegas")
+            },
+        ),
     ),
 ];
 
+static TRANSPORTS: LazyLock<Vec<NamedTransport>> = LazyLock::new(|| {
+    let mut controls: Vec<&'static Described> = bentpipe_cc::list().collect();
+    controls.sort_by_key(|control| control.family);
+    let mut all = Vec::new();
+    for control in controls {
+        all.push(NamedTransport::of(control));
+        let others = OTHERS.iter().filter(|(after, _)| *after == control.name);
+        all.extend(others.map(|(_, other)| *other));
+    }
+    all
+});
+
 /// Every named transport.
 pub fn transports() -> impl Iterator<Item = &'static NamedTransport> {
-    TRANSPORTS
-        .iter()
-        .chain(&super::delay::TRANSPORTS)
-        .chain(&super::satellite::TRANSPORTS)
-        .chain(&super::highspeed::TRANSPORTS)
-        .chain(&super::kernel::TRANSPORTS)
-        .chain(&super::linux::TRANSPORTS)
-        .chain(&super::model::TRANSPORTS)
-        .chain(&super::explicit::TRANSPORTS)
-        .chain(&super::proxy::TRANSPORTS)
+    TRANSPORTS.iter()
 }
 
 /// The transport of that name.

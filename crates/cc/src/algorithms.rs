@@ -1,0 +1,93 @@
+//! The list of built-in algorithms whose slow start, avoidance and reaction share
+//! one state. Combinations of three slots are listed in [`crate::slots`].
+//!
+//! An algorithm is a file that implements [`CongestionControl`] and declares
+//! itself with [`Algorithm`], and its line in the two places below: `mod` and the
+//! list. Names, parameters, building, dispatch and the transport of the same name
+//! follow from that.
+
+mod abe;
+mod after_loss;
+pub mod astart;
+pub mod bbr;
+pub mod bulk_repeat;
+pub mod careful_resume;
+pub mod complete_knowledge;
+pub mod detector;
+pub mod dvegas;
+pub mod fast_start;
+mod fine_timer;
+pub mod jersey;
+pub mod kernel;
+pub mod linux;
+pub mod max_filter;
+pub mod new_vegas;
+pub mod open_loop;
+pub mod peach;
+pub mod proactive;
+pub mod satpep;
+pub mod star;
+pub mod vegas;
+pub mod veno;
+pub mod xcp;
+
+use crate::control::dispatch_congestion_control;
+use crate::declaration::{Algorithm, Control};
+use crate::{
+    Ack, CongestionControl, Feedback, HostRules, Loss, PathHint, Phase, QueueReport, RecoveryExit,
+    Repair, Timeout, Window,
+};
+use bentpipe_units::{Duration, Rate, Segments, Time};
+
+/// Declares the enum of the algorithms, its dispatch, and their controls.
+macro_rules! algorithms {
+    ($($Arm:ident($type:ty),)*) => {
+        /// A built-in algorithm that is not made of slots.
+        #[derive(Clone, Debug)]
+        #[allow(
+            clippy::large_enum_variant,
+            reason = "a connection has one; a box would cost a pointer chase per ACK"
+        )]
+        #[allow(missing_docs, reason = "each arm is named after its algorithm")]
+        pub enum Monolithic {
+            $($Arm($type),)*
+        }
+
+        dispatch_congestion_control!(Monolithic { $($Arm)* });
+
+        /// The controls of every algorithm, in the order of the list.
+        pub(crate) fn controls() -> Vec<Control<Monolithic>> {
+            let mut list = Vec::new();
+            $(list.extend(<$type>::controls().into_iter().map(|it| it.map(Monolithic::$Arm)));)*
+            list
+        }
+    };
+}
+
+algorithms! {
+    Vegas(vegas::Vegas),
+    NewVegas(new_vegas::NewVegas),
+    DVegas(dvegas::DVegas),
+    Veno(veno::Veno),
+    Proactive(proactive::Proactive),
+    Jersey(jersey::Jersey),
+    Star(star::Star),
+    Peach(peach::Peach),
+    FastStart(fast_start::FastStart),
+    Astart(astart::Astart),
+    BulkRepeat(bulk_repeat::BulkRepeat),
+    RenoLinux(linux::Linux<linux::Reno>),
+    VegasLinux(linux::Linux<linux::Vegas>),
+    VenoLinux(linux::Linux<linux::Veno>),
+    HighSpeedLinux(linux::Linux<linux::HighSpeed>),
+    ScalableLinux(linux::Linux<linux::Scalable>),
+    WestwoodLinux(linux::Linux<linux::Westwood>),
+    HyblaLinux(linux::Linux<linux::Hybla>),
+    Kernel(kernel::Kernel),
+    Bbr(bbr::Bbr),
+    CarefulResume(careful_resume::CarefulResume),
+    Xcp(xcp::Xcp),
+    OpenLoop(open_loop::OpenLoop),
+    CompleteKnowledge(complete_knowledge::CompleteKnowledge),
+    SatPep(satpep::SatPep),
+}

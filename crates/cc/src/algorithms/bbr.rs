@@ -1,0 +1,599 @@
+//! BBR, version 1: paces at the bandwidth that it measures and keeps no more in
+//! flight than twice the bandwidth-delay product.
+//!
+//! Source: draft-cardwell-iccrg-bbr-congestion-control-00 (2017) and Linux
+//! `net/ipv4/tcp_bbr.c`; where they differ, Linux. Cardwell et al., "BBR:
+//! Congestion-Based Congestion Control", ACM Queue 14(5), 2016.
+//!
+//! The model: `bw`, the largest delivery rate of the last 10 round trips, and
+//! `min_rtt`, the smallest RTT of the last 10 s. The pacing rate is 0.99 x
+//! gain x bw, the window gain x bw x min_rtt and something for bursts.
+//!
+//! | mode | pacing gain | window gain | until |
+//! |---|---|---|---|
+//! | startup | 2.885 | 2.885 | bw has grown by less than a quarter in 3 rounds |
+//! | drain | 1/2.885 | 2.885 | one bandwidth-delay product is in flight |
+//! | probe_bw | 1.25, 0.75, 1 x 6, one min_rtt each | 2 | |
+//! | probe_rtt | 1 | 1, at most 4 segments | 200 ms and a round; entered when min_rtt is 10 s old |
+//!
+//! Losses move neither rate nor model. A recovery starts with one round of
+//! packet conservation, and its end brings back the window from before it. A
+//! timeout sets the window to 1 until the first ACK. Policed paths are found by
+//! their loss rate ([`Policer`]); bursts of ACKs are made up for by more window
+//! ([`Aggregation`], in Linux since 5.1 and not in the draft).
+//!
+//! | parameter | default | unit |
+//! |---|---|---|
+//! | high_gain | 2.885 | pacing and window gain of startup (2 / ln 2) |
+//! | cwnd_gain | 2 | bandwidth-delay products |
+//! | bandwidth_window | 10 | rounds |
+//! | min_rtt_window | 10 s | |
+//! | probe_rtt | 200 ms | least time with 4 segments in flight |
+//! | margin | 0.01 | what pacing stays below the estimate |
+//! | policer | true | long-term sampling |
+//! | aggregation | true | window for bursts of ACKs |
+//!
+//! Left open, and the reading chosen:
+//! - Linux computes in fixed point (its gains are 739/256, 88/256 and so on, up
+//!   to 0.8% away); here they are floats, and the product is rounded up to
+//!   whole segments after a millionth of a segment was taken off.
+//! - Linux corrects the flight by what its pacing layer holds back and by the
+//!   burst that it is about to send. Nothing is held back here, and the
+//!   two cancel to within a burst: left out.
+//! - Linux takes no RTT from an ACK that may be delayed for want of a second
+//!   segment when its filter has expired: left out.
+//! - The phase in which probe_bw begins is drawn from the seven that do not
+//!   drain, from the connection's own random stream.
+//!
+//! A probe of the RTT takes a round trip to empty the path and one more, at
+//! least 200 ms. On a geostationary path two flows, whose standing queue hides
+//! the RTT, spend an eighth of the time in it and not the 2% that the authors
+//! budget; a flow alone sees the RTT whenever its cycle drains the queue, and
+//! hardly probes.
+
+mod aggregation;
+mod policer;
+
+use aggregation::Aggregation;
+use policer::Policer;
+
+use super::max_filter::MaxFilter;
+use crate::declaration::{Algorithm, Control, Described, Family, TransportDefaults};
+use crate::parameter::{flag, number, parameters, time};
+use crate::{
+    Ack, CWND_LIMIT, CongestionControl, Loss, Phase, RateSample, RecoveryExit, Repair, Timeout,
+    Window,
+};
+use bentpipe_random::Stream;
+use bentpipe_units::{Duration, Rate, Segments, Time, math};
+
+/// Pacing gains of probe_bw.
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// Segments in flight while the RTT is probed, and the least window.
+const LEAST_WINDOW: Segments = 4.0;
+/// The window while there is no RTT sample, and what startup may always reach.
+const INITIAL_WINDOW: Segments = 10.0;
+/// Growth of the bandwidth in a round that shows that the pipe is not full.
+const FULL_GROWTH: f64 = 1.25;
+const FULL_ROUNDS: u32 = 3;
+/// Below this pacing rate one segment goes at a time, in bits per second.
+const SINGLE_SEGMENT_RATE: f64 = 1_200_000.0;
+/// Bytes of the largest burst (a GSO packet without its headers).
+const LARGEST_BURST: f64 = 65_215.0;
+const LARGEST_BURST_SEGMENTS: f64 = 127.0;
+/// The RTT that the first pacing rate is computed with where the handshake gave
+/// none.
+const NOMINAL_RTT: Duration = Duration::from_millis(1);
+
+/// What a gain may be.
+const GAIN: (f64, f64) = (1.0, 100.0);
+
+parameters! {
+    /// What can be set; see the table above.
+    #[derive(Copy)]
+    pub struct BbrSettings {
+        high_gain: f64 = number(2.885, "", GAIN), "pacing and window gain of startup";
+        cwnd_gain: f64 = number(2.0, "", GAIN), "window in bandwidth-delay products";
+        bandwidth_window: u64 = number(10.0, "rounds", (1.0, 10_000.0)), "length of the bandwidth filter";
+        min_rtt_window: Duration = time(Duration::from_secs(10), (Duration::from_millis(1), Duration::from_secs(86_400))), "age at which the smallest RTT is probed again";
+        probe_rtt: Duration = time(Duration::from_millis(200), (Duration::ZERO, Duration::from_secs(3600))), "least time with four segments in flight";
+        margin: f64 = number(0.01, "", (0.0, 0.9)), "what pacing stays below the estimate";
+        policer: bool = flag(true), "find policed paths by their loss rate";
+        aggregation: bool = flag(true), "more window where ACKs come in bursts (Linux since 5.1)";
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// BBR version 1.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    settings: BbrSettings,
+    mode: Mode,
+    pacing_gain: f64,
+    window_gain: f64,
+    /// Delivery rates, segments per second.
+    bandwidth: MaxFilter,
+    policer: Policer,
+    aggregation: Aggregation,
+    rounds: u64,
+    round_start: bool,
+    /// The round ends when a segment is delivered that was sent with this many
+    /// delivered.
+    round_end: Segments,
+    /// Segments delivered and lost so far, and when the last was delivered.
+    delivered: Segments,
+    delivered_at: Time,
+    lost: Segments,
+    /// [`Duration::MAX`] before a sample.
+    min_rtt: Duration,
+    /// When `min_rtt` was seen last; `None` before the first ACK.
+    min_rtt_at: Option<Time>,
+    probe_rtt_until: Option<Time>,
+    probe_rtt_round_done: bool,
+    cycle: usize,
+    cycle_began: Time,
+    /// The bandwidth that the pipe is compared with, and for how many rounds it
+    /// has not grown.
+    full_bandwidth: f64,
+    full_rounds: u32,
+    full: bool,
+    /// What the transport was repairing at the last ACK.
+    repair: Repair,
+    conserves: bool,
+    prior_cwnd: Segments,
+    restarts: bool,
+    has_rtt: bool,
+    mss: u32,
+    random: Stream,
+}
+
+impl Bbr {
+    /// BBR with `settings`.
+    #[must_use]
+    pub fn new(settings: BbrSettings) -> Bbr {
+        Bbr {
+            settings,
+            mode: Mode::Startup,
+            pacing_gain: settings.high_gain,
+            window_gain: settings.high_gain,
+            bandwidth: MaxFilter::default(),
+            policer: Policer::default(),
+            aggregation: Aggregation::default(),
+            rounds: 0,
+            round_start: false,
+            round_end: 0.0,
+            delivered: 0.0,
+            delivered_at: Time::ZERO,
+            lost: 0.0,
+            min_rtt: Duration::MAX,
+            min_rtt_at: None,
+            probe_rtt_until: None,
+            probe_rtt_round_done: false,
+            cycle: 0,
+            cycle_began: Time::ZERO,
+            full_bandwidth: 0.0,
+            full_rounds: 0,
+            full: false,
+            repair: Repair::None,
+            conserves: false,
+            prior_cwnd: 0.0,
+            restarts: false,
+            has_rtt: false,
+            mss: 1460,
+            random: Stream::new(0, "bbr"),
+        }
+    }
+
+    /// The bandwidth that the window and the pacing rate are computed from,
+    /// segments per second.
+    fn bw(&self) -> f64 {
+        self.policer.rate().unwrap_or(self.bandwidth.get())
+    }
+
+    // The model.
+
+    fn update_bandwidth(&mut self, ack: &Ack) {
+        self.round_start = false;
+        let Some(sample) = ack.rate_sample.filter(|s| !s.interval.is_zero()) else {
+            return;
+        };
+        if sample.prior_delivered >= self.round_end {
+            self.round_end = self.delivered;
+            self.rounds += 1;
+            self.round_start = true;
+            self.conserves = false;
+        }
+        self.sample_policer(ack.lost > 0.0, sample.app_limited, ack.mss);
+        let rate = rate_of(&sample);
+        if !sample.app_limited || rate >= self.bandwidth.get() {
+            let window = self.settings.bandwidth_window;
+            self.bandwidth.update(window, self.rounds, rate);
+        }
+    }
+
+    fn sample_policer(&mut self, losses: bool, app_limited: bool, mss: u32) {
+        if !self.settings.policer {
+            return;
+        }
+        let sees = policer::Sees {
+            now: self.delivered_at,
+            delivered: self.delivered,
+            lost: self.lost,
+            losses,
+            app_limited,
+            round_start: self.round_start,
+            probes_bw: self.mode == Mode::ProbeBw,
+            mss,
+        };
+        if self.policer.update(&sees) {
+            self.enter_probe_bw();
+        }
+        if self.policer.rate().is_some() {
+            self.pacing_gain = 1.0;
+        }
+    }
+
+    fn update_aggregation(&mut self, ack: &Ack, window: &Window) {
+        if self.settings.aggregation && ack.delivered > 0.0 && ack.rate_sample.is_some() {
+            let (bw, now) = (self.bw(), self.delivered_at);
+            let (round_start, cwnd) = (self.round_start, window.cwnd);
+            self.aggregation
+                .update(now, ack.delivered, bw, round_start, cwnd);
+        }
+    }
+
+    fn update_cycle(&mut self, ack: &Ack, window: &Window) {
+        if self.mode != Mode::ProbeBw {
+            return;
+        }
+        let lasted = self.delivered_at.since(self.cycle_began) > self.min_rtt;
+        let flight = ack.flight_before;
+        let full = |gain| self.inflight(self.bandwidth.get(), gain, window);
+        let next = if self.pacing_gain > 1.0 {
+            // Until the flight shows the gain, or losses that it does not fit.
+            lasted && (ack.lost > 0.0 || flight >= full(self.pacing_gain))
+        } else if self.pacing_gain < 1.0 {
+            lasted || flight <= full(1.0)
+        } else {
+            lasted
+        };
+        if next {
+            self.next_in_cycle();
+        }
+    }
+
+    fn next_in_cycle(&mut self) {
+        self.cycle = (self.cycle + 1) % CYCLE.len();
+        self.cycle_began = self.delivered_at;
+    }
+
+    fn check_full(&mut self, ack: &Ack) {
+        let app_limited = ack.rate_sample.is_some_and(|sample| sample.app_limited);
+        if self.full || !self.round_start || app_limited {
+            return;
+        }
+        if self.bandwidth.get() >= FULL_GROWTH * self.full_bandwidth {
+            self.full_bandwidth = self.bandwidth.get();
+            self.full_rounds = 0;
+            return;
+        }
+        self.full_rounds += 1;
+        self.full = self.full_rounds >= FULL_ROUNDS;
+    }
+
+    fn check_drain(&mut self, ack: &Ack, window: &mut Window) {
+        if self.mode == Mode::Startup && self.full {
+            self.mode = Mode::Drain;
+            window.ssthresh = self.inflight(self.bandwidth.get(), 1.0, window);
+        }
+        if self.mode == Mode::Drain
+            && ack.flight <= self.inflight(self.bandwidth.get(), 1.0, window)
+        {
+            self.enter_probe_bw();
+        }
+    }
+
+    fn enter_probe_bw(&mut self) {
+        self.mode = Mode::ProbeBw;
+        self.cycle = CYCLE.len() - 1 - (self.random.bits() % 7) as usize;
+        self.next_in_cycle();
+    }
+
+    fn update_min_rtt(&mut self, ack: &Ack, window: &mut Window) {
+        let now = ack.now;
+        let seen_at = *self.min_rtt_at.get_or_insert(now);
+        let expired = now.since(seen_at) > self.settings.min_rtt_window;
+        let rtt = ack.rate_sample.and_then(|sample| sample.rtt).or(ack.rtt);
+        if let Some(rtt) = rtt
+            && (rtt <= self.min_rtt || expired)
+        {
+            self.min_rtt = rtt;
+            self.min_rtt_at = Some(now);
+        }
+        if expired && !self.restarts && self.mode != Mode::ProbeRtt {
+            self.mode = Mode::ProbeRtt;
+            self.save_window(window);
+            self.probe_rtt_until = None;
+        }
+        if self.mode == Mode::ProbeRtt {
+            // What is sent now shows a low rate by intention.
+            window.actions.limits_rate = true;
+            if self.probe_rtt_until.is_some() {
+                self.probe_rtt_round_done |= self.round_start;
+                if self.probe_rtt_round_done {
+                    self.check_probe_rtt_done(now, window);
+                }
+            } else if ack.flight <= LEAST_WINDOW {
+                self.probe_rtt_until = Some(now + self.settings.probe_rtt);
+                self.probe_rtt_round_done = false;
+                self.round_end = self.delivered;
+            }
+        }
+        if ack.delivered > 0.0 {
+            self.restarts = false;
+        }
+    }
+
+    fn check_probe_rtt_done(&mut self, now: Time, window: &mut Window) {
+        if self.probe_rtt_until.is_none_or(|until| now <= until) {
+            return;
+        }
+        self.min_rtt_at = Some(now);
+        window.cwnd = window.cwnd.max(self.prior_cwnd);
+        if self.full {
+            self.enter_probe_bw();
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    fn update_gains(&mut self) {
+        let high = self.settings.high_gain;
+        (self.pacing_gain, self.window_gain) = match self.mode {
+            Mode::Startup => (high, high),
+            Mode::Drain => (1.0 / high, high),
+            Mode::ProbeBw if self.policer.rate().is_some() => (1.0, self.settings.cwnd_gain),
+            Mode::ProbeBw => (CYCLE[self.cycle], self.settings.cwnd_gain),
+            Mode::ProbeRtt => (1.0, 1.0),
+        };
+    }
+
+    // What the model makes of pacing rate and window.
+
+    fn rate(&self, bw: f64, gain: f64, mss: u32) -> Rate {
+        let bits = bw * f64::from(mss) * 8.0;
+        Rate::from_bps_f64(gain * bits * (1.0 - self.settings.margin))
+    }
+
+    fn set_first_pacing_rate(&mut self, rtt: Option<Duration>, window: &mut Window) {
+        self.has_rtt = rtt.is_some();
+        let rtt = rtt.unwrap_or(NOMINAL_RTT).max(Duration::from_nanos(1));
+        let bw = window.cwnd / rtt.as_secs();
+        self.set_rate(self.rate(bw, self.settings.high_gain, window.mss), window);
+    }
+
+    fn set_pacing_rate(&mut self, gain: f64, ack: &Ack, window: &mut Window) {
+        if !self.has_rtt && !ack.smoothed_rtt.is_zero() {
+            self.set_first_pacing_rate(Some(ack.smoothed_rtt), window);
+        }
+        self.raise_pacing_rate(gain, window);
+    }
+
+    /// Startup only ever raises it.
+    fn raise_pacing_rate(&self, gain: f64, window: &mut Window) {
+        let rate = self.rate(self.bw(), gain, window.mss);
+        if self.full || window.pacing_rate.is_none_or(|now| rate > now) {
+            self.set_rate(rate, window);
+        }
+    }
+
+    /// A burst of about a millisecond at the pacing rate.
+    fn set_rate(&self, rate: Rate, window: &mut Window) {
+        // Pacing must go on, however little was measured.
+        let rate = rate.max(Rate::from_bps(1));
+        window.pacing_rate = Some(rate);
+        let bits = rate.bps_f64();
+        let bytes = (bits / 8.0 / 1024.0).min(LARGEST_BURST);
+        let least = if bits < SINGLE_SEGMENT_RATE { 1.0 } else { 2.0 };
+        let segments = math::floor(bytes / f64::from(window.mss.max(1))).max(least);
+        window.send_quantum = segments.min(LARGEST_BURST_SEGMENTS) as u32;
+    }
+
+    /// `gain` bandwidth-delay products at `bw`, in whole segments.
+    fn product(&self, bw: f64, gain: f64) -> Segments {
+        if self.min_rtt == Duration::MAX {
+            return INITIAL_WINDOW;
+        }
+        math::ceil(bw * self.min_rtt.as_secs() * gain - 1e-6).max(0.0)
+    }
+
+    /// Room for the bursts at both ends, and an even number for receivers that
+    /// acknowledge every other segment.
+    fn with_bursts(&self, cwnd: Segments, window: &Window) -> Segments {
+        let cwnd = cwnd + 3.0 * f64::from(window.send_quantum);
+        let even = 2.0 * math::ceil(cwnd / 2.0);
+        let probes = self.mode == Mode::ProbeBw && self.cycle == 0;
+        even + if probes { 2.0 } else { 0.0 }
+    }
+
+    fn inflight(&self, bw: f64, gain: f64, window: &Window) -> Segments {
+        self.with_bursts(self.product(bw, gain), window)
+    }
+
+    fn save_window(&mut self, window: &Window) {
+        self.prior_cwnd = if self.repair == Repair::None && self.mode != Mode::ProbeRtt {
+            window.cwnd
+        } else {
+            self.prior_cwnd.max(window.cwnd)
+        };
+    }
+
+    /// What the beginning and the end of a repair do to the window; true if it
+    /// is conserved.
+    fn repair_window(&mut self, ack: &Ack, repair: Repair, window: &mut Window) -> bool {
+        let mut cwnd = (window.cwnd - ack.lost).max(1.0);
+        let least = ack.flight + ack.delivered;
+        if repair == Repair::Recovery && self.repair != Repair::Recovery {
+            self.conserves = true;
+            self.round_end = self.delivered;
+            cwnd = least;
+        } else if self.repair != Repair::None && repair == Repair::None {
+            cwnd = cwnd.max(self.prior_cwnd);
+            self.conserves = false;
+        }
+        self.repair = repair;
+        window.cwnd = if self.conserves {
+            cwnd.max(least)
+        } else {
+            cwnd
+        };
+        self.conserves
+    }
+
+    fn set_window(&mut self, ack: &Ack, repair: Repair, window: &mut Window) {
+        if ack.delivered > 0.0 && !self.repair_window(ack, repair, window) {
+            let mut target = self.product(self.bw(), self.window_gain);
+            if self.settings.aggregation && self.full {
+                target += self.aggregation.extra(self.bw());
+            }
+            let target = self.with_bursts(target, window);
+            if self.full {
+                window.cwnd = (window.cwnd + ack.delivered).min(target);
+            } else if window.cwnd < target || self.delivered < INITIAL_WINDOW {
+                window.cwnd += ack.delivered;
+            }
+            window.cwnd = window.cwnd.max(LEAST_WINDOW);
+        }
+        window.cwnd = window.cwnd.clamp(1.0, CWND_LIMIT);
+        if self.mode == Mode::ProbeRtt {
+            window.cwnd = window.cwnd.min(LEAST_WINDOW);
+        }
+    }
+}
+
+/// Segments per second.
+fn rate_of(sample: &RateSample) -> f64 {
+    sample.delivered / sample.interval.as_secs()
+}
+
+impl Algorithm for Bbr {
+    fn controls() -> Vec<Control<Bbr>> {
+        let described = Described {
+            name: "bbr",
+            summary: "paces at the measured bandwidth, twice the bandwidth-delay product in flight",
+            source: "draft-cardwell-iccrg-bbr-congestion-control-00, Linux tcp_bbr.c",
+            open: "fixed point of Linux: floats; where probe_bw begins: drawn from the \
+                   connection's random stream",
+            family: Family::Model,
+            transport: TransportDefaults {
+                summary: "BBR version 1: paces at the measured bandwidth, whatever is lost",
+                source: "draft-cardwell-iccrg-bbr-congestion-control-00",
+                ..TransportDefaults::NEW
+            },
+            ..Described::NEW
+        };
+        vec![Control::new(described, Bbr::new)]
+    }
+}
+
+impl CongestionControl for Bbr {
+    fn name(&self) -> &str {
+        "bbr"
+    }
+
+    fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
+        if let Some(rtt) = rtt {
+            self.min_rtt = self.min_rtt.min(rtt);
+        }
+        self.mss = window.mss;
+        self.set_first_pacing_rate(rtt, window);
+    }
+
+    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
+
+    fn on_control(&mut self, ack: &Ack, repair: Repair, window: &mut Window) {
+        self.delivered += ack.delivered;
+        self.lost += ack.lost;
+        if ack.delivered > 0.0 {
+            self.delivered_at = ack.now;
+        }
+        if repair == Repair::Recovery && self.repair == Repair::None {
+            self.save_window(window);
+        }
+        self.update_bandwidth(ack);
+        self.update_aggregation(ack, window);
+        self.update_cycle(ack, window);
+        self.check_full(ack);
+        self.check_drain(ack, window);
+        self.update_min_rtt(ack, window);
+        self.update_gains();
+        self.set_pacing_rate(self.pacing_gain, ack, window);
+        self.set_window(ack, repair, window);
+    }
+
+    fn on_loss(&mut self, _: &Loss, _: &mut Window) {}
+
+    fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
+        if self.repair == Repair::None {
+            self.save_window(window);
+        }
+        self.repair = Repair::Timeout;
+        self.lost += timeout.flight;
+        self.full_bandwidth = 0.0;
+        self.round_start = true;
+        self.sample_policer(true, false, timeout.mss);
+        window.cwnd = 1.0;
+    }
+
+    fn on_recovery_exit(&mut self, _: &RecoveryExit, _: &mut Window) {}
+
+    fn on_spurious(&mut self, _: &Window, _: &mut Window) {
+        self.full_bandwidth = 0.0;
+        self.full_rounds = 0;
+        self.policer
+            .reset(self.delivered_at, self.delivered, self.lost);
+    }
+
+    fn on_restart(&mut self, now: Time, window: &mut Window) {
+        self.restarts = true;
+        self.aggregation.restart(now);
+        match self.mode {
+            // No more than the estimate: there is no need to probe.
+            Mode::ProbeBw => self.raise_pacing_rate(1.0, window),
+            Mode::ProbeRtt => self.check_probe_rtt_done(now, window),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    fn seed(&mut self, seed: u64) {
+        self.random = Stream::new(seed, "bbr");
+    }
+
+    fn owns_window(&self) -> bool {
+        true
+    }
+
+    fn needs_rate_samples(&self) -> bool {
+        true
+    }
+
+    fn phase(&self, _: &Window) -> Phase {
+        Phase::Own(match self.mode {
+            Mode::Startup => "startup",
+            Mode::Drain => "drain",
+            Mode::ProbeBw => "probe_bw",
+            Mode::ProbeRtt => "probe_rtt",
+        })
+    }
+
+    fn bandwidth_estimate(&self) -> Option<Rate> {
+        (self.bw() > 0.0).then(|| Rate::from_bps_f64(self.bw() * 8.0 * f64::from(self.mss)))
+    }
+}

@@ -1,0 +1,197 @@
+//! The declaration of a congestion control: one value beside the algorithm that
+//! says what it is, what can be set, how it is built, and what a transport of the
+//! same name has around it.
+
+use crate::parameter::{ParameterSet, Reader, listed};
+use crate::slot::{Fills, NamedSlots, Parts};
+use crate::{BuildError, CongestionControl, Parameter};
+use bentpipe_units::{Bytes, Duration, Segments};
+
+/// What a congestion control is; lists of transports are ordered by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Family {
+    /// The standards, and slots that replace a part of them.
+    #[default]
+    Standard,
+    /// Controls that watch the queueing delay.
+    Delay,
+    /// Made for satellite links.
+    Satellite,
+    /// Made for large windows.
+    LargeWindow,
+    /// The kernel's controls of `bpf/`.
+    Kernel,
+    /// The modules of Linux.
+    Linux,
+    /// Controls that keep a model of the path.
+    Model,
+    /// Controls whose window or rate the network sets.
+    Explicit,
+}
+
+/// A named congestion control.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Described {
+    /// As scenarios write it.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// Paper with section or equation, or RFC.
+    pub source: &'static str,
+    /// What the source leaves open, and the reading chosen.
+    pub open: &'static str,
+    /// What it is.
+    pub family: Family,
+    /// The slots that it is made of; `None` where its parts share one state.
+    pub slots: Option<NamedSlots>,
+    /// What can be set: the parameters of its slots and of Hoe's estimate.
+    pub parameters: &'static [Parameter],
+    /// The transport of the same name.
+    pub transport: TransportDefaults,
+}
+
+impl Described {
+    /// What a declaration leaves out.
+    pub(crate) const NEW: Described = Described {
+        name: "",
+        summary: "",
+        source: "",
+        open: "",
+        family: Family::Standard,
+        slots: None,
+        parameters: &[],
+        transport: TransportDefaults::NEW,
+    };
+}
+
+/// How a transport repairs losses, where its congestion control says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossRecovery {
+    /// Fast recovery with partial ACKs (RFC 6582).
+    NewReno,
+    /// Selective acknowledgements (RFC 6675).
+    Sack,
+    /// Selective acknowledgements that also find lost retransmissions.
+    SackRepeat,
+}
+
+/// Packets spaced by cwnd over the smoothed RTT.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowPacing {
+    /// So many times cwnd / smoothed RTT.
+    pub gain: f64,
+    /// Segments at the start that are not paced.
+    pub initial_burst: u32,
+}
+
+/// What the transport that is named after a congestion control has around it;
+/// `None` leaves a setting to the host profile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TransportDefaults {
+    /// What it is, in a line; empty: the summary of the congestion control.
+    pub summary: &'static str,
+    /// Its source; empty: that of the congestion control.
+    pub source: &'static str,
+    /// Initial window, segments.
+    pub initial_window: Option<Segments>,
+    /// How losses are repaired.
+    pub recovery: Option<LossRecovery>,
+    /// Send and receive buffer.
+    pub buffers: Option<Bytes>,
+    /// Longest delay of an ACK.
+    pub ack_timer: Option<Duration>,
+    /// Timestamps option.
+    pub timestamps: Option<bool>,
+    /// At the end of recovery cwnd is at most flight + 1 (RFC 3782).
+    pub recovery_fix: Option<bool>,
+    /// Undo of spurious retransmissions.
+    pub undo: Option<bool>,
+    /// Explicit congestion notification.
+    pub ecn: Option<bool>,
+    /// Packet spacing.
+    pub pacing: Option<WindowPacing>,
+    /// It runs on the host profile `linux`.
+    pub on_linux: bool,
+    /// Its packets carry a congestion header (XCP).
+    pub congestion_header: bool,
+}
+
+impl TransportDefaults {
+    /// A transport that leaves everything to the host profile.
+    pub(crate) const NEW: TransportDefaults = TransportDefaults {
+        summary: "",
+        source: "",
+        initial_window: None,
+        recovery: None,
+        buffers: None,
+        ack_timer: None,
+        timestamps: None,
+        recovery_fix: None,
+        undo: None,
+        ecn: None,
+        pacing: None,
+        on_linux: false,
+        congestion_header: false,
+    };
+}
+
+/// How something is built from the parameters that a scenario gives.
+pub(crate) type Builder<T> = Box<dyn Fn(&Reader<'_>) -> Result<T, BuildError> + Send + Sync>;
+
+/// A congestion control, described, with how one is built.
+pub(crate) struct Control<T> {
+    pub(crate) described: Described,
+    pub(crate) build: Builder<T>,
+}
+
+impl<T: 'static> Control<T> {
+    /// A control that `build` makes from its parameters.
+    pub(crate) fn new<P: ParameterSet + 'static>(
+        described: Described,
+        build: fn(P) -> T,
+    ) -> Control<T> {
+        Control {
+            described: Described {
+                parameters: listed::<P>(),
+                ..described
+            },
+            build: Box::new(move |reader| Ok(build(P::read(reader)?))),
+        }
+    }
+
+    /// The same as a larger type.
+    pub(crate) fn map<U>(self, into: impl Fn(T) -> U + Send + Sync + 'static) -> Control<U> {
+        let build = self.build;
+        Control {
+            described: self.described,
+            build: Box::new(move |reader| Ok(into(build(reader)?))),
+        }
+    }
+}
+
+/// A control made of three slots, with the setting `H` of Hoe's estimate.
+pub(crate) fn of_slots<S, A, R, H>(described: Described) -> Control<Parts<S, A, R, H>>
+where
+    S: Fills + 'static,
+    A: Fills + 'static,
+    R: Fills + 'static,
+    H: 'static,
+    Parts<S, A, R, H>: ParameterSet,
+{
+    let slots = NamedSlots {
+        start: S::NAME,
+        avoidance: A::NAME,
+        reaction: R::NAME,
+    };
+    let described = Described {
+        slots: Some(slots),
+        ..described
+    };
+    Control::new::<Parts<S, A, R, H>>(described, |parts| parts)
+}
+
+/// An algorithm whose parts share one state, under one or more names.
+pub(crate) trait Algorithm: CongestionControl + Sized {
+    /// Its names, each with its description and how it is built.
+    fn controls() -> Vec<Control<Self>>;
+}
