@@ -1,2 +1,99 @@
 //! TCP over satellite links: describe a network, simulate it, compare
-//! transports.
+//! transports, and hold the results against published ones.
+//!
+//! ```
+//! use bentpipe::prelude::*;
+//!
+//! // Which transport for a download over this link?
+//! let ranking = Comparison::new()
+//!     .rate(Rate::from_mbps(2))
+//!     .rtt(Duration::from_millis(511))
+//!     .size(Bytes::new(300_000))
+//!     .runs(3)
+//!     .transports(["cubic", "hybla"])
+//!     .run()?;
+//! for result in &ranking.results {
+//!     let seconds = result.times.map(|times| times.mean);
+//!     println!("{:10} {seconds:?}", result.name);
+//! }
+//! # Ok::<(), bentpipe::Error>(())
+//! ```
+//!
+//! # What is where
+//!
+//! | to | use |
+//! |---|---|
+//! | compare transports on a link | [`Comparison`], [`Ranking`](compare::Ranking) |
+//! | read a scenario file | [`load`], [`parse`], [`ScenarioFile`] |
+//! | build a scenario | [`Scenario::builder`](scenario::Scenario::builder) |
+//! | run a scenario | [`run()`], [`Run`] |
+//! | run a congestion control of your own | [`Run::congestion_control`], [`Comparison::own`] |
+//! | read results | [`Outcome`](outcome::Outcome); with the feature `arrow`, `arrow::record_batch` |
+//! | sweep a scenario | [`Study`] |
+//! | hold results against a paper | [`reproduce()`], [`Paper`] |
+//!
+//! [`prelude`] has what most programs need. The modules named like the crates
+//! of the workspace, such as [`link`] and [`tcp`], have the rest.
+//!
+//! The same scenario and seed give the same outcome, bit for bit, on any
+//! machine and any number of threads. Nothing here reads a clock.
+//!
+//! # Versions
+//!
+//! Until 1.0 a minor version may break this interface; enums and structs that
+//! will grow are `#[non_exhaustive]`. A change that moves results is listed in
+//! the changelog under "Changed results".
+
+#[cfg(feature = "arrow")]
+pub mod arrow;
+pub mod compare;
+mod error;
+mod file;
+mod own;
+pub mod prelude;
+mod run;
+pub mod study;
+
+pub use compare::{Comparison, compare};
+pub use error::Error;
+pub use file::{ScenarioFile, load, parse};
+pub use run::{Run, run};
+pub use study::{Study, reproduce};
+
+pub use bentpipe_scenario::template;
+pub use bentpipe_study::{Paper, ReproduceOptions, Reproduction, Selection, input};
+
+/// Congestion controls and the trait of your own.
+pub use bentpipe_cc as cc;
+/// Links, queues, channels and timelines.
+pub use bentpipe_link as link;
+/// Snoop and split-connection PEPs.
+pub use bentpipe_middlebox as middlebox;
+/// Satellites and their orbits.
+pub use bentpipe_orbit as orbit;
+/// Results and their files.
+pub use bentpipe_outcome as outcome;
+/// Figures and tables as SVG, PNG, HTML and text.
+pub use bentpipe_report as report;
+/// The model of a scenario and its builder.
+pub use bentpipe_scenario as scenario;
+/// The simulator.
+pub use bentpipe_sim as sim;
+/// The TCP endpoint and the catalogue of transports.
+pub use bentpipe_tcp as tcp;
+/// Applications.
+pub use bentpipe_traffic as traffic;
+/// Times, rates, sizes and ratios.
+pub use bentpipe_units as units;
+
+/// The transport of that name in the catalogue, such as `cubic` or `hybla`.
+///
+/// ```
+/// let hybla = bentpipe::transport("hybla").expect("it is in the catalogue");
+/// assert_eq!(hybla.name, "hybla");
+/// assert!(bentpipe::transport("hibla").is_none());
+/// ```
+#[must_use]
+pub fn transport(name: &str) -> Option<tcp::Transport> {
+    tcp::find_transport(name).map(|found| found.transport())
+}

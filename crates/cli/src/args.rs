@@ -3,14 +3,13 @@
 
 mod emulate;
 pub(crate) mod kernel;
-mod queue;
 mod studies;
 
 pub(crate) use emulate::Emulate;
 pub(crate) use kernel::{Kernel, KernelCommand, KernelList};
-pub(crate) use queue::QueueLength;
 pub(crate) use studies::{Reproduce, Study, Where};
 
+use bentpipe::compare::QueueLength;
 use bentpipe_orbit::Place;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 use clap::{Args, Parser, Subcommand};
@@ -162,13 +161,12 @@ pub(crate) enum Pep {
     Snoop,
 }
 
-impl Pep {
-    /// As the command line writes it.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Pep::None => "none",
-            Pep::Split => "split",
-            Pep::Snoop => "snoop",
+impl From<Pep> for bentpipe::compare::Pep {
+    fn from(pep: Pep) -> bentpipe::compare::Pep {
+        match pep {
+            Pep::None => bentpipe::compare::Pep::None,
+            Pep::Split => bentpipe::compare::Pep::Split,
+            Pep::Snoop => bentpipe::compare::Pep::Snoop,
         }
     }
 }

@@ -17,11 +17,12 @@ const ROWS: usize = 40;
 
 /// Checks and describes.
 pub(crate) fn main(args: &args::Check, out: &mut Output) -> Result<Status, Failure> {
-    if crate::study::is_study(&load::bytes(&args.file)?) {
-        crate::study::check(&args.file, args.json, out)?;
+    let content = load::bytes(&args.file)?;
+    if bentpipe::study::is_study(&content) {
+        crate::study::check(&args.file, content, args.json, out)?;
         return Ok(Status::Done);
     }
-    let scenario = load::scenario(&args.file, &args.set)?;
+    let scenario = load::parse(&args.file, &content, &args.set)?.scenario()?;
     if args.json {
         out.json(&document(&scenario))?;
     } else {

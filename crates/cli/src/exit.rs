@@ -1,5 +1,6 @@
 //! How a command ends: status, errors for people, broken pipes.
 
+use crate::output::stderr_colour;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
@@ -49,6 +50,20 @@ impl From<io::Error> for Failure {
             Failure::ClosedPipe
         } else {
             Failure::Message(format!("cannot write the output: {error}"))
+        }
+    }
+}
+
+/// From the library.
+impl From<bentpipe::Error> for Failure {
+    fn from(error: bentpipe::Error) -> Failure {
+        use bentpipe::Error;
+        match error {
+            Error::Scenario(diagnostics) => Failure::Rendered(diagnostics.render(stderr_colour())),
+            Error::Load(error) => Failure::Rendered(error.render(stderr_colour())),
+            Error::Study(bentpipe_study::ReproduceError::Scenario(text)) => Failure::Rendered(text),
+            Error::Setting { setting, why } => Failure::new(format!("--{setting} {why}")),
+            other => Failure::new(other.to_string()),
         }
     }
 }

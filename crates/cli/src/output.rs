@@ -4,6 +4,7 @@ use crate::exit::Failure;
 use bentpipe_outcome::write_whole;
 use bentpipe_report::plot::Chart;
 use bentpipe_report::table::{Table, wrap};
+pub(crate) use bentpipe_report::text::{digits3, percent, seconds};
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -115,28 +116,6 @@ pub(crate) fn stderr_colour() -> bool {
     io::stderr().is_terminal() && wants_colour()
 }
 
-/// `x` with about three digits that count: `0.042`, `3.18`, `47.1`, `1230`.
-pub(crate) fn digits3(x: f64) -> String {
-    match x.abs() {
-        a if !a.is_finite() => "-".to_owned(),
-        a if a >= 99.95 => format!("{x:.0}"),
-        a if a >= 9.995 => format!("{x:.1}"),
-        a if a >= 0.0995 || a == 0.0 => format!("{x:.2}"),
-        _ => format!("{x:.3}"),
-    }
-}
-
-/// `x` seconds as `12.3 s`, `85.0 ms`.
-pub(crate) fn seconds(x: f64) -> String {
-    if x == 0.0 {
-        "0 ms".to_owned()
-    } else if x < 1.0 {
-        format!("{} ms", digits3(x * 1e3))
-    } else {
-        format!("{} s", digits3(x))
-    }
-}
-
 /// A JSON number, or null for what JSON cannot hold.
 pub(crate) fn number(x: f64) -> serde_json::Value {
     serde_json::Number::from_f64(x).map_or(serde_json::Value::Null, Into::into)
@@ -178,24 +157,6 @@ pub(crate) fn picture_kind(path: &Path) -> Result<Picture, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_have_three_digits_that_count() {
-        for (x, text) in [
-            (0.0, "0.00"),
-            (0.0421, "0.042"),
-            (0.9999, "1.00"),
-            (9.996, "10.0"),
-            (47.12, "47.1"),
-            (99.96, "100"),
-            (1234.5, "1234"),
-            (f64::INFINITY, "-"),
-        ] {
-            assert_eq!(digits3(x), text);
-        }
-        assert_eq!(seconds(0.085), "85.0 ms");
-        assert_eq!(seconds(12.34), "12.3 s");
-    }
 
     #[test]
     fn lines_break_between_words() {

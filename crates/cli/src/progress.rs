@@ -24,16 +24,16 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Progress through `total` pieces of `what`. Nothing appears in the first
-    /// half second (terminal) or the first few (no terminal).
-    pub(crate) fn new(what: &str, total: u64) -> Progress {
+    /// Progress through pieces of `what`. Nothing appears in the first half
+    /// second (terminal) or the first few (no terminal).
+    pub(crate) fn new(what: &str) -> Progress {
         let terminal = std::io::stderr().is_terminal();
         let target = if terminal {
             ProgressDrawTarget::stderr_with_hz(10)
         } else {
             ProgressDrawTarget::hidden()
         };
-        let bar = ProgressBar::with_draw_target(Some(total), target);
+        let bar = ProgressBar::with_draw_target(Some(0), target);
         if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len}  {eta} left")
         {
             bar.set_style(style.progress_chars("=> "));
@@ -45,12 +45,6 @@ impl Progress {
             what: what.to_owned(),
             next_line,
         }
-    }
-
-    /// `pieces` more are done.
-    pub(crate) fn add(&self, pieces: u64) {
-        self.bar.inc(pieces);
-        self.line();
     }
 
     /// `done` of `total` are done.
@@ -76,12 +70,4 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
-}
-
-/// A pool of `threads` threads, or one per core.
-pub(crate) fn pool(threads: Option<u16>) -> Result<rayon::ThreadPool, crate::exit::Failure> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.map_or(0, usize::from))
-        .build()
-        .map_err(|e| crate::exit::Failure::new(format!("cannot start threads: {e}")))
 }

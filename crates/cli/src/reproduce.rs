@@ -4,7 +4,8 @@ use crate::args;
 use crate::exit::{Failure, Status, did_you_mean, talk};
 use crate::items;
 use crate::output::Output;
-use crate::study::{How, execute, not_loaded};
+use crate::study::{How, execute};
+use bentpipe::study::reproduce_on;
 use bentpipe_study::{ItemKind, Paper, ReportRow, Selection, papers};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,9 @@ pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, F
         let results = args.out.as_ref().map(|out| out.join(&paper.slug));
         how.results.clone_from(&results);
         how.adapt(&mut paper.studies, &args.place.only)?;
-        let made = execute(&paper.studies, &paper.slug, &selection, &how)?;
+        let made = execute(&how, &|runner, options| {
+            reproduce_on(paper, &selection, runner, options)
+        })?;
         worse |= made.report.regression;
         if !args.json {
             out.strong(format_args!("{}: {}", paper.slug, paper.title))?;
@@ -92,12 +95,12 @@ fn holds_papers(dir: &Path) -> bool {
 
 /// The paper of that name, or all.
 fn chosen(folder: &Path, name: Option<&str>) -> Result<Vec<Paper>, Failure> {
-    let found = papers(folder).map_err(|e| not_loaded(&e))?;
+    let found = papers(folder).map_err(bentpipe::Error::from)?;
     let mut chosen = Vec::new();
     let names: Vec<String> = found.iter().map(|(slug, _)| slug.clone()).collect();
     for (slug, paper) in found {
         if name.is_none_or(|name| name == slug) {
-            chosen.push(paper.map_err(|e| not_loaded(&e))?);
+            chosen.push(paper.map_err(bentpipe::Error::from)?);
         }
     }
     match name {

@@ -4,38 +4,16 @@ use crate::args;
 use crate::exit::{Failure, Status, talk};
 use crate::items;
 use crate::live::{self, Bench, Machine};
-use crate::output::{Output, stderr_colour};
+use crate::output::Output;
 use crate::progress::Progress;
+use bentpipe::study::is_study;
+use bentpipe::{ReproduceOptions, Reproduction, Study};
 use bentpipe_report::table::{Column, Table};
-use bentpipe_study::{
-    Collection, LoadError, LoadedStudy, Paper, Plan, ReproduceError, ReproduceOptions,
-    Reproduction, Selection, Simulator, check_cells, reproduce,
-};
+use bentpipe_study::{Collection, LoadedStudy, MakeRunner, Simulator};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-
-/// Whether the text of a file looks like a study and not like a scenario.
-pub(crate) fn is_study(bytes: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(bytes);
-    let mut is_study = false;
-    for line in text.lines().map(str::trim_start) {
-        if ["[node", "[link", "[flow", "[[node", "[[link", "[[flow"]
-            .iter()
-            .any(|header| line.starts_with(header))
-        {
-            return false;
-        }
-        let headers = [
-            "[axis", "[[axis", "[[table", "[[figure", "[[claim", "[[metric",
-        ];
-        let key = line.split('=').next().unwrap_or("").trim_end();
-        is_study |= headers.iter().any(|header| line.starts_with(header))
-            || ["scenario", "replications", "paper"].contains(&key);
-    }
-    is_study
-}
 
 /// How a selection is run.
 pub(crate) struct How {
@@ -86,17 +64,12 @@ impl How {
     }
 }
 
-/// Runs what `selection` needs, with progress on stderr.
-pub(crate) fn execute(
-    studies: &Collection,
-    paper: &str,
-    selection: &Selection,
-    how: &How,
-) -> Result<Reproduction, Failure> {
-    let failed = |e: ReproduceError| match e {
-        ReproduceError::Scenario(text) => Failure::Rendered(text),
-        other => Failure::new(other.to_string()),
-    };
+/// What runs the studies, given how and where.
+type Work<'a> =
+    dyn Fn(&MakeRunner<'_>, &ReproduceOptions<'_>) -> Result<Reproduction, bentpipe::Error> + 'a;
+
+/// Does `work`, with progress on stderr.
+pub(crate) fn execute(how: &How, work: &Work<'_>) -> Result<Reproduction, Failure> {
     if let Some(bench) = &how.bench {
         let stopped = |_: &bentpipe_study::Progress| match bench.is_stopped() {
             true => ControlFlow::Break(()),
@@ -110,7 +83,7 @@ pub(crate) fn execute(
             watch: &stopped,
         };
         let runner = |loaded: &LoadedStudy| bench.runner(loaded);
-        return reproduce(studies, paper, selection, &runner, &options).map_err(failed);
+        return Ok(work(&runner, &options)?);
     }
     let bar: Mutex<Option<(String, Progress)>> = Mutex::new(None);
     let watch = |progress: &bentpipe_study::Progress| {
@@ -119,7 +92,7 @@ pub(crate) fn execute(
                 .as_ref()
                 .is_some_and(|(study, _)| *study == progress.study);
             if !known {
-                let new = Progress::new(&progress.study, progress.total as u64);
+                let new = Progress::new(&progress.study);
                 *bar = Some((progress.study.clone(), new));
             }
             if let Some((_, shown)) = &*bar {
@@ -135,18 +108,12 @@ pub(crate) fn execute(
         fresh: how.fresh,
         watch: &watch,
     };
-    reproduce(studies, paper, selection, &Simulator::of, &options).map_err(failed)
-}
-
-/// A load error as the failure that shows it.
-pub(crate) fn not_loaded(error: &LoadError) -> Failure {
-    Failure::Rendered(error.render(stderr_colour()))
+    Ok(work(&Simulator::of, &options)?)
 }
 
 /// Runs a study and says what came out.
 pub(crate) fn main(args: &args::Study, out: &mut Output) -> Result<Status, Failure> {
-    let (mut studies, loaded) = load(&args.study)?;
-    let study = &loaded.study;
+    let mut study = load(&args.study)?;
     let results = args.out.clone().unwrap_or_else(|| {
         PathBuf::from(match args.place.on {
             args::On::Linux => "results-linux",
@@ -154,14 +121,9 @@ pub(crate) fn main(args: &args::Study, out: &mut Output) -> Result<Status, Failu
         })
     });
     let how = How::new(&args.place, Some(results.clone()), args.fresh)?;
-    how.adapt(&mut studies, &args.place.only)?;
-    let selection = Selection::Study(study.name.clone());
-    let made = execute(
-        &studies,
-        study.paper.as_deref().unwrap_or(""),
-        &selection,
-        &how,
-    )?;
+    how.adapt(study.studies_mut(), &args.place.only)?;
+    let made = execute(&how, &|runner, options| study.run_on(runner, options))?;
+    let study = study.spec();
     let figures = items::draw(&made, &results)?;
     if args.json {
         out.json(&document(&made, &figures))?;
@@ -200,40 +162,34 @@ fn document(made: &Reproduction, figures: &[PathBuf]) -> Value {
     })
 }
 
-/// The study in `file`, with those that it names: those of its paper where it
-/// has one, else those beside it.
-fn load(file: &Path) -> Result<(Collection, LoadedStudy), Failure> {
-    let bytes = crate::load::bytes(file)?;
-    if !is_study(&bytes) {
+/// The study in `file`, with those that it names.
+fn load(file: &Path) -> Result<Study, Failure> {
+    let content = crate::load::bytes(file)?;
+    if !is_study(&content) {
         return Err(Failure::new(format!(
             "`{0}` looks like a scenario, not a study; `bentpipe run {0}` runs it",
             file.display()
         )));
     }
-    let loaded = LoadedStudy::load(file).map_err(|e| not_loaded(&e))?;
-    let folder = file.parent().unwrap_or(Path::new(""));
-    let name = &loaded.study.name;
-    if folder.join("paper.toml").is_file() {
-        let paper = Paper::load(folder).map_err(|e| not_loaded(&e))?;
-        if let Some(found) = paper.studies.get(name).cloned() {
-            return Ok((paper.studies, found));
-        }
-    }
-    let studies = Collection::load_with_siblings(file).map_err(|e| not_loaded(&e))?;
-    Ok((studies, loaded))
+    parse(file, content)
 }
 
-/// Says what a study would run.
-pub(crate) fn check(file: &Path, as_json: bool, out: &mut Output) -> Result<(), Failure> {
-    let (_, loaded) = load(file)?;
-    let study = &loaded.study;
-    let runs = if study.scenario.is_some() {
-        let simulator = Simulator::of(&loaded).map_err(Failure::Rendered)?;
-        check_cells(study, &*simulator).map_err(|e| Failure::new(e.to_string()))?;
-        Plan::new(study, None).jobs.len()
-    } else {
-        0
-    };
+fn parse(file: &Path, content: Vec<u8>) -> Result<Study, Failure> {
+    let text =
+        String::from_utf8(content).map_err(|_| Failure::file("read", file, "it is not UTF-8"))?;
+    Ok(Study::parse(crate::load::name(file), &text)?)
+}
+
+/// Says what the study in `file`, which holds `content`, would run.
+pub(crate) fn check(
+    file: &Path,
+    content: Vec<u8>,
+    as_json: bool,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let study = parse(file, content)?;
+    let runs = study.check()?;
+    let study = study.spec();
     let cells = study.cells();
     if as_json {
         let axes: Vec<Value> = study
@@ -316,18 +272,4 @@ pub(crate) fn check(file: &Path, as_json: bool, out: &mut Output) -> Result<(), 
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_study;
-
-    #[test]
-    fn studies_are_told_from_scenarios() {
-        assert!(!is_study(bentpipe_scenario::template().as_bytes()));
-        assert!(is_study(b"name = \"a\"\nscenario = \"geo.toml\"\n"));
-        assert!(is_study(b"name = \"claims\"\n[[claim]]\nid = \"1\"\n"));
-        assert!(!is_study(b"\xff\xfe"));
-        assert!(!is_study(b""));
-    }
 }

@@ -4,6 +4,7 @@
 //!   and the printed values of a paper beside ours.
 //! - [`png`] turns such an SVG into a PNG, with embedded fonts.
 //! - [`table`] lays out tables for terminals and Markdown, and text bars.
+//! - [`text`] writes numbers as sentences have them.
 //! - [`html`] puts all of them on one page that works offline.
 //!
 //! The same data gives the same bytes on every machine.
@@ -12,6 +13,7 @@ pub mod html;
 pub mod plot;
 pub mod png;
 pub mod table;
+pub mod text;
 
 mod font;
 mod xml;

@@ -38,6 +38,16 @@ pub struct Simulation<'a> {
     /// When counts are to be noted, the next last.
     to_note: Vec<Time>,
     checkpoints: Vec<Checkpoint>,
+    progress: Option<Progress<'a>>,
+}
+
+/// Called with the simulated time every some thousand events.
+struct Progress<'a>(Box<dyn FnMut(Time) + 'a>);
+
+impl std::fmt::Debug for Progress<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Progress")
+    }
 }
 
 impl<'a> Simulation<'a> {
@@ -108,7 +118,13 @@ impl<'a> Simulation<'a> {
             knowledge: None,
             to_note,
             checkpoints: Vec::new(),
+            progress: None,
         })
+    }
+
+    /// Calls `report` with the simulated time every some thousand events.
+    pub fn on_progress(&mut self, report: impl FnMut(Time) + 'a) {
+        self.progress = Some(Progress(Box::new(report)));
     }
 
     /// Runs to the end and returns what the run yielded.
@@ -169,6 +185,9 @@ impl<'a> Simulation<'a> {
             events += 1;
             if events.is_multiple_of(1 << 12) {
                 check(&limits, events, net)?;
+                if let Some(progress) = &mut self.progress {
+                    (progress.0)(event.at);
+                }
             }
             let (index, sides) = match event.class {
                 Class::Middlebox => {

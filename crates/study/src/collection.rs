@@ -1,6 +1,7 @@
 //! Studies with the files that they name.
 
 use crate::expr::{Argument, Binders, Expr, Filter, Kind};
+use crate::input::{self, InputError};
 use crate::paper::Catalogue;
 use crate::reference::Reference;
 use crate::study::{FigureKind, Study, TableSpec};
@@ -8,7 +9,6 @@ use crate::table::labels;
 use bentpipe_document::Diagnostics;
 use bentpipe_units::nearest;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,13 +17,8 @@ use std::sync::Arc;
 #[non_exhaustive]
 pub enum LoadError {
     /// A file cannot be read.
-    #[error("{}: cannot read: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system answered.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Read(#[from] InputError),
     /// A study or the description of a paper is wrong.
     #[error("{0}")]
     Study(#[from] Diagnostics),
@@ -75,8 +70,16 @@ impl LoadedStudy {
     /// # Errors
     /// If a file cannot be read or is wrong.
     pub fn load(path: &Path) -> Result<LoadedStudy, LoadError> {
-        let text = read(path)?;
-        let study = Study::parse(&path.to_string_lossy(), &text)?;
+        LoadedStudy::parse(path, &read(path)?)
+    }
+
+    /// Takes the text of the study at `path`, and reads its scenario and its
+    /// published numbers.
+    ///
+    /// # Errors
+    /// If a file cannot be read or is wrong.
+    pub fn parse(path: &Path, text: &str) -> Result<LoadedStudy, LoadError> {
+        let study = Study::parse(&path.to_string_lossy(), text)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let scenario = match &study.scenario {
             Some(file) => {
@@ -106,10 +109,7 @@ impl LoadedStudy {
 }
 
 pub(crate) fn read(path: &Path) -> Result<String, LoadError> {
-    std::fs::read_to_string(path).map_err(|source| LoadError::Io {
-        path: path.to_path_buf(),
-        source,
-    })
+    Ok(input::text(path)?)
 }
 
 /// Studies that may name each other.
@@ -153,9 +153,18 @@ impl Collection {
     /// # Errors
     /// If one is wrong or missing.
     pub fn load_with_siblings(path: &Path) -> Result<Collection, LoadError> {
+        Collection::with_siblings(LoadedStudy::load(path)?)
+    }
+
+    /// A study, and the studies in its folder that it names, by the names of
+    /// their files.
+    ///
+    /// # Errors
+    /// If one is wrong or missing.
+    pub fn with_siblings(first: LoadedStudy) -> Result<Collection, LoadError> {
         let mut collection = Collection::default();
-        collection.add(path)?;
-        let folder = path.parent().unwrap_or(Path::new(""));
+        let folder = first.path.parent().unwrap_or(Path::new("")).to_path_buf();
+        collection.insert(first)?;
         while let Some(missing) = collection.missing() {
             let sibling = folder.join(format!("{missing}.toml"));
             let known = collection.order.len();
@@ -186,13 +195,14 @@ impl Collection {
     }
 
     fn add(&mut self, path: &Path) -> Result<(), LoadError> {
-        let loaded = LoadedStudy::load(path)?;
+        self.insert(LoadedStudy::load(path)?)
+    }
+
+    fn insert(&mut self, loaded: LoadedStudy) -> Result<(), LoadError> {
         let name = loaded.study.name.clone();
         if self.studies.contains_key(&name) {
-            return Err(LoadError::Duplicate {
-                path: path.to_path_buf(),
-                name,
-            });
+            let path = loaded.path;
+            return Err(LoadError::Duplicate { path, name });
         }
         self.order.push(name.clone());
         self.studies.insert(name, loaded);

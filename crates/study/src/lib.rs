@@ -19,6 +19,7 @@ mod collection;
 mod execute;
 mod expr;
 mod figure;
+pub mod input;
 mod metric;
 mod paper;
 mod plan;

@@ -9,6 +9,7 @@
 //! ```
 
 use crate::collection::{Collection, LoadError, LoadedStudy, read};
+use crate::input::InputError;
 use crate::read::Section;
 use crate::study::Study;
 use bentpipe_document::{Diagnostic, Diagnostics, Errors, Parsed};
@@ -208,7 +209,7 @@ pub type NamedPaper = (String, Result<Paper, LoadError>);
 /// # Errors
 /// If the folder cannot be read. A paper that is wrong is an error of its own.
 pub fn papers(folder: &Path) -> Result<Vec<NamedPaper>, LoadError> {
-    let error = |source| LoadError::Io {
+    let error = |source| InputError {
         path: folder.to_path_buf(),
         source,
     };

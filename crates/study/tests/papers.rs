@@ -140,6 +140,6 @@ fn references_must_fit_their_tables() {
         load()
             .unwrap_err()
             .to_string()
-            .contains("t.csv: cannot read: ")
+            .contains("t.csv`: ")
     );
 }

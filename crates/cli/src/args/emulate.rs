@@ -1,6 +1,7 @@
 //! What `bentpipe emulate` takes.
 
-use super::{PcapAt, QueueLength};
+use super::PcapAt;
+use bentpipe::compare::QueueLength;
 use bentpipe_units::{Duration, Rate, Ratio};
 use clap::Args;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 /// to each other goes over the emulated links: rate, delay, queues, losses and
 /// their changes, decided as the simulator decides them. Without a scenario the
 /// flags describe one link as those of `bentpipe compare` do, which predicts
-/// what will happen. Needs root. Everything is removed at the end; Ctrl-C ends
+/// what will happen; only losses must be asked for. Needs root. Everything is removed at the end; Ctrl-C ends
 /// it. Exit status 1 if the emulator did not keep up; with a command that of
 /// the command.
 #[derive(Debug, Args)]
@@ -38,7 +39,7 @@ pub(crate) struct Emulate {
     /// Round-trip propagation time [default: 600 ms]
     #[arg(long, value_name = "TIME")]
     pub(crate) rtt: Option<Duration>,
-    /// Share of packets to `receiver` that the channel loses [default: 0.1%]
+    /// Share of packets to `receiver` that the channel loses [default: none]
     #[arg(long, value_name = "SHARE")]
     pub(crate) loss: Option<Ratio>,
     /// Queue before the link: `1 BDP`, `100 packets` or `64 kB` [default: 1 BDP]

@@ -1,21 +1,16 @@
 //! The comparison as one JSON document, units in the names.
 
-use super::advice::Risk;
-use super::lineup::{Candidate, DEFAULT};
-use super::measure::Measured;
-use super::{Comparison, print, words};
+use super::print;
 use crate::output::number;
+use bentpipe::compare::{Ranking, TransportResult};
 use bentpipe_study::stats::Summary;
 use serde_json::{Value, json};
 
 /// The whole document.
-pub(super) fn document(comparison: &Comparison, candidates: &[Candidate]) -> Value {
+pub(super) fn document(comparison: &Ranking) -> Value {
     let path = &comparison.path;
-    let results: Vec<Value> = comparison
-        .results
-        .iter()
-        .map(|m| result(m, candidates.iter().find(|c| c.name == m.name)))
-        .collect();
+    let results = comparison.results.iter();
+    let results: Vec<Value> = results.map(|m| result(m, comparison)).collect();
     json!({
         "link": {
             "rate_bps": path.rate.bps(),
@@ -40,29 +35,29 @@ pub(super) fn document(comparison: &Comparison, candidates: &[Candidate]) -> Val
         "size_bytes": path.size.get(),
         "runs": comparison.seeds.len(),
         "seed": comparison.seeds.first(),
-        "ideal_transfer_time_s": number(comparison.ideal),
+        "ideal_transfer_time_s": number(comparison.ideal.as_secs()),
         "recommendation": recommendation(comparison),
         "results": results,
-        "comparable_only_with": print::points(comparison, candidates),
+        "comparable_only_with": print::points(comparison),
     })
 }
 
-fn result(m: &Measured, candidate: Option<&Candidate>) -> Value {
-    let transport = candidate.map(|c| &c.transport);
+fn result(m: &TransportResult, comparison: &Ranking) -> Value {
+    let transport = comparison.candidate(&m.name).map(|c| &c.transport);
     json!({
         "transport": m.name,
         "about": m.about,
-        "availability": m.reach.name(),
+        "availability": m.availability.name(),
         "switch": m.switch,
         "transfer_time_s": m.times.map_or(Value::Null, |t| spread(&t)),
         "unfinished": m.unfinished,
-        "goodput_bps": number(m.goodput),
-        "share_of_ideal": number(m.of_ideal),
-        "resent_share": number(m.resent),
-        "timeouts_per_transfer": number(m.timeouts),
-        "queue_drops_per_transfer": number(m.queue_drops),
-        "p95_queueing_delay_s": number(m.others_wait),
-        "max_cwnd_segments": number(m.max_window),
+        "goodput_bps": number(m.goodput_bps),
+        "share_of_ideal": number(m.share_of_ideal),
+        "resent_share": number(m.resent_share),
+        "timeouts_per_transfer": number(m.timeouts_per_transfer),
+        "queue_drops_per_transfer": number(m.queue_drops_per_transfer),
+        "p95_queueing_delay_s": number(m.p95_queueing_delay_s),
+        "max_cwnd_segments": number(m.max_cwnd),
         "initial_window_segments": transport.map(|t| t.initial_window),
         "receive_buffer_bytes": transport.map(|t| t.receive_buffer.get()),
         "mss_bytes": transport.map(|t| t.mss),
@@ -83,8 +78,8 @@ fn spread(s: &Summary) -> Value {
     })
 }
 
-fn recommendation(comparison: &Comparison) -> Value {
-    let Some(advice) = &comparison.advice else {
+fn recommendation(comparison: &Ranking) -> Value {
+    let Some(advice) = &comparison.recommendation else {
         return Value::Null;
     };
     let name = |i: usize| comparison.results[i].name.as_str();
@@ -92,29 +87,16 @@ fn recommendation(comparison: &Comparison) -> Value {
     let names = |list: &[usize]| list.iter().map(|i| name(*i)).collect::<Vec<_>>();
     json!({
         "transport": pick.name,
-        "availability": pick.reach.name(),
+        "availability": pick.availability.name(),
         "switch": pick.switch,
         "default": advice.default.map(name),
         "speedup_over_default": advice.speedup.map(number),
         "as_fast": names(&advice.as_fast),
         "on_stock_linux": advice.today.map(name),
         "gentler": advice.gentler.map(name),
-        "text": words::reasons(comparison, advice),
-        "risks": comparison.risks.iter().map(|r| risk(r, &pick.name)).collect::<Vec<_>>(),
+        "text": comparison.reasons(),
+        "risks": comparison.risks.iter().map(|r| json!({ "kind": r.kind(), "text": r.explain(&pick.name) })).collect::<Vec<_>>(),
         "default_beside_default_s": comparison.sharing.map(|s| number(s.beside_default.mean)),
         "default_beside_it_s": comparison.sharing.map(|s| number(s.beside_other.mean)),
     })
-}
-
-fn risk(risk: &Risk, name: &str) -> Value {
-    let kind = match risk {
-        Risk::Queueing { .. } => "queueing",
-        Risk::Resending { .. } => "retransmissions",
-        Risk::Overflow { .. } => "overflow",
-        Risk::Timeouts { .. } => "timeouts",
-        Risk::Spread { .. } => "spread",
-        Risk::Unfinished { .. } => "unfinished",
-        Risk::Unfair { .. } => "unfairness",
-    };
-    json!({ "kind": kind, "text": words::risk(risk, name, DEFAULT) })
 }

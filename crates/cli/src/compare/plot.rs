@@ -1,11 +1,10 @@
 //! `--plot`: window, rate and received bytes against time, a curve per
 //! transport.
 
-use super::Comparison;
-use super::lineup::Candidate;
 use crate::curves::{self, Curve};
 use crate::exit::Failure;
-use bentpipe_sim::{Options, run};
+use bentpipe::compare::{Candidate, Ranking};
+use bentpipe_sim::Options;
 use bentpipe_units::Duration;
 use rayon::prelude::*;
 
@@ -14,11 +13,7 @@ const CURVES: usize = 8;
 
 /// Draws the first run of the fastest transports, the recommended and the
 /// default one among them, into `file`.
-pub(super) fn draw(
-    comparison: &Comparison,
-    candidates: &[Candidate],
-    file: &std::path::Path,
-) -> Result<(), Failure> {
+pub(super) fn draw(comparison: &Ranking, file: &std::path::Path) -> Result<(), Failure> {
     let path = &comparison.path;
     let seed = comparison.seeds.first().copied().unwrap_or(1);
     let end = cut(comparison);
@@ -34,14 +29,13 @@ pub(super) fn draw(
     let order: Vec<&Candidate> = comparison
         .results
         .iter()
-        .filter_map(|m| candidates.iter().find(|c| c.name == m.name))
+        .filter_map(|m| comparison.candidate(&m.name))
         .collect();
     let (all, order) = (order.len(), chosen(comparison, order));
     let drawn: Vec<Curve> = order
         .par_iter()
         .map(|candidate| {
-            let outcome = run(&path.scenario(&[&candidate.transport]), &options)
-                .map_err(|e| Failure::new(format!("{}: {e}", candidate.name)))?;
+            let outcome = comparison.replay(candidate, &options)?;
             let series = outcome.series.into_iter().next().unwrap_or_default();
             Ok(Curve {
                 name: candidate.name.clone(),
@@ -71,8 +65,8 @@ pub(super) fn draw(
 
 /// The fastest of `order`, at most [`CURVES`], with the recommended and the
 /// default transport among them.
-fn chosen<'a>(comparison: &Comparison, mut order: Vec<&'a Candidate>) -> Vec<&'a Candidate> {
-    let Some(advice) = &comparison.advice else {
+fn chosen<'a>(comparison: &Ranking, mut order: Vec<&'a Candidate>) -> Vec<&'a Candidate> {
+    let Some(advice) = &comparison.recommendation else {
         order.truncate(CURVES);
         return order;
     };
@@ -91,8 +85,8 @@ fn chosen<'a>(comparison: &Comparison, mut order: Vec<&'a Candidate>) -> Vec<&'a
 }
 
 /// Where the time axis ends, if it ends before the slowest transfer.
-fn cut(comparison: &Comparison) -> Option<f64> {
-    let advice = comparison.advice.as_ref()?;
+fn cut(comparison: &Ranking) -> Option<f64> {
+    let advice = comparison.recommendation.as_ref()?;
     let mean = |i: usize| comparison.results[i].times.map(|t| t.mean);
     let pick = mean(advice.pick)?;
     let default = advice.default.and_then(mean).unwrap_or(pick);
@@ -101,10 +95,10 @@ fn cut(comparison: &Comparison) -> Option<f64> {
 }
 
 /// The time of the slowest transfer, seconds.
-fn longest(comparison: &Comparison) -> f64 {
+fn longest(comparison: &Ranking) -> f64 {
     let times = comparison
         .results
         .iter()
         .filter_map(|m| m.times.map(|t| t.max));
-    times.fold(comparison.ideal, f64::max)
+    times.fold(comparison.ideal.as_secs(), f64::max)
 }

@@ -1,11 +1,8 @@
 //! The comparison as text: recommendation, table, what the numbers rest on.
 
-use super::lineup::{Candidate, DEFAULT};
-use super::measure::Measured;
-use super::words::{self, percent};
-use super::{Comparison, gateway, setup};
 use crate::exit::Failure;
-use crate::output::{Output, digits3, seconds};
+use crate::output::{Output, digits3, percent, seconds};
+use bentpipe::compare::{DEFAULT, GIVEN_UP, Ranking, TransportResult};
 use bentpipe_cc::{DefaultValue, find};
 use bentpipe_report::table::{BarStyle, Cell, Column, Table, Tone, bar};
 
@@ -13,11 +10,7 @@ use bentpipe_report::table::{BarStyle, Cell, Column, Table, Tone, bar};
 const BAR: usize = 14;
 
 /// Prints everything.
-pub(super) fn all(
-    comparison: &Comparison,
-    candidates: &[Candidate],
-    out: &mut Output,
-) -> Result<(), Failure> {
+pub(super) fn all(comparison: &Ranking, out: &mut Output) -> Result<(), Failure> {
     let path = &comparison.path;
     out.line(format_args!(
         "{} over {}, RTT {}, loss {}, queue {} ({} when full); {}",
@@ -35,7 +28,7 @@ pub(super) fn all(
     if let Some(rtt) = path.server_rtt {
         out.line(format_args!(
             "{}; server and gateway {rtt} apart",
-            gateway::words(path.pep)
+            path.pep.describe()
         ))?;
     }
     if let Some(orbit) = &path.orbit {
@@ -58,36 +51,32 @@ pub(super) fn all(
     out.line("")?;
     legend(comparison, out)?;
     out.line("")?;
-    basis(comparison, candidates, out)
+    basis(comparison, out)
 }
 
-fn recommendation(comparison: &Comparison, out: &mut Output) -> Result<(), Failure> {
-    out.strong(format_args!("Recommended: {}", words::headline(comparison)))?;
-    let Some(advice) = &comparison.advice else {
+fn recommendation(comparison: &Ranking, out: &mut Output) -> Result<(), Failure> {
+    out.strong(format_args!("Recommended: {}", comparison.headline()))?;
+    let Some(pick) = comparison.recommended() else {
         return out.paragraph(
             2,
             &format!(
                 "None of the downloads ended within {:.0} hours of simulated time. Are --rate, \
                  --size and --loss what you mean?",
-                setup::GIVEN_UP.as_secs() / 3600.0,
+                GIVEN_UP.as_secs() / 3600.0,
             ),
         );
     };
-    for line in words::reasons(comparison, advice) {
+    for line in comparison.reasons() {
         out.paragraph(2, &line)?;
     }
-    let pick = &comparison.results[advice.pick];
-    let (text, commands) = words::how(pick, comparison.path.pep);
+    let (text, commands) = comparison.switch_on();
     out.paragraph(2, &text)?;
     for command in commands {
         out.line(format_args!("      {command}"))?;
     }
-    if let Some(text) = words::today(comparison, advice) {
+    if let Some((text, commands)) = comparison.on_stock_linux() {
         out.paragraph(2, &text)?;
-        for command in advice
-            .today
-            .map_or(&[][..], |t| &comparison.results[t].switch)
-        {
+        for command in commands {
             out.line(format_args!("      {command}"))?;
         }
     }
@@ -96,7 +85,7 @@ fn recommendation(comparison: &Comparison, out: &mut Output) -> Result<(), Failu
     } else {
         out.line("  What it risks:")?;
         for risk in &comparison.risks {
-            out.point(&words::risk(risk, &pick.name, DEFAULT))?;
+            out.point(&risk.explain(&pick.name))?;
         }
     }
     if comparison.path.loss.get() > 0.0 && comparison.seeds.len() < 5 {
@@ -108,11 +97,11 @@ fn recommendation(comparison: &Comparison, out: &mut Output) -> Result<(), Failu
     Ok(())
 }
 
-fn no_risks(comparison: &Comparison, pick: &Measured) -> String {
+fn no_risks(comparison: &Ranking, pick: &TransportResult) -> String {
     let wait = format!(
         "others would wait {} at the link (95th percentile), {} of packets are sent again",
-        seconds(pick.others_wait),
-        percent(pick.resent),
+        seconds(pick.p95_queueing_delay_s),
+        percent(pick.resent_share),
     );
     match &comparison.sharing {
         Some(_) => format!(
@@ -123,7 +112,7 @@ fn no_risks(comparison: &Comparison, pick: &Measured) -> String {
     }
 }
 
-fn table(comparison: &Comparison) -> Table {
+fn table(comparison: &Ranking) -> Table {
     let mut table = Table::new([
         Column::text("transport"),
         Column::number("time [s]"),
@@ -139,11 +128,11 @@ fn table(comparison: &Comparison) -> Table {
     let longest = longest_bar(comparison);
     let scale = Scale {
         longest,
-        decimals: decimals(comparison.ideal),
+        decimals: decimals(comparison.ideal.as_secs()),
     };
     let bits = comparison.path.size.as_f64() * 8e-6;
-    if comparison.ideal.is_finite() && comparison.ideal < setup::GIVEN_UP.as_secs() {
-        let ideal = comparison.ideal;
+    if comparison.ideal < GIVEN_UP {
+        let ideal = comparison.ideal.as_secs();
         let cells = [
             "(ideal bound)".to_owned(),
             scale.time(ideal),
@@ -158,7 +147,7 @@ fn table(comparison: &Comparison) -> Table {
         ];
         table.row(cells.map(|c| Cell::new(c).tone(Tone::Faint)));
     }
-    let pick = comparison.advice.as_ref().map(|a| a.pick);
+    let pick = comparison.recommendation.as_ref().map(|a| a.pick);
     for (i, m) in comparison.results.iter().enumerate() {
         let tone = if Some(i) == pick {
             Tone::Strong
@@ -191,13 +180,16 @@ impl Scale {
 
 /// The time that fills a bar: the longest, but no outlier that would leave the
 /// others without one.
-fn longest_bar(comparison: &Comparison) -> f64 {
+fn longest_bar(comparison: &Ranking) -> f64 {
     let times = comparison
         .results
         .iter()
         .filter_map(|m| m.times.map(|t| t.mean));
     let times: Vec<f64> = times.collect();
-    let longest = times.iter().copied().fold(comparison.ideal, f64::max);
+    let longest = times
+        .iter()
+        .copied()
+        .fold(comparison.ideal.as_secs(), f64::max);
     // They are sorted by time, but for those that did not end.
     let median = times.get(times.len() / 2).copied().unwrap_or(longest);
     longest.min(4.0 * median)
@@ -212,16 +204,16 @@ fn decimals(seconds: f64) -> usize {
     }
 }
 
-fn row(m: &Measured, picked: bool, scale: &Scale) -> [String; 10] {
+fn row(m: &TransportResult, picked: bool, scale: &Scale) -> [String; 10] {
     let name = if picked {
         format!("{} <--", m.name)
     } else {
         m.name.clone()
     };
     let rest = [
-        percent(m.resent),
-        format!("{:.1}", m.timeouts),
-        format!("{:.0}", 1e3 * m.others_wait),
+        percent(m.resent_share),
+        format!("{:.1}", m.timeouts_per_transfer),
+        format!("{:.0}", 1e3 * m.p95_queueing_delay_s),
     ];
     let [resent, timeouts, wait] = rest;
     let Some(times) = m.times else {
@@ -254,8 +246,8 @@ fn row(m: &Measured, picked: bool, scale: &Scale) -> [String; 10] {
         name,
         scale.time(times.mean),
         times.ci95.map_or_else(String::new, |ci| scale.time(ci)),
-        format!("{:.2}", m.goodput / 1e6),
-        format!("{:.0}%", 100.0 * m.of_ideal),
+        format!("{:.2}", m.goodput_bps / 1e6),
+        format!("{:.0}%", 100.0 * m.share_of_ideal),
         resent,
         timeouts,
         wait,
@@ -264,7 +256,7 @@ fn row(m: &Measured, picked: bool, scale: &Scale) -> [String; 10] {
     ]
 }
 
-fn legend(comparison: &Comparison, out: &mut Output) -> Result<(), Failure> {
+fn legend(comparison: &Ranking, out: &mut Output) -> Result<(), Failure> {
     out.paragraph(
         0,
         "Mean over the runs. of ideal: time of the bound / time. resent: share of packets sent \
@@ -278,10 +270,15 @@ fn legend(comparison: &Comparison, out: &mut Output) -> Result<(), Failure> {
         .map(|m| m.name.len())
         .max()
         .unwrap_or(0);
-    let mut rows: Vec<&Measured> = comparison.results.iter().collect();
+    let mut rows: Vec<&TransportResult> = comparison.results.iter().collect();
     rows.sort_by(|a, b| a.name.cmp(&b.name));
     for m in rows {
-        let line = format!("{:width$}  {:12}  {}", m.name, m.reach.name(), m.about);
+        let line = format!(
+            "{:width$}  {:12}  {}",
+            m.name,
+            m.availability.name(),
+            m.about
+        );
         out.line(format_args!("  {}", cut(&line, 98)))?;
     }
     Ok(())
@@ -297,17 +294,13 @@ fn cut(line: &str, width: usize) -> String {
 }
 
 /// The values that make results incomparable if they differ.
-fn basis(
-    comparison: &Comparison,
-    candidates: &[Candidate],
-    out: &mut Output,
-) -> Result<(), Failure> {
+fn basis(comparison: &Ranking, out: &mut Output) -> Result<(), Failure> {
     let path = &comparison.path;
     out.paragraph(
         0,
         "Compare these numbers only with others that share these values:",
     )?;
-    for point in points(comparison, candidates) {
+    for point in points(comparison) {
         out.point(&point)?;
     }
     let seed = comparison.seeds.first().copied().unwrap_or(0);
@@ -321,8 +314,8 @@ fn basis(
 }
 
 /// Those values, in words.
-pub(super) fn points(comparison: &Comparison, candidates: &[Candidate]) -> Vec<String> {
-    let path = &comparison.path;
+pub(super) fn points(comparison: &Ranking) -> Vec<String> {
+    let (path, candidates) = (&comparison.path, &comparison.candidates);
     let transports = || candidates.iter().map(|c| &c.transport);
     let bdp = path.bdp();
     let windows = |t: &bentpipe_tcp::Transport| t.receive_buffer.as_f64() / bdp.as_f64().max(1.0);

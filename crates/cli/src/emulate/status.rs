@@ -77,13 +77,13 @@ fn line(scenario: &Scenario, before: &Snapshot, now: &Snapshot) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::setup;
     use bentpipe_link::Counters;
 
     #[test]
     fn the_busiest_link_comes_first() {
-        let cubic = bentpipe_tcp::find_transport("cubic").unwrap().transport();
-        let scenario = setup::tests::path().scenario(&[&cubic]);
+        let cubic = bentpipe::transport("cubic").unwrap();
+        let path = bentpipe::Comparison::new().path().unwrap();
+        let scenario = path.scenario(&[&cubic]).unwrap();
         let mut now = Snapshot {
             at: Time::from_nanos(2_000_000_000),
             links: vec![(Counters::default(), 0), (Counters::default(), 3)],
@@ -94,7 +94,7 @@ mod tests {
         now.links[1].0.queue_drops = 5;
         assert_eq!(
             line(&scenario, &Snapshot::default(), &now),
-            "2 s | return 1.00 Mbit/s, 3 wait, 5 lost | satellite 0.00 Mbit/s, 0 wait, 0 lost | \
+            "2 s | satellite.reverse 1.00 Mbit/s, 3 wait, 5 lost | satellite 0.00 Mbit/s, 0 wait, 0 lost | \
              late by 0.00 us (p99) | MACHINE DROPPED 2"
         );
     }

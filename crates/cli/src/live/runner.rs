@@ -159,7 +159,7 @@ impl Live {
         // In seconds of runs, so that the end of the bar is that of the time.
         let what = format!("{}, seconds of runs", loaded.study.name);
         let bar = Bar {
-            shown: Progress::new(&what, total.as_secs() as u64),
+            shown: Progress::new(&what),
             total,
             done: Duration::ZERO,
         };

@@ -1,12 +1,13 @@
-//! Lengths of queues, as the command line writes them.
+//! Lengths of queues, with their text form.
 
 use bentpipe_units::{Bytes, ParseError};
 use std::fmt;
 use std::str::FromStr;
 
-/// How much may wait before a link.
+/// How much may wait before a link; reads and prints `1 BDP`, `100 packets`
+/// and `64 kB`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum QueueLength {
+pub enum QueueLength {
     /// Multiples of the bandwidth-delay product.
     Bdp(f64),
     /// Packets.

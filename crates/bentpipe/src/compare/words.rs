@@ -1,21 +1,70 @@
-//! The recommendation in plain words.
+//! The recommendation in sentences.
 
-use super::Comparison;
-use super::advice::{Advice, Risk};
-use super::lineup::Reach;
-use super::measure::Measured;
-use crate::args::Pep;
-use crate::output::{digits3, seconds};
+use super::{Availability, DEFAULT, Pep, Ranking, Recommendation, Risk, TransportResult};
+use bentpipe_report::text::{digits3, percent, seconds};
+
+impl Pep {
+    /// The proxy in words.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Pep::None => "No proxy",
+            Pep::Split => "Split-connection PEP at the gateway, CUBIC before it",
+            Pep::Snoop => "Snoop at the gateway",
+        }
+    }
+
+    /// Its name, as the command line and JSON have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Pep::None => "none",
+            Pep::Split => "split",
+            Pep::Snoop => "snoop",
+        }
+    }
+}
+
+impl Ranking {
+    /// The recommendation in a few words.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        headline(self)
+    }
+
+    /// Why it is recommended, in sentences; empty without a recommendation.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<String> {
+        let found = self.recommendation.as_ref();
+        found.map_or_else(Vec::new, |found| reasons(self, found))
+    }
+
+    /// How the recommended transport is switched on: a sentence, and commands.
+    #[must_use]
+    pub fn switch_on(&self) -> (String, &[String]) {
+        let pick = self.recommended();
+        pick.map_or_else(|| (String::new(), &[][..]), |pick| how(pick, self.path.pep))
+    }
+
+    /// What to use with stock Linux, where the recommended transport is not in
+    /// it: a sentence, and commands.
+    #[must_use]
+    pub fn on_stock_linux(&self) -> Option<(String, &[String])> {
+        let found = self.recommendation.as_ref()?;
+        let text = today(self, found)?;
+        Some((text, &self.results[found.today?].switch))
+    }
+}
 
 /// The headline: what to do.
-pub(super) fn headline(comparison: &Comparison) -> String {
-    let Some(advice) = &comparison.advice else {
+fn headline(comparison: &Ranking) -> String {
+    let Some(advice) = &comparison.recommendation else {
         return "no transport ended a download".to_owned();
     };
     let pick = &comparison.results[advice.pick];
-    if pick.reach == Reach::Default {
+    if pick.availability == Availability::Default {
         format!("keep {}, the default of Linux", pick.name)
-    } else if pick.reach == Reach::Absent {
+    } else if pick.availability == Availability::Absent {
         format!("{} (not in stock Linux)", pick.name)
     } else {
         pick.name.clone()
@@ -23,7 +72,7 @@ pub(super) fn headline(comparison: &Comparison) -> String {
 }
 
 /// Why: the gain, and who is as fast.
-pub(super) fn reasons(comparison: &Comparison, advice: &Advice) -> Vec<String> {
+fn reasons(comparison: &Ranking, advice: &Recommendation) -> Vec<String> {
     let results = &comparison.results;
     let pick = &results[advice.pick];
     let mut lines = vec![gain(results, advice)];
@@ -34,11 +83,11 @@ pub(super) fn reasons(comparison: &Comparison, advice: &Advice) -> Vec<String> {
         } else {
             "are"
         };
-        let why = match pick.reach {
-            Reach::Default => "it is preferred because there is nothing to change",
-            Reach::Setting => "it is preferred because a setting is enough",
-            Reach::Module => "it is preferred because it comes with Linux",
-            Reach::Absent | Reach::Reference => "it had the shortest mean time",
+        let why = match pick.availability {
+            Availability::Default => "it is preferred because there is nothing to change",
+            Availability::Setting => "it is preferred because a setting is enough",
+            Availability::Module => "it is preferred because it comes with Linux",
+            Availability::Absent | Availability::Reference => "it had the shortest mean time",
         };
         let tell = match comparison.seeds.len() {
             1 => "(less than 2% apart)".to_owned(),
@@ -52,7 +101,7 @@ pub(super) fn reasons(comparison: &Comparison, advice: &Advice) -> Vec<String> {
             "Not recommended: {} ({}), which sends {} of its packets again.",
             other.name,
             seconds(mean(other)),
-            percent(other.resent),
+            percent(other.resent_share),
         ));
     }
     if let Some(gentler) = advice.gentler {
@@ -61,9 +110,9 @@ pub(super) fn reasons(comparison: &Comparison, advice: &Advice) -> Vec<String> {
             "Gentler: {} takes {} and makes others wait {} instead of {} (95th percentile){}.",
             other.name,
             seconds(mean(other)),
-            seconds(other.others_wait),
-            seconds(pick.others_wait),
-            if other.reach == Reach::Absent {
+            seconds(other.p95_queueing_delay_s),
+            seconds(pick.p95_queueing_delay_s),
+            if other.availability == Availability::Absent {
                 "; it is not in stock Linux"
             } else {
                 ""
@@ -73,21 +122,21 @@ pub(super) fn reasons(comparison: &Comparison, advice: &Advice) -> Vec<String> {
     lines
 }
 
-fn gain(results: &[Measured], advice: &Advice) -> String {
+fn gain(results: &[TransportResult], advice: &Recommendation) -> String {
     let pick = &results[advice.pick];
     let time = seconds(mean(pick));
     let Some(default) = advice.default.filter(|d| *d != advice.pick) else {
         let slower = results
             .iter()
-            .filter(|m| m.reach != Reach::Reference)
+            .filter(|m| m.availability != Availability::Reference)
             .count()
             - 1;
-        return match (pick.reach, slower) {
-            (Reach::Default, 1) => format!(
+        return match (pick.availability, slower) {
+            (Availability::Default, 1) => format!(
                 "A download takes {time}, and the other transport that could be recommended is \
                  not faster by more than chance."
             ),
-            (Reach::Default, 2..) => format!(
+            (Availability::Default, 2..) => format!(
                 "A download takes {time}, and none of the {slower} others that could be \
                  recommended is faster by more than chance."
             ),
@@ -124,23 +173,23 @@ fn gain(results: &[Measured], advice: &Advice) -> String {
 }
 
 /// How it is switched on; commands are lines of their own.
-pub(super) fn how(pick: &Measured, pep: Pep) -> (String, &[String]) {
-    let text = match pick.reach {
-        Reach::Default => String::new(),
-        Reach::Setting | Reach::Module if pep == Pep::Split => {
+fn how(pick: &TransportResult, pep: Pep) -> (String, &[String]) {
+    let text = match pick.availability {
+        Availability::Default => String::new(),
+        Availability::Setting | Availability::Module if pep == Pep::Split => {
             "Switch it on at the proxy, which sends over the satellite; server and receiver need \
              no change:"
                 .to_owned()
         }
-        Reach::Setting | Reach::Module => {
+        Availability::Setting | Availability::Module => {
             "Switch it on at the sender of the data; the receiver needs no change:".to_owned()
         }
-        Reach::Absent | Reach::Reference if pick.switch.is_empty() => format!(
+        Availability::Absent | Availability::Reference if pick.switch.is_empty() => format!(
             "There is nothing to switch on: {} is not in stock Linux, and bentpipe has no kernel \
              congestion control for it. This is a prediction.",
             pick.name
         ),
-        Reach::Absent | Reach::Reference => format!(
+        Availability::Absent | Availability::Reference => format!(
             "{} is not in stock Linux. bentpipe puts it into the running kernel of the sender \
              (Linux 6.4 or newer; `bentpipe doctor` tells):",
             pick.name
@@ -156,7 +205,7 @@ pub(super) fn how(pick: &Measured, pep: Pep) -> (String, &[String]) {
 }
 
 /// What to do on stock Linux, where the pick is not in it.
-pub(super) fn today(comparison: &Comparison, advice: &Advice) -> Option<String> {
+fn today(comparison: &Ranking, advice: &Recommendation) -> Option<String> {
     let results = &comparison.results;
     let today = &results[advice.today?];
     let ratio = mean(today) / mean(&results[advice.pick]);
@@ -165,7 +214,7 @@ pub(super) fn today(comparison: &Comparison, advice: &Advice) -> Option<String> 
         digits3(ratio),
         results[advice.pick].name
     );
-    Some(if today.reach == Reach::Default {
+    Some(if today.availability == Availability::Default {
         format!(
             "With stock Linux, today: keep {} ({}, {far}). None of the other choices that Linux \
              offers is both faster beyond chance and thrifty.",
@@ -188,8 +237,29 @@ pub(super) fn today(comparison: &Comparison, advice: &Advice) -> Option<String> 
     })
 }
 
-/// A risk as a sentence.
-pub(super) fn risk(risk: &Risk, name: &str, default: &str) -> String {
+impl Risk {
+    /// What the risk is, in one word.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Risk::Queueing { .. } => "queueing",
+            Risk::Resending { .. } => "retransmissions",
+            Risk::Overflow { .. } => "overflow",
+            Risk::Timeouts { .. } => "timeouts",
+            Risk::Spread { .. } => "spread",
+            Risk::Unfinished { .. } => "unfinished",
+            Risk::Unfair { .. } => "unfairness",
+        }
+    }
+
+    /// The risk as a sentence about the transport called `name`.
+    #[must_use]
+    pub fn explain(&self, name: &str) -> String {
+        risk(self, name, DEFAULT)
+    }
+}
+
+fn risk(risk: &Risk, name: &str, default: &str) -> String {
     let usual = |x: Option<String>| x.map_or_else(String::new, |x| format!(" ({default}: {x})"));
     match *risk {
         Risk::Queueing { wait, default } => format!(
@@ -230,15 +300,6 @@ pub(super) fn risk(risk: &Risk, name: &str, default: &str) -> String {
     }
 }
 
-/// `1.2%`.
-pub(super) fn percent(share: f64) -> String {
-    match 100.0 * share {
-        0.0 => "0%".to_owned(),
-        p if p < 0.05 => "<0.1%".to_owned(),
-        p => format!("{p:.1}%"),
-    }
-}
-
 fn count(x: f64) -> String {
     if x >= 10.0 {
         format!("{x:.0}")
@@ -248,7 +309,7 @@ fn count(x: f64) -> String {
 }
 
 /// `a, b and c`; of many, the first.
-fn names(results: &[Measured], places: &[usize]) -> String {
+fn names(results: &[TransportResult], places: &[usize]) -> String {
     const SHOWN: usize = 5;
     let mut names: Vec<String> = places
         .iter()
@@ -267,6 +328,6 @@ fn names(results: &[Measured], places: &[usize]) -> String {
     }
 }
 
-pub(super) fn mean(m: &Measured) -> f64 {
+fn mean(m: &TransportResult) -> f64 {
     m.times.map_or(f64::NAN, |t| t.mean)
 }

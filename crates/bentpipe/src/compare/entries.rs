@@ -1,8 +1,9 @@
 //! What can be compared, one by one: transports of the catalogue, refined to
 //! what a host has today, had once, or could have.
 
-use super::lineup::{Candidate, DEFAULT, IDEAL, Reach};
-use super::setup::Path;
+use super::lineup::{Availability, Candidate, DEFAULT, IDEAL};
+use super::path::NetworkPath;
+use crate::own::OwnControl;
 use bentpipe_cc::Parameters;
 use bentpipe_tcp::{Pacing, Transport, TransportSettings, find_transport, transports};
 use bentpipe_units::{Bytes, Duration};
@@ -37,7 +38,7 @@ fn window(bytes: Bytes) -> TransportSettings {
     }
 }
 
-/// Growth as Linux counts it: in segments acknowledged, not in ACKs.
+/// Growth as Linux counts it: per segment acknowledged, not per ACK.
 fn counts_segments(congestion_control: &str) -> Parameters {
     match congestion_control {
         "cubic" => Parameters::new().with("count", "segments"),
@@ -71,18 +72,18 @@ struct Lineup {
 
 /// Everything that has a name, in the order of the family tree: the entries of
 /// this file, then whatever else the catalogue of transports holds.
-pub(crate) fn all(path: &Path) -> Vec<Candidate> {
+pub(super) fn all(path: &NetworkPath) -> Vec<Candidate> {
     let mut lineup = usual(path);
     lineup.rest();
     lineup.list
 }
 
 /// The entries of this file.
-pub(crate) fn of_note(path: &Path) -> Vec<Candidate> {
+pub(super) fn of_note(path: &NetworkPath) -> Vec<Candidate> {
     usual(path).list
 }
 
-fn usual(path: &Path) -> Lineup {
+fn usual(path: &NetworkPath) -> Lineup {
     let needed = Bytes::new(path.bdp().get().saturating_add(path.queue_bytes().get()));
     let (open, buffers) = if needed <= STOCK_WINDOW {
         (STOCK_WINDOW, Vec::new())
@@ -109,7 +110,7 @@ fn usual(path: &Path) -> Lineup {
 }
 
 /// The analytic bound.
-pub(crate) fn ideal() -> Transport {
+pub(super) fn ideal() -> Transport {
     refined(IDEAL, IDEAL, TransportSettings::default())
 }
 
@@ -137,26 +138,67 @@ fn into_the_kernel(transport: &Transport) -> Vec<String> {
 const LINUX_WINDOW: f64 = 10.0;
 
 /// What a Linux host does unless told otherwise.
-pub(crate) fn default_transport() -> Transport {
+pub(super) fn default_transport() -> Transport {
     as_in_linux(DEFAULT, DEFAULT, window(STOCK_WINDOW))
 }
 
+/// [`default_transport`] as a candidate.
+pub(super) fn default_candidate() -> Candidate {
+    Candidate {
+        name: DEFAULT.to_owned(),
+        about: String::new(),
+        availability: Availability::Default,
+        switch: Vec::new(),
+        transport: default_transport(),
+        own: None,
+    }
+}
+
+/// A candidate with a congestion control of the program.
+pub(super) fn own(name: String, own: OwnControl) -> Candidate {
+    Candidate {
+        about: "a congestion control of this program".to_owned(),
+        availability: Availability::Absent,
+        switch: Vec::new(),
+        transport: refined("sack", &name, TransportSettings::default()),
+        name,
+        own: Some(own),
+    }
+}
+
+/// That candidate with windows that do not bind on `path`.
+pub(super) fn over(candidate: Candidate, path: &NetworkPath) -> Candidate {
+    let open = window(usual(path).open);
+    Candidate {
+        transport: refined("sack", &candidate.name, open),
+        ..candidate
+    }
+}
+
 impl Lineup {
-    fn add(&mut self, reach: Reach, about: &str, switch: &[String], transport: Transport) {
+    fn add(
+        &mut self,
+        availability: Availability,
+        about: &str,
+        switch: &[String],
+        transport: Transport,
+    ) {
         let mut switch = switch.to_vec();
-        if matches!(reach, Reach::Module | Reach::Setting) && transport.receive_buffer == self.open
+        if matches!(availability, Availability::Module | Availability::Setting)
+            && transport.receive_buffer == self.open
         {
             switch.extend(self.buffers.iter().cloned());
         }
-        if reach == Reach::Absent && switch.is_empty() {
+        if availability == Availability::Absent && switch.is_empty() {
             switch = into_the_kernel(&transport);
         }
         self.list.push(Candidate {
             name: transport.name.clone(),
             about: about.to_owned(),
-            reach,
+            availability,
             switch,
             transport,
+            own: None,
         });
     }
 
@@ -169,14 +211,14 @@ impl Lineup {
             ..window(Bytes::new(65_535))
         };
         self.add(
-            Reach::Reference,
+            Availability::Reference,
             "as shipped in 2000: NewReno, IW 3, window 64 kB, no SACK",
             &[],
             refined("newreno", "as-of-2000", old),
         );
         for (name, about) in PAST {
             self.add(
-                Reach::Reference,
+                Availability::Reference,
                 about,
                 &[],
                 refined(name, name, window(self.open)),
@@ -192,26 +234,26 @@ impl Lineup {
         };
         let reno = linux("reno", None);
         self.add(
-            Reach::Module,
+            Availability::Module,
             "Reno with SACK, IW 10; in Linux: reno",
             &reno,
             as_in_linux("sack", "sack", open.clone()),
         );
         self.add(
-            Reach::Module,
+            Availability::Module,
             "Reno with SACK, IW 32",
             &[&reno[..], &[initial_window(32)]].concat(),
             as_in_linux("sack", "sack-iw32", iw32.clone()),
         );
         self.add(
-            Reach::Default,
+            Availability::Default,
             "CUBIC, SACK, IW 10: what Linux does by itself",
             &[],
             default_transport(),
         );
         if self.open != STOCK_WINDOW {
             self.add(
-                Reach::Setting,
+                Availability::Setting,
                 "CUBIC with buffers for this link",
                 &[],
                 as_in_linux(DEFAULT, "cubic-buffers", open.clone()),
@@ -220,7 +262,7 @@ impl Lineup {
         let mut clamped = as_in_linux(DEFAULT, "cubic-1bdp", open.clone());
         clamped.receive_buffer = self.one_bdp(&clamped);
         self.add(
-            Reach::Setting,
+            Availability::Setting,
             "CUBIC, window clamped to one bandwidth-delay product",
             &[format!(
                 "ip route change default via GATEWAY cwnd lock {}   # on the sender",
@@ -229,7 +271,7 @@ impl Lineup {
             clamped,
         );
         self.add(
-            Reach::Setting,
+            Availability::Setting,
             "CUBIC, IW 32",
             &[initial_window(32)],
             as_in_linux(DEFAULT, "cubic-iw32", iw32),
@@ -241,13 +283,13 @@ impl Lineup {
             ..open.clone()
         };
         self.add(
-            Reach::Module,
+            Availability::Module,
             "Westwood+ as in Linux, where it is called westwood",
             &linux("westwood", Some("tcp_westwood")),
             refined("westwood+", "westwood-linux", westwood),
         );
         self.add(
-            Reach::Module,
+            Availability::Module,
             "BBR version 1, paced",
             &linux("bbr", Some("tcp_bbr")),
             refined("bbr", "bbr", open.clone()),
@@ -263,7 +305,7 @@ impl Lineup {
             ..open
         };
         self.add(
-            Reach::Module,
+            Availability::Module,
             "Hybla as in Linux: no bandwidth estimate, no pacing",
             &linux("hybla", Some("tcp_hybla")),
             refined("hybla", "hybla-linux", hybla),
@@ -290,14 +332,19 @@ impl Lineup {
                 "Hybla, paced, Hoe's estimate (Caini & Firrincieli 2006)",
             ),
         ] {
-            self.add(Reach::Absent, about, &[], refined(name, name, open.clone()));
+            self.add(
+                Availability::Absent,
+                about,
+                &[],
+                refined(name, name, open.clone()),
+            );
         }
         let unpaced = TransportSettings {
             pacing: Some(Pacing::Off),
             ..open.clone()
         };
         self.add(
-            Reach::Absent,
+            Availability::Absent,
             "Hybla without packet spacing",
             &[],
             refined("hybla", "hybla-unpaced", unpaced),
@@ -310,14 +357,14 @@ impl Lineup {
             ..open.clone()
         };
         self.add(
-            Reach::Absent,
+            Availability::Absent,
             "CUBIC that jumps to half of what this path carries (RFC 9959)",
             &[],
             refined("careful-resume", "careful-resume", saved),
         );
         let about = "multi-threshold slow start 20-30-40, IW 6 (Marchese 2006)";
         self.add(
-            Reach::Absent,
+            Availability::Absent,
             about,
             &[],
             refined("mtsi", "mtsi", open.clone()),
@@ -325,13 +372,13 @@ impl Lineup {
         let mut clamped = refined("mtsi", "mtsi-1bdp", open.clone());
         clamped.receive_buffer = self.one_bdp(&clamped);
         self.add(
-            Reach::Absent,
+            Availability::Absent,
             "MTSI, window of one bandwidth-delay product",
             &[],
             clamped,
         );
         self.add(
-            Reach::Absent,
+            Availability::Absent,
             "MTSI with the published buffers of 320 KiB",
             &[],
             refined("mtsi", "mtsi-320k", TransportSettings::default()),
@@ -343,7 +390,12 @@ impl Lineup {
                 parameters,
                 ..open.clone()
             };
-            self.add(Reach::Absent, &about, &[], refined("const", name, settings));
+            self.add(
+                Availability::Absent,
+                &about,
+                &[],
+                refined("const", name, settings),
+            );
         }
         for (name, threshold) in [("linear-20", 20.0), ("linear-50", 50.0)] {
             let parameters = Parameters::new().with("threshold", threshold);
@@ -353,7 +405,7 @@ impl Lineup {
                 ..open.clone()
             };
             self.add(
-                Reach::Absent,
+                Availability::Absent,
                 &about,
                 &[],
                 refined("linear", name, settings),
@@ -370,18 +422,21 @@ impl Lineup {
             if apart || self.list.iter().any(|c| c.name == named.name) {
                 continue;
             }
-            let (reach, switch) = match named.name.strip_suffix("-linux") {
-                Some(module) => (Reach::Module, linux(module, Some(&format!("tcp_{module}")))),
-                None => (Reach::Absent, Vec::new()),
+            let (availability, switch) = match named.name.strip_suffix("-linux") {
+                Some(module) => (
+                    Availability::Module,
+                    linux(module, Some(&format!("tcp_{module}"))),
+                ),
+                None => (Availability::Absent, Vec::new()),
             };
             let transport = refined(named.name, named.name, window(self.open));
-            // Nobody's link has the routers: shown with them, not recommended.
-            let reach = if transport.is_explicit() {
-                Reach::Reference
+            // It needs routers that no link has: shown with them, not recommended.
+            let availability = if transport.is_explicit() {
+                Availability::Reference
             } else {
-                reach
+                availability
             };
-            self.add(reach, named.summary, &switch, transport);
+            self.add(availability, named.summary, &switch, transport);
         }
     }
 

@@ -1,14 +1,17 @@
-//! The transports that are compared: each with what it is and how it is
-//! switched on.
+//! The transports that are compared: what each one is and how it is switched
+//! on.
 
 use super::entries::{all, of_note};
-use super::setup::Path;
-use crate::exit::{Failure, did_you_mean};
+use super::path::NetworkPath;
+use crate::Error;
+use crate::own::OwnControl;
+use bentpipe_cc::nearest;
 use bentpipe_tcp::Transport;
 
 /// How far a transport is from being used, nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Reach {
+#[non_exhaustive]
+pub enum Availability {
     /// What a Linux host does unless told otherwise.
     Default,
     /// A setting of what a Linux host runs anyway.
@@ -21,40 +24,45 @@ pub(crate) enum Reach {
     Reference,
 }
 
-impl Reach {
+impl Availability {
     /// One word for tables and JSON.
-    pub(crate) const fn name(self) -> &'static str {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
-            Reach::Default => "default",
-            Reach::Setting => "setting",
-            Reach::Module => "in Linux",
-            Reach::Absent => "not in Linux",
-            Reach::Reference => "reference",
+            Availability::Default => "default",
+            Availability::Setting => "setting",
+            Availability::Module => "in Linux",
+            Availability::Absent => "not in Linux",
+            Availability::Reference => "reference",
         }
     }
 }
 
 /// One transport of the comparison.
 #[derive(Clone, Debug)]
-pub(crate) struct Candidate {
+#[non_exhaustive]
+pub struct Candidate {
     /// As `--transport` takes it and tables show it.
-    pub(crate) name: String,
+    pub name: String,
     /// What it is, in a line.
-    pub(crate) about: String,
+    pub about: String,
     /// How far it is from being used.
-    pub(crate) reach: Reach,
+    pub availability: Availability,
     /// Commands and calls that switch it on, at the sender; empty where none
     /// can.
-    pub(crate) switch: Vec<String>,
+    pub switch: Vec<String>,
     /// Its settings.
-    pub(crate) transport: Transport,
+    pub transport: Transport,
+    /// A congestion control of the program that takes the place of the
+    /// transport's.
+    pub(crate) own: Option<OwnControl>,
 }
 
 /// The name of what a Linux host does unless told otherwise.
-pub(crate) const DEFAULT: &str = "cubic";
+pub const DEFAULT: &str = "cubic";
 
 /// The name of the bound.
-pub(crate) const IDEAL: &str = "ideal";
+pub const IDEAL: &str = "ideal";
 
 /// Those that are compared only if they are named.
 const ON_DEMAND: [&str; 8] = [
@@ -69,7 +77,7 @@ const ON_DEMAND: [&str; 8] = [
 ];
 
 /// Those that are compared unless `--transport` says otherwise.
-pub(crate) fn selection(path: &Path) -> Vec<Candidate> {
+pub(super) fn selection(path: &NetworkPath) -> Vec<Candidate> {
     of_note(path)
         .into_iter()
         .filter(|c| !ON_DEMAND.contains(&c.name.as_str()))
@@ -77,7 +85,7 @@ pub(crate) fn selection(path: &Path) -> Vec<Candidate> {
 }
 
 /// Those of these names; `all` stands for every one.
-pub(crate) fn named(names: &[String], path: &Path) -> Result<Vec<Candidate>, Failure> {
+pub(super) fn named(names: &[String], path: &NetworkPath) -> Result<Vec<Candidate>, Error> {
     let all = all(path);
     let mut chosen: Vec<Candidate> = Vec::new();
     for name in names.iter().map(|n| n.trim()).filter(|n| !n.is_empty()) {
@@ -95,24 +103,23 @@ pub(crate) fn named(names: &[String], path: &Path) -> Result<Vec<Candidate>, Fai
         }
     }
     if chosen.is_empty() {
-        return Err(Failure::new("--transport names nothing to compare"));
+        return Err(Error::setting("transport", "names nothing to compare"));
     }
     Ok(chosen)
 }
 
-fn unknown(name: &str, all: &[Candidate]) -> Failure {
+fn unknown(name: &str, all: &[Candidate]) -> Error {
     let names = || all.iter().map(|c| c.name.as_str()).chain([IDEAL, "all"]);
-    let hint = did_you_mean(name, names());
-    let list: Vec<&str> = names().collect();
-    Failure::new(format!(
-        "there is no transport `{name}` to compare{hint}\n  known: {}",
-        list.join(", ")
-    ))
+    Error::UnknownTransport {
+        name: name.to_owned(),
+        nearest: nearest(name, names()).map(str::to_owned),
+        known: names().map(str::to_owned).collect(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::setup::tests::path;
+    use super::super::path::tests::path;
     use super::*;
 
     #[test]
@@ -128,17 +135,17 @@ mod tests {
                     candidate.name
                 );
                 assert_eq!(list.iter().filter(|c| c.name == candidate.name).count(), 1);
-                let switched = match candidate.reach {
-                    Reach::Setting | Reach::Module => true,
+                let switched = match candidate.availability {
+                    Availability::Setting | Availability::Module => true,
                     // Some of these have a kernel congestion control.
-                    Reach::Absent => continue,
-                    Reach::Default | Reach::Reference => false,
+                    Availability::Absent => continue,
+                    Availability::Default | Availability::Reference => false,
                 };
                 assert_eq!(!candidate.switch.is_empty(), switched, "{}", candidate.name);
             }
             assert!(
                 list.iter()
-                    .any(|c| c.name == DEFAULT && c.reach == Reach::Default)
+                    .any(|c| c.name == DEFAULT && c.availability == Availability::Default)
             );
             assert!(selection(&path).len() >= 12);
         }
@@ -156,9 +163,7 @@ mod tests {
             named(&names("all"), &path()).unwrap().len(),
             all(&path()).len()
         );
-        let Err(Failure::Message(message)) = named(&names("hyblla"), &path()) else {
-            panic!("a misspelt name was accepted");
-        };
+        let message = named(&names("hyblla"), &path()).unwrap_err().to_string();
         assert!(message.contains("did you mean `hybla`?"), "{message}");
         assert!(named(&names(" ,"), &path()).is_err());
     }

@@ -1,0 +1,197 @@
+//! Runs of one scenario.
+
+use crate::Error;
+use bentpipe_cc::{CongestionControl, Controller};
+use bentpipe_outcome::Outcome;
+use bentpipe_scenario::{Flow, Scenario};
+use bentpipe_sim::{Observer, Options, Simulation, Unobserved};
+use bentpipe_units::{Duration, Time};
+use std::fmt;
+
+/// Builds the congestion control of a flow, or leaves the flow its own.
+type ForFlow<'a> = dyn FnMut(&Flow) -> Option<Box<dyn CongestionControl>> + 'a;
+
+/// Runs `scenario` with its own seed and returns the outcome.
+///
+/// ```
+/// use bentpipe::prelude::*;
+///
+/// let mut network = Scenario::builder("geo");
+/// let server = network.node("server");
+/// let client = network.node("client");
+/// network.link("satellite", server, client, LinkSettings {
+///     rate: Rate::from_mbps(2),
+///     one_way_delay: Duration::from_micros(255_500),
+///     queue: QueueSettings::drop_tail(Limit::Packets(100)),
+///     channel: ChannelSettings::Perfect,
+///     framing: Bytes::ZERO,
+/// });
+/// let file = Application::Transfer { size: Bytes::new(3_000_000) };
+/// network
+///     .flow("download", server, client, file)
+///     .transport(bentpipe::transport("hybla"));
+/// let outcome = bentpipe::run(&network.build()?)?;
+/// let time = outcome.flows[0].transfer_time.expect("the download ended");
+/// assert!(time > Duration::from_secs(12));
+/// # Ok::<(), bentpipe::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Run`] if the run hits a bound of the scenario or a transport
+/// cannot be built.
+pub fn run(scenario: &Scenario) -> Result<Outcome, Error> {
+    Run::new(scenario).execute()
+}
+
+/// A run with options.
+///
+/// ```
+/// use bentpipe::prelude::*;
+///
+/// let scenario = bentpipe::parse(bentpipe::template())?;
+/// let outcome = Run::new(&scenario)
+///     .seed(7)
+///     .series(Duration::from_millis(100))
+///     .checkpoints([Time::ZERO + Duration::from_secs(5)])
+///     .execute()?;
+/// assert_eq!(outcome.seed, 7);
+/// assert!(!outcome.series[0].sender.is_empty());
+/// # Ok::<(), bentpipe::Error>(())
+/// ```
+pub struct Run<'a> {
+    scenario: &'a Scenario,
+    options: Options,
+    own: Option<Box<ForFlow<'a>>>,
+    progress: Option<Box<dyn FnMut(Time) + 'a>>,
+}
+
+impl fmt::Debug for Run<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("scenario", &self.scenario.name)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Run<'a> {
+    /// A run of `scenario` with its own seed that records no series.
+    #[must_use]
+    pub fn new(scenario: &'a Scenario) -> Run<'a> {
+        Run {
+            scenario,
+            options: Options {
+                seed: scenario.seed,
+                ..Options::default()
+            },
+            own: None,
+            progress: None,
+        }
+    }
+
+    /// Replaces all options at once.
+    #[must_use]
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Seed of every random process of the run.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.options.seed = seed;
+        self
+    }
+
+    /// Records time series with at most one sample per flow and `interval`;
+    /// with an interval of zero, every change.
+    #[must_use]
+    pub fn series(mut self, interval: Duration) -> Self {
+        self.options.series = Some(interval);
+        self
+    }
+
+    /// Times at which all counters are noted, for rates and shares over a part
+    /// of the run ([`Outcome::interval`]).
+    #[must_use]
+    pub fn checkpoints(mut self, at: impl IntoIterator<Item = Time>) -> Self {
+        self.options.checkpoints = at.into_iter().collect();
+        self
+    }
+
+    /// Shifts the start of each flow by a seeded amount in [0, `jitter`), so
+    /// that replications of a loss-free run differ.
+    #[must_use]
+    pub fn start_jitter(mut self, jitter: Duration) -> Self {
+        self.options.start_jitter = jitter;
+        self
+    }
+
+    /// Gives flows a congestion control of your own: `build` is called once for
+    /// each flow with a transport, and returns `None` for those that keep
+    /// theirs.
+    ///
+    /// ```
+    /// use bentpipe::cc::{Ack, CongestionControl, Window};
+    /// use bentpipe::prelude::*;
+    ///
+    /// /// A window that never changes.
+    /// #[derive(Debug)]
+    /// struct Fixed(f64);
+    ///
+    /// impl CongestionControl for Fixed {
+    ///     fn name(&self) -> &str {
+    ///         "fixed"
+    ///     }
+    ///     fn on_ack(&mut self, _: &Ack, window: &mut Window) {
+    ///         window.cwnd = self.0;
+    ///     }
+    /// }
+    ///
+    /// let scenario = bentpipe::parse(bentpipe::template())?;
+    /// let outcome = Run::new(&scenario)
+    ///     .congestion_control(|_| Some(Box::new(Fixed(40.0))))
+    ///     .execute()?;
+    /// assert_eq!(outcome.flows[0].max_cwnd, 40.0);
+    /// # Ok::<(), bentpipe::Error>(())
+    /// ```
+    #[must_use]
+    pub fn congestion_control(
+        mut self,
+        build: impl FnMut(&Flow) -> Option<Box<dyn CongestionControl>> + 'a,
+    ) -> Self {
+        self.own = Some(Box::new(build));
+        self
+    }
+
+    /// Calls `report` with the simulated time every some thousand events.
+    #[must_use]
+    pub fn on_progress(mut self, report: impl FnMut(Time) + 'a) -> Self {
+        self.progress = Some(Box::new(report));
+        self
+    }
+
+    /// Runs and returns the outcome.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn execute(self) -> Result<Outcome, Error> {
+        self.observe(&mut Unobserved)
+    }
+
+    /// Runs with an observer of the packets at the endpoints, such as a
+    /// capture.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn observe<O: Observer>(mut self, observer: &mut O) -> Result<Outcome, Error> {
+        let mut simulation = Simulation::with(self.scenario, &self.options, |flow| {
+            let own = self.own.as_mut()?(flow)?;
+            Some(Controller::Custom(own))
+        })?;
+        if let Some(report) = self.progress.take() {
+            simulation.on_progress(report);
+        }
+        Ok(simulation.run(observer)?)
+    }
+}

@@ -1,0 +1,90 @@
+//! Reading files that people name, with a bound on their size.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// A file larger than this is no input, bytes.
+pub const LARGEST: u64 = 16 << 20;
+
+/// Why a file cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read `{}`: {source}", path.display())]
+pub struct InputError {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub source: io::Error,
+}
+
+/// The content of the file, device or pipe at `path`, of at most [`LARGEST`]
+/// bytes. Pipes are read to their end.
+///
+/// # Errors
+/// If it cannot be read, is a folder or is too large.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, InputError> {
+    let read = || {
+        let file = File::open(path)?;
+        let meta = file.metadata()?;
+        if meta.is_dir() {
+            return Err(io::Error::other("it is a folder, not a file"));
+        }
+        if meta.is_file() && meta.len() > LARGEST {
+            return Err(too_large());
+        }
+        from(file)
+    };
+    read().map_err(|source| InputError {
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
+/// The content of `reader`, of at most [`LARGEST`] bytes.
+///
+/// # Errors
+/// If it cannot be read or is too large.
+pub fn from(reader: impl Read) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    reader.take(LARGEST + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > LARGEST {
+        return Err(too_large());
+    }
+    Ok(content)
+}
+
+/// The text of the file at `path`.
+///
+/// # Errors
+/// As [`bytes`], or if it is not UTF-8.
+pub fn text(path: &Path) -> Result<String, InputError> {
+    String::from_utf8(bytes(path)?).map_err(|_| InputError {
+        path: path.to_path_buf(),
+        source: io::Error::other("it is not UTF-8"),
+    })
+}
+
+fn too_large() -> io::Error {
+    io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_ends_is_refused() {
+        let error = from(io::repeat(b'a')).unwrap_err();
+        assert_eq!(error.to_string(), "it is larger than 16 MiB");
+        assert_eq!(from(&b"a"[..]).unwrap(), b"a");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_are_read_up_to_the_bound() {
+        let error = bytes(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert_eq!(error, "cannot read `/dev/zero`: it is larger than 16 MiB");
+        assert!(bytes(Path::new("/dev/null")).unwrap().is_empty());
+        assert!(bytes(Path::new("/")).is_err());
+    }
+}
