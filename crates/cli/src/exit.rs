@@ -58,10 +58,16 @@ impl From<io::Error> for Failure {
 impl From<bentpipe::Error> for Failure {
     fn from(error: bentpipe::Error) -> Failure {
         use bentpipe::Error;
+        use bentpipe_study::{ExecuteError, ReproduceError};
         match error {
             Error::Scenario(diagnostics) => Failure::Rendered(diagnostics.render(stderr_colour())),
             Error::Load(error) => Failure::Rendered(error.render(stderr_colour())),
-            Error::Study(bentpipe_study::ReproduceError::Scenario(text)) => Failure::Rendered(text),
+            Error::Study(ReproduceError::Scenario(text)) => Failure::Rendered(text),
+            Error::Study(ReproduceError::Execute(changed @ ExecuteError::Changed { .. })) => {
+                Failure::new(format!(
+                    "{changed}\n  --fresh forgets them and runs everything again; another --out keeps them"
+                ))
+            }
             Error::Setting { setting, why } => Failure::new(format!("--{setting} {why}")),
             other => Failure::new(other.to_string()),
         }

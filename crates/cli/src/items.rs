@@ -231,6 +231,7 @@ fn claims(claims: &[ClaimResult], out: &mut Output) -> Result<(), Failure> {
 /// Draws the figures under `results` as SVG and PNG; returns the files.
 pub(crate) fn draw(made: &Reproduction, results: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
+    let made = made.kept.as_deref().unwrap_or(made);
     for (study, figure) in &made.figures {
         let folder = results.join(study).join("figures");
         std::fs::create_dir_all(&folder).map_err(|e| Failure::file("create", &folder, e))?;

@@ -51,11 +51,10 @@ impl How {
 
     /// Changes studies to what the user has chosen of them, and for the machine.
     pub(crate) fn adapt(&self, studies: &mut Collection, only: &[String]) -> Result<(), Failure> {
-        live::keep(studies, only)?;
         if self.bench.is_some() {
             live::adapt(studies, self.runs)?;
         }
-        Ok(())
+        live::keep(studies, only)
     }
 
     /// What there is to say of the machine.

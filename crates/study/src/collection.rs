@@ -56,6 +56,8 @@ impl LoadError {
 pub struct LoadedStudy {
     /// The study.
     pub study: Arc<Study>,
+    /// The study as its file has it, where only some points of it are run.
+    pub(crate) whole: Option<Arc<Study>>,
     /// The file.
     pub path: PathBuf,
     /// Path and text of its scenario.
@@ -101,6 +103,7 @@ impl LoadedStudy {
         }
         Ok(LoadedStudy {
             study: Arc::new(study),
+            whole: None,
             path: path.to_path_buf(),
             scenario,
             references,
@@ -192,6 +195,43 @@ impl Collection {
             change(Arc::make_mut(&mut loaded.study))?;
         }
         Ok(())
+    }
+
+    /// Keeps only these points of an axis in every study that has them, and
+    /// none of the claims, which may be about the others. Results of the other
+    /// points that are there already stay.
+    ///
+    /// # Errors
+    /// If no study has such an axis with such points; what there is.
+    pub fn keep(&mut self, axis: &str, points: &[&str]) -> Result<(), String> {
+        let (mut found, mut why) = (false, None);
+        for loaded in self.studies.values_mut() {
+            let mut study = Study::clone(&loaded.study);
+            match study.keep(axis, points) {
+                Ok(()) => {
+                    found = true;
+                    study.claims.clear();
+                    let whole = std::mem::replace(&mut loaded.study, Arc::new(study));
+                    loaded.whole.get_or_insert(whole);
+                }
+                Err(e) => why = why.or(Some(e)),
+            }
+        }
+        if found {
+            return Ok(());
+        }
+        Err(why.unwrap_or_default())
+    }
+
+    /// The studies as their files have them.
+    pub(crate) fn whole(&self) -> Collection {
+        let mut whole = self.clone();
+        for loaded in whole.studies.values_mut() {
+            if let Some(study) = loaded.whole.take() {
+                loaded.study = study;
+            }
+        }
+        whole
     }
 
     fn add(&mut self, path: &Path) -> Result<(), LoadError> {

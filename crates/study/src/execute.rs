@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How far a study is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,15 @@ pub enum ExecuteError {
         /// What is wrong.
         why: String,
     },
-    /// The journal is that of a changed study or cannot be written.
+    /// The journal holds runs of something else.
+    #[error("{}: {what} changed since these results were made", path.display())]
+    Changed {
+        /// The journal.
+        path: PathBuf,
+        /// What changed, in words.
+        what: String,
+    },
+    /// The journal cannot be read or written.
     #[error("{0}")]
     Journal(#[from] JournalError),
     /// It was told to stop; the journal holds what was done.
@@ -117,38 +125,52 @@ fn place(study: &Arc<Study>, cell: usize) -> String {
 }
 
 /// What a journal belongs to: everything that outcomes depend on, beside what
-/// the key of a run says.
+/// the key of a run says. A line each, which begins with its name. Not which
+/// build of the program wrote it: its cargo features change no result.
 pub(crate) fn header(study: &Study, runner: &dyn Runner) -> String {
+    let series = study.series.map(|interval| interval.to_string());
+    let checkpoints = study.marks.iter().map(|at| at.as_nanos().to_string());
     format!(
-        "bentpipe {} build {} study {} scenario {} jitter {} ns series {} marks {:?}",
+        "bentpipe {}\nstudy {}\nscenario {}\nstart_jitter {}\nseries {}\nmarks {}",
         env!("CARGO_PKG_VERSION"),
-        build(),
         study.name,
         hash(&runner.identity()),
-        study.start_jitter.as_nanos(),
-        study
-            .series
-            .map_or("none".to_owned(), |d| format!("{} ns", d.as_nanos())),
-        study
-            .marks
-            .iter()
-            .map(|at| at.as_nanos())
-            .collect::<Vec<_>>(),
+        study.start_jitter,
+        series.as_deref().unwrap_or("none"),
+        checkpoints.collect::<Vec<_>>().join(" "),
     )
 }
 
-/// Which build of the program this is: a hash of its executable, so that a
-/// journal from before a change to the simulator is not taken for results of
-/// after it. The name of the version alone where the file cannot be read.
-fn build() -> &'static str {
-    static BUILD: OnceLock<String> = OnceLock::new();
-    BUILD.get_or_init(|| {
-        let file = std::env::current_exe().and_then(std::fs::read);
-        file.map_or_else(
-            |_| "unknown".to_owned(),
-            |bytes| format!("{:08x}", crc32fast::hash(&bytes)),
-        )
-    })
+/// What differs between the header of a journal and the one that is asked for,
+/// in words.
+fn differences(found: &str, expected: &str) -> String {
+    let value = |header: &str, name: &str| {
+        let mut lines = header.lines().filter_map(|line| line.split_once(' '));
+        lines.find(|(n, _)| *n == name).map(|(_, v)| v.to_owned())
+    };
+    let mut changed = Vec::new();
+    for (name, words) in [
+        ("bentpipe", "the version of bentpipe"),
+        ("study", "the name of the study"),
+        ("scenario", "the scenario or a file that it names"),
+        ("start_jitter", "`start_jitter`"),
+        ("series", "`series`"),
+        ("marks", "`marks`"),
+    ] {
+        let (was, is) = (value(found, name), value(expected, name));
+        match (was, is) {
+            (Some(was), Some(is)) if was == is => {}
+            // One of an earlier program says more in its first line.
+            (Some(was), Some(is)) if name == "bentpipe" && !was.contains(' ') => {
+                changed.push(format!("{words} (it was {was}, now {is})"));
+            }
+            _ => changed.push(words.to_owned()),
+        }
+        if name == "bentpipe" && !changed.is_empty() {
+            break;
+        }
+    }
+    changed.join(", ")
 }
 
 /// Runs what the journal does not hold yet, and returns the results of all.
@@ -231,16 +253,26 @@ pub fn execute(
 
 /// Opens the journal and takes from it what the plan asks for.
 fn open(
-    path: &std::path::Path,
+    path: &Path,
     header: &str,
     fresh: bool,
     plan: &Plan,
     results: &mut [Option<Arc<RunResult>>],
-) -> Result<Journal, JournalError> {
+) -> Result<Journal, ExecuteError> {
     if fresh {
-        return Journal::restart(path, header);
+        return Ok(Journal::restart(path, header)?);
     }
-    let (journal, records) = Journal::open(path, header)?;
+    let (journal, records) = Journal::open(path, header).map_err(|error| match error {
+        JournalError::Header {
+            path,
+            expected,
+            found,
+        } => ExecuteError::Changed {
+            path,
+            what: differences(&found, &expected),
+        },
+        other => ExecuteError::Journal(other),
+    })?;
     let known: BTreeMap<&str, usize> = plan
         .jobs
         .iter()
@@ -253,6 +285,33 @@ fn open(
         }
     }
     Ok(journal)
+}
+
+/// What the journal holds of a study, of which perhaps not all was run: as many
+/// replications as it has of any cell.
+pub(crate) fn recorded(
+    study: &Arc<Study>,
+    runner: &dyn Runner,
+    journal: &Path,
+) -> Result<StudyResults, ExecuteError> {
+    let plan = Plan::new(study, None);
+    let mut results: Vec<Option<Arc<RunResult>>> = vec![None; plan.jobs.len()];
+    open(journal, &header(study, runner), false, &plan, &mut results)?;
+    let all = plan.replications as usize;
+    let known = |(run, job): (usize, &usize)| results[*job].is_some().then_some(run % all + 1);
+    let replications = plan.of_run.iter().enumerate().filter_map(known).max();
+    let replications = replications.unwrap_or(all);
+    let missing = Arc::new(RunResult::Missing);
+    let runs = plan
+        .of_run
+        .chunks(all)
+        .flat_map(|cell| &cell[..replications]);
+    let runs = runs.map(|job| results[*job].clone().unwrap_or_else(|| missing.clone()));
+    Ok(StudyResults::new(
+        study.clone(),
+        replications,
+        runs.collect(),
+    ))
 }
 
 struct Executor<'a> {

@@ -11,6 +11,8 @@ pub enum RunResult {
     Done(Box<RunData>),
     /// It could not run or hit a bound; why.
     Failed(String),
+    /// It has not been run. Journals hold none of these.
+    Missing,
 }
 
 impl RunResult {
@@ -19,7 +21,7 @@ impl RunResult {
     pub fn data(&self) -> Option<&RunData> {
         match self {
             RunResult::Done(data) => Some(data),
-            RunResult::Failed(_) => None,
+            RunResult::Failed(_) | RunResult::Missing => None,
         }
     }
 
@@ -27,7 +29,7 @@ impl RunResult {
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
         match self {
-            RunResult::Done(_) => None,
+            RunResult::Done(_) | RunResult::Missing => None,
             RunResult::Failed(why) => Some(why),
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::claim::{self, ClaimResult};
 use crate::collection::{Collection, LoadedStudy, studies_of};
-use crate::execute::{ExecuteError, ExecuteOptions, Watch, execute};
+use crate::execute::{ExecuteError, ExecuteOptions, Watch, execute, recorded};
 use crate::expr::World;
 use crate::figure::{self, FigureData};
 use crate::paper::Catalogue;
@@ -98,6 +98,10 @@ pub struct Reproduction {
     pub claims: Vec<ClaimResult>,
     /// The results of the studies that ran.
     pub results: BTreeMap<String, StudyResults>,
+    /// What the folder of results holds, where that is more than was asked for:
+    /// results of earlier runs stay when only some points, or fewer
+    /// replications, are run.
+    pub kept: Option<Box<Reproduction>>,
 }
 
 impl World for BTreeMap<String, StudyResults> {
@@ -230,7 +234,7 @@ pub fn reproduce(
     options: &ReproduceOptions<'_>,
 ) -> Result<Reproduction, ReproduceError> {
     let wanted = Wanted::new(studies, selection)?;
-    let mut results = BTreeMap::new();
+    let (mut results, mut kept) = (BTreeMap::new(), BTreeMap::new());
     for loaded in studies.runs_of(&wanted.studies) {
         let study = &loaded.study;
         let folder = match &options.results {
@@ -247,14 +251,33 @@ pub fn reproduce(
         };
         let found = execute(study, &*runner, &execution)?;
         if let Some(folder) = &folder {
-            store::write_runs(folder, &found, &runner.identity())?;
+            let whole = loaded.whole.as_ref().unwrap_or(study);
+            if loaded.whole.is_some() || options.runs.is_some() {
+                let all = recorded(whole, &*runner, &folder.join("journal"))?;
+                store::write_runs(folder, &all, &runner.identity())?;
+                kept.insert(study.name.clone(), all);
+            } else {
+                store::write_runs(folder, &found, &runner.identity())?;
+            }
         }
         results.insert(study.name.clone(), found);
     }
-    let made = compute(studies, paper, &wanted, results);
+    let more = |(name, all): (&String, &StudyResults)| {
+        let found = results.get(name).map(|r| r.cells() * r.replications());
+        found.is_none_or(|found| all.cells() * all.replications() > found)
+    };
+    let more = kept.iter().any(more);
+    let mut made = compute(studies, paper, &wanted, results);
+    if more {
+        let whole = studies.whole();
+        let wanted = Wanted::new(&whole, selection)?;
+        let mut all = made.results.clone();
+        all.extend(kept);
+        made.kept = Some(Box::new(compute(&whole, paper, &wanted, all)));
+    }
     if let Some(results) = &options.results {
         let claims = matches!(selection, Selection::All | Selection::Study(_));
-        store::write_items(results, &made, claims)?;
+        store::write_items(results, made.kept.as_deref().unwrap_or(&made), claims)?;
     }
     Ok(made)
 }
@@ -318,5 +341,6 @@ fn compute(
         figures,
         claims,
         results,
+        kept: None,
     }
 }

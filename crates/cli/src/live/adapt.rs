@@ -56,22 +56,8 @@ pub(crate) fn keep(studies: &mut Collection, only: &[String]) -> Result<(), Fail
             )));
         };
         let points: Vec<&str> = points.split(',').map(str::trim).collect();
-        let (mut found, mut why) = (false, None);
-        studies.adapt(|study| -> Result<(), Failure> {
-            match study.keep(axis.trim(), &points) {
-                Ok(()) => {
-                    found = true;
-                    // They may be about what is left out.
-                    study.claims.clear();
-                }
-                Err(e) => why = why.take().or(Some(e)),
-            }
-            Ok(())
-        })?;
-        if !found {
-            let why = why.unwrap_or_default();
-            return Err(Failure::new(format!("--only {chosen}: {why}")));
-        }
+        let kept = studies.keep(axis.trim(), &points);
+        kept.map_err(|why| Failure::new(format!("--only {chosen}: {why}")))?;
     }
     Ok(())
 }
