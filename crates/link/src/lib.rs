@@ -22,6 +22,7 @@ mod coding;
 mod counters;
 mod delays;
 mod fade;
+pub mod forward;
 mod link;
 pub mod medium;
 mod packet;

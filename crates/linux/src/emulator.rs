@@ -47,9 +47,9 @@ mod segment;
 mod split;
 mod stop;
 mod tap;
-mod ways;
 
 pub use crate::port::PortError;
+pub use bentpipe_link::forward::Count;
 pub use error::EmulatorError;
 pub use hosts::Host;
 pub use lateness::Lateness;
@@ -58,7 +58,6 @@ pub use plan::{Pair, Pairs, addresses, ipv4, ipv6, refusals};
 pub use report::{IN_TIME, MachineDrops, PairReport, Priority, Report, Snapshot};
 pub use stop::Stop;
 pub use tap::{Seen, Tap};
-pub use ways::Count;
 
 use crate::namespace::{self, Leftover};
 use crate::port::Port;
@@ -337,7 +336,7 @@ impl Emulator {
             pairs: report::pairs(&self.pairs, &counted.passed),
             read: counted.read,
             written: counted.written,
-            under_way: network.under_way() as u64,
+            under_way: network.in_flight() as u64,
             strangers: counted.strangers,
             machine: MachineDrops {
                 ring: self.ring_drops()?.saturating_sub(before),

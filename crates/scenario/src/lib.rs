@@ -22,6 +22,7 @@ mod builder;
 mod courses;
 mod document;
 mod fits;
+mod forward;
 mod hash;
 mod model;
 mod read;
@@ -36,6 +37,7 @@ use bentpipe_document::{diagnostic, source, tree};
 pub use builder::{BuildError, FlowBuilder, ScenarioBuilder};
 pub use courses::pair_timeline;
 pub use document::Document;
+pub use forward::Routes;
 pub use hash::ScenarioHash;
 pub use model::{
     Connection, Flow, Handshake, Leg, Limits, Link, LinkId, Medium, MediumId, Middlebox, Node,

@@ -4,7 +4,7 @@ use bentpipe_tcp::Packet;
 
 /// Where a packet lives in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Handle(u32);
+pub(crate) struct Handle(pub(crate) u32);
 
 /// Slots in a page.
 const PAGE: usize = 1024;

@@ -53,18 +53,18 @@ pub(crate) fn outcome<O: Observer>(
             series.extend(chain.series.into_iter().map(|r| r.series));
         }
     }
-    let access = net.media.access();
+    let access = net.forward.media.access();
     let links = scenario
         .links
         .iter()
-        .zip(&mut net.links)
+        .zip(&mut net.forward.links)
         .zip(&snapshot.links)
         .zip(access)
         .map(|(((settings, link), early), access)| {
             let c = *link.counters();
             let under_way = link
                 .under_way()
-                .map(|(_, p)| u64::from(p.bytes))
+                .map(|(_, p)| u64::from(p.bytes()))
                 .sum::<u64>()
                 + early.delivered.bytes;
             let transmitted = (c.offered - c.queue_drops).max(1);

@@ -1,52 +1,23 @@
 //! What was lost where.
 //!
 //! Nothing is counted per hop: what a flow sends is counted once, at the start
-//! of its way, and losses are rare. What crossed a link is what was sent less what
+//! of its path, and losses are rare. What crossed a link is what was sent less what
 //! was lost before or is still under way, which [`snapshot`](crate::snapshot) works
-//! out when somebody asks.
+//! out when asked.
 
 use bentpipe_link::Verdict;
+use bentpipe_link::forward::Count;
 use bentpipe_units::Time;
 
-/// Packets and their bytes at the IP layer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Count {
-    pub(crate) packets: u64,
-    pub(crate) bytes: u64,
-}
-
-impl Count {
-    #[inline]
-    pub(crate) fn add(&mut self, bytes: u16) {
-        self.packets += 1;
-        self.bytes += u64::from(bytes);
-    }
-
-    pub(crate) fn plus(self, other: Count) -> Count {
-        Count {
-            packets: self.packets + other.packets,
-            bytes: self.bytes + other.bytes,
-        }
-    }
-
-    pub(crate) fn less(self, other: Count) -> Count {
-        debug_assert!(self.packets >= other.packets && self.bytes >= other.bytes);
-        Count {
-            packets: self.packets.saturating_sub(other.packets),
-            bytes: self.bytes.saturating_sub(other.bytes),
-        }
-    }
-}
-
-/// Packets lost at one hop of a way, and those that changed ways there.
+/// Packets lost at one hop of a path, and those that changed paths there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Losses {
     pub(crate) queue: Count,
     pub(crate) channel: Count,
     pub(crate) outage: Count,
-    /// Those that came here on another way and take this hop.
+    /// Those that came here on another path and take this hop.
     pub(crate) joined: Count,
-    /// Those that came here and go on by another way.
+    /// Those that came here and go on by another path.
     pub(crate) diverted: Count,
 }
 
@@ -56,7 +27,7 @@ pub(crate) struct Losses {
 pub(crate) struct Pending {
     /// Index of the hop.
     pub(crate) hop: u32,
-    pub(crate) bytes: u16,
+    pub(crate) bytes: u32,
     pub(crate) verdict: Verdict,
     /// When the packet enters the link.
     pub(crate) enters: Time,
@@ -65,7 +36,7 @@ pub(crate) struct Pending {
     pub(crate) happens: Time,
 }
 
-/// The losses of a run. Hops are those of all ways, flattened.
+/// The losses of a run. Hops are those of all paths, flattened.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     /// Lost at each hop.
@@ -114,8 +85,8 @@ impl Ledger {
         self.pending = pending;
     }
 
-    /// A packet leaves its way before hop `from` and goes on at hop `to`.
-    pub(crate) fn divert(&mut self, from: u32, to: u32, bytes: u16) {
+    /// A packet leaves its path before hop `from` and goes on at hop `to`.
+    pub(crate) fn divert(&mut self, from: u32, to: u32, bytes: u32) {
         self.losses[from as usize].diverted.add(bytes);
         self.losses[to as usize].joined.add(bytes);
     }

@@ -5,7 +5,6 @@
 //! busy links and armed timers, not as many as there are packets in flight.
 //! The same scenario and seed give the same outcome, bit for bit.
 
-mod ahead;
 mod arena;
 mod collect;
 mod connections;

@@ -90,7 +90,7 @@ impl Reports {
         }
         let frames = u32::try_from(frame - self.told).unwrap_or(u32::MAX);
         self.told = frame;
-        let waiting = net.links[self.link as usize].waiting(now);
+        let waiting = net.forward.links[self.link as usize].waiting(now);
         Some(QueueReport {
             now,
             waiting: waiting as f64,

@@ -145,7 +145,7 @@ impl<'a> Simulation<'a> {
         for (f, flow) in self.flows.iter().enumerate() {
             if !matches!(flow.ends, Ends::Ideal) {
                 let component = f as u32;
-                net.events.push(Event {
+                net.around.events.push(Event {
                     at: flow.starts_at,
                     class: Class::Application,
                     component,
@@ -174,7 +174,7 @@ impl<'a> Simulation<'a> {
         let mut events = 0u64;
         let mut going = self.flows.iter().filter(|f| !f.has_ended()).count();
         let mut next_checkpoint = self.to_note.last().copied().unwrap_or(Time::MAX);
-        while let Some(event) = net.events.pop() {
+        while let Some(event) = net.around.events.pop() {
             if event.at > end {
                 break;
             }
@@ -198,7 +198,7 @@ impl<'a> Simulation<'a> {
                     None => continue,
                     Some(handle) => {
                         let mut packet = net.take(handle);
-                        if let Some(corruption) = &mut net.corruption {
+                        if let Some(corruption) = &mut net.around.corruption {
                             corruption.tell(event.at, &mut packet);
                         }
                         if O::ACTIVE {
@@ -292,7 +292,7 @@ impl<'a> Simulation<'a> {
             let [next, _] = wakes.timers[endpoint];
             if at < next {
                 wakes.timers[endpoint] = [at, next];
-                net.events.push(Event {
+                net.around.events.push(Event {
                     at: at.max(now),
                     class: Class::Timer,
                     component: endpoint as u32,
@@ -302,7 +302,7 @@ impl<'a> Simulation<'a> {
         let at = flow.next_call();
         if at < wakes.calls[index] {
             wakes.calls[index] = at;
-            net.events.push(Event {
+            net.around.events.push(Event {
                 at,
                 class: Class::Application,
                 component: index as u32,

@@ -1,6 +1,6 @@
 //! What every flow has done to every link by now.
 //!
-//! A packet that was sent has left the last link of its way, was lost on one,
+//! A packet that was sent has left the last link of its path, was lost on one,
 //! or is on one: in its ring, or, where the link after it was offered the
 //! packet ahead of time, already in the ring of that one. So what left the
 //! first link is what was sent less what was lost and is on it, that entered
@@ -9,10 +9,11 @@
 //! Whether a packet that was offered ahead of time has entered is known to the
 //! microsecond.
 
-use crate::ledger::{Count, Losses};
-use crate::network::{Network, Way};
+use crate::ledger::Losses;
+use crate::network::Network;
 use crate::observer::Observer;
 use bentpipe_link::Verdict;
+use bentpipe_link::forward::{Count, Path};
 use bentpipe_outcome::{FlowLinkCounts, FlowLinkStats};
 use bentpipe_scenario::{Flow, Scenario};
 use bentpipe_tcp::CongestionControlChoice;
@@ -51,10 +52,10 @@ impl<O: Observer> Network<'_, O> {
     pub(crate) fn snapshot(&mut self, scenario: &Scenario) -> LinkSnapshot {
         let now = self.now;
         self.catch_up();
-        self.ledger.settle(now);
+        self.around.ledger.settle(now);
         let mut snapshot = LinkSnapshot {
-            hops: vec![OnLink::default(); self.ways.hops.len()],
-            links: vec![PendingCounts::default(); self.links.len()],
+            hops: vec![OnLink::default(); self.forward.paths.hops()],
+            links: vec![PendingCounts::default(); self.forward.links.len()],
         };
         let propagation = |link: usize| scenario.links[link].settings.one_way_delay;
         // When a packet that leaves `link` at `at` is all on the wire.
@@ -62,35 +63,35 @@ impl<O: Observer> Network<'_, O> {
             let start = at.as_nanos().saturating_sub(propagation(link).as_nanos());
             Time::from_nanos(start) <= now
         };
-        for (index, link) in self.links.iter().enumerate() {
+        for (index, link) in self.forward.links.iter().enumerate() {
             for ((arrival, packet), all_sent) in link.under_way().zip(link.sent()) {
-                let hop = self.hop_of(packet) as usize;
+                let hop = packet.hop() as usize;
                 let enters = packet.enters(arrival);
-                match self.ahead.leader(index) {
+                match self.forward.lookahead.leader(index) {
                     Some(leader) if enters > now => {
                         snapshot.links[index].offered += 1;
-                        snapshot.on_leader(hop, leader, packet.bytes, sent(leader, enters));
+                        snapshot.on_leader(hop, leader, packet.bytes(), sent(leader, enters));
                     }
-                    _ => snapshot.put(hop, packet.bytes, all_sent <= now),
+                    _ => snapshot.put(hop, packet.bytes(), all_sent <= now),
                 }
             }
             for (all_sent, packet) in link.pending_losses() {
-                let hop = self.hop_of(packet) as usize;
-                snapshot.put(hop, packet.bytes, all_sent <= now);
+                let hop = packet.hop() as usize;
+                snapshot.put(hop, packet.bytes(), all_sent <= now);
             }
             for packet in link.waiting_packets() {
-                snapshot.put(self.hop_of(packet) as usize, packet.bytes, false);
+                snapshot.put(packet.hop() as usize, packet.bytes(), false);
             }
         }
-        for loss in &self.ledger.pending {
+        for loss in &self.around.ledger.pending {
             let hop = loss.hop as usize;
-            let index = self.ways.link_of(hop);
+            let index = self.forward.paths.link_of(hop);
             let early = &mut snapshot.links[index];
             match loss.verdict {
                 Verdict::ChannelLoss => early.channel_losses += 1,
                 _ => early.queue_drops += 1,
             }
-            match self.ahead.leader(index) {
+            match self.forward.lookahead.leader(index) {
                 Some(leader) if loss.enters > now => {
                     early.offered += 1;
                     snapshot.on_leader(hop, leader, loss.bytes, sent(leader, loss.enters));
@@ -101,23 +102,23 @@ impl<O: Observer> Network<'_, O> {
         snapshot
     }
 
-    /// What each flow has done to each link on its way.
+    /// What each flow has done to each link on its path.
     pub(crate) fn crossings(
         &self,
         scenario: &Scenario,
         snapshot: &LinkSnapshot,
     ) -> Vec<FlowLinkStats> {
         let mut crossings: Vec<(usize, usize, FlowLinkCounts)> =
-            Vec::with_capacity(self.ways.hops.len());
+            Vec::with_capacity(self.forward.paths.hops());
         // Where the crossing of each link is, for the flow at hand.
-        let mut places = vec![usize::MAX; self.links.len()];
+        let mut places = vec![usize::MAX; self.forward.links.len()];
         for (flow, _) in simulated(scenario) {
             let first = crossings.len();
             let endpoints = self.connections.of(flow);
-            for way in endpoints.flat_map(|endpoint| self.ways.to(endpoint)) {
-                let mut entered = way.sent;
-                for hop in way.range() {
-                    let link = self.ways.link_of(hop);
+            for path in endpoints.flat_map(|endpoint| self.forward.paths.to(endpoint)) {
+                let mut entered = path.sent;
+                for hop in path.range() {
+                    let link = self.forward.paths.link_of(hop);
                     // What boxes there put in and took out.
                     entered = self.boxes.after(hop, entered);
                     let Losses {
@@ -126,7 +127,7 @@ impl<O: Observer> Network<'_, O> {
                         outage,
                         joined,
                         diverted,
-                    } = self.ledger.losses[hop];
+                    } = self.around.ledger.losses[hop];
                     entered = entered.plus(joined).less(diverted);
                     let on = snapshot.hops[hop];
                     let left = entered.less(queue).less(channel).less(outage).less(on.all);
@@ -168,9 +169,9 @@ impl<O: Observer> Network<'_, O> {
     pub(crate) fn losses_of(&self, flow: usize) -> Losses {
         let mut sum = Losses::default();
         let endpoints = self.connections.of(flow);
-        let ways = endpoints.flat_map(|endpoint| self.ways.to(endpoint));
-        for hop in ways.flat_map(Way::range) {
-            let losses = self.ledger.losses[hop];
+        let paths = endpoints.flat_map(|endpoint| self.forward.paths.to(endpoint));
+        for hop in paths.flat_map(Path::range) {
+            let losses = self.around.ledger.losses[hop];
             sum.queue = sum.queue.plus(losses.queue);
             sum.channel = sum.channel.plus(losses.channel);
             sum.outage = sum.outage.plus(losses.outage);
@@ -181,12 +182,14 @@ impl<O: Observer> Network<'_, O> {
     /// Packets of a flow that were sent while there was no route.
     pub(crate) fn unroutable(&self, flow: usize) -> u64 {
         let endpoints = self.connections.of(flow);
-        endpoints.map(|e| self.ways.sent_nowhere(e).packets).sum()
+        endpoints
+            .map(|e| self.forward.paths.sent_nowhere(e).packets)
+            .sum()
     }
 }
 
 impl LinkSnapshot {
-    fn put(&mut self, hop: usize, bytes: u16, sent: bool) {
+    fn put(&mut self, hop: usize, bytes: u32, sent: bool) {
         self.hops[hop].all.add(bytes);
         if sent {
             self.hops[hop].propagate.add(bytes);
@@ -194,7 +197,7 @@ impl LinkSnapshot {
     }
 
     /// The packet of `hop` is still on the link before it.
-    fn on_leader(&mut self, hop: usize, leader: usize, bytes: u16, sent: bool) {
+    fn on_leader(&mut self, hop: usize, leader: usize, bytes: u32, sent: bool) {
         self.links[leader].delivered.add(bytes);
         self.put(hop - 1, bytes, sent);
     }

@@ -8,13 +8,14 @@ use super::device::{Devices, What};
 use super::header::{self, Header, mark};
 use super::join::MOST;
 use super::lateness::Histogram;
-use super::network::{Carried, Cause, Network, Packet, Sink};
+use super::network::{Cause, Network, Packet, Sink};
 use super::plan::endpoint_of;
 use super::report::{Passed, Snapshot};
 use super::segment;
 use super::split::Segment;
 use super::tap::{Seen, Tap};
 use crate::port::BEFORE_IP;
+use bentpipe_link::forward::InFlight;
 use bentpipe_scenario::LinkId;
 use bentpipe_units::Time;
 use rustix::io::{Errno, readv, writev};
@@ -281,7 +282,7 @@ impl<'a, T: Tap> Io<'a, T> {
         Snapshot {
             at,
             links: network
-                .links
+                .links_mut()
                 .iter_mut()
                 .map(|link| (*link.counters(), link.waiting(at)))
                 .collect(),
@@ -319,10 +320,10 @@ fn seen<'a>(arena: &'a Arena, devices: &Devices, endpoint: u32, slot: u32, bytes
 
 impl<T: Tap> Sink for Io<'_, T> {
     #[inline]
-    fn arrives(&mut self, at: Time, endpoint: u32, packet: &Carried) {
+    fn arrives(&mut self, at: Time, endpoint: u32, packet: &InFlight) {
         let due = Due {
-            slot: packet.slot,
-            bytes: packet.bytes,
+            slot: packet.handle,
+            bytes: packet.bytes(),
             at,
         };
         if self.batch.add(&self.arena, endpoint, due) {
@@ -341,7 +342,7 @@ impl<T: Tap> Sink for Io<'_, T> {
         endpoint: u32,
         link: Option<LinkId>,
         why: Cause,
-        packet: &Carried,
+        packet: &InFlight,
     ) {
         if why == Cause::NoRoute {
             self.counted.passed[endpoint as usize].no_route += 1;
@@ -351,15 +352,15 @@ impl<T: Tap> Sink for Io<'_, T> {
                 &self.arena,
                 self.devices,
                 endpoint,
-                packet.slot,
-                packet.bytes,
+                packet.handle,
+                packet.bytes(),
             );
             self.tap.dropped(at, link, why, &seen);
         }
-        self.arena.free(packet.slot);
+        self.arena.free(packet.handle);
     }
 
-    fn marked(&mut self, packet: &Carried) {
-        mark(&mut self.arena.get_mut(packet.slot)[self.devices.what.skip()..]);
+    fn marked(&mut self, packet: &InFlight) {
+        mark(&mut self.arena.get_mut(packet.handle)[self.devices.what.skip()..]);
     }
 }

@@ -35,14 +35,14 @@ struct Arrivals {
 }
 
 impl Sink for Arrivals {
-    fn arrives(&mut self, at: Time, endpoint: u32, packet: &Carried) {
-        self.arrived.push((at, endpoint, packet.slot));
+    fn arrives(&mut self, at: Time, endpoint: u32, packet: &InFlight) {
+        self.arrived.push((at, endpoint, packet.handle));
     }
-    fn lost(&mut self, _: Time, _: u32, _: Option<LinkId>, _: Cause, _: &Carried) {
+    fn lost(&mut self, _: Time, _: u32, _: Option<LinkId>, _: Cause, _: &InFlight) {
         self.lost += 1;
     }
-    fn marked(&mut self, packet: &Carried) {
-        self.marked.push(packet.slot);
+    fn marked(&mut self, packet: &InFlight) {
+        self.marked.push(packet.handle);
     }
 }
 
@@ -117,7 +117,7 @@ fn compare(scenario: &Scenario, seed: u64) -> (u64, usize) {
         differ.map(|i| (expected[i], found[i]))
     );
     assert_eq!(expected.len(), found.len());
-    for (outcome, link) in outcome.links.iter().zip(&network.links) {
+    for (outcome, link) in outcome.links.iter().zip(network.links()) {
         let c = link.counters();
         assert_eq!(outcome.queue_drops, c.queue_drops, "{}", outcome.name);
         assert_eq!(outcome.marks, c.marks, "{}", outcome.name);

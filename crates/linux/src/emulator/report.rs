@@ -1,9 +1,9 @@
 //! What a run of the emulator did, and how true it was to the model.
 
 use super::lateness::Lateness;
-use super::network::{Carried, Network};
+use super::network::Network;
 use super::plan::Pair;
-use super::ways::Count;
+use bentpipe_link::forward::{Count, InFlight};
 use bentpipe_link::{Counters, Link};
 use bentpipe_outcome::{FlowLinkCounts, FlowLinkStats, LinkOutcome};
 use bentpipe_scenario::Scenario;
@@ -164,7 +164,7 @@ pub struct Snapshot {
 /// What the links did, as a simulation says it.
 pub(super) fn links(scenario: &Scenario, network: &mut Network, end: Time) -> Vec<LinkOutcome> {
     let settings = scenario.links.iter();
-    let each = settings.zip(&mut network.links);
+    let each = settings.zip(network.links_mut());
     each.map(|(settings, link)| {
         let c = *link.counters();
         let transmitted = (c.offered - c.queue_drops).max(1);
@@ -194,16 +194,16 @@ pub(super) fn links(scenario: &Scenario, network: &mut Network, end: Time) -> Ve
     .collect()
 }
 
-fn under_way(link: &Link<Carried>) -> u64 {
-    link.under_way().map(|(_, p)| u64::from(p.bytes)).sum()
+fn under_way(link: &Link<InFlight>) -> u64 {
+    link.under_way().map(|(_, p)| u64::from(p.bytes())).sum()
 }
 
-/// What each pair did to each link on its ways.
+/// What each pair did to each link on its paths.
 pub(super) fn crossings(scenario: &Scenario, network: &Network, end: Time) -> Vec<FlowLinkStats> {
     let mut of: BTreeMap<(usize, usize), FlowLinkCounts> = BTreeMap::new();
-    for (pair, hop) in network.ways.by_pair() {
-        let framing = scenario.links[hop.link as usize].settings.framing;
-        let c = of.entry((pair, hop.link as usize)).or_default();
+    for (pair, link, hop) in network.hops() {
+        let framing = scenario.links[link].settings.framing;
+        let c = of.entry((pair, link)).or_default();
         c.offered_packets += hop.offered.packets;
         c.delivered_packets += hop.delivered.packets;
         c.delivered += Bytes::new(hop.delivered.bytes);
@@ -215,12 +215,12 @@ pub(super) fn crossings(scenario: &Scenario, network: &Network, end: Time) -> Ve
         }
     }
     // What propagates has been transmitted, too.
-    for (index, link) in network.links.iter().enumerate() {
+    for (index, link) in network.links().iter().enumerate() {
         let framing = scenario.links[index].settings.framing;
         for (sent, (_, packet)) in link.sent().zip(link.under_way()) {
             if sent <= end {
                 let c = of.entry((network.pair_of(packet), index)).or_default();
-                c.transmitted += Bytes::new(u64::from(packet.bytes)) + framing;
+                c.transmitted += Bytes::new(u64::from(packet.bytes())) + framing;
             }
         }
     }

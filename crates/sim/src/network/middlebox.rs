@@ -1,21 +1,19 @@
-//! Middleboxes on nodes: who sees which packet, and what they send.
+//! Middleboxes on nodes: which packets each sees, and what they send.
 //!
-//! A hop into a link that a box stands at, or out of the way back of one, has a
-//! flag in [`super::ways::Ways::hops`]: paths without a box pay nothing. The boxes of a
-//! node look at a packet in the scenario's order; what one sends itself enters
-//! the network there, behind the others, on the way of its flow.
+//! A hop into a link that a box stands at, or out of the reverse of one, is
+//! marked in the paths: paths without middleboxes cost nothing. The boxes of a
+//! node see a packet in the scenario's order; what one sends itself enters the
+//! network there, behind the others, on the path of its flow.
 
-use super::{Carried, Network, class};
-use crate::ledger::Count;
+use super::{Network, surroundings};
+use crate::arena::Handle;
 use crate::observer::Observer;
 use crate::queue::{Class, Event};
+use bentpipe_link::forward::{Count, InFlight};
 use bentpipe_middlebox::{Counters, Middlebox, Pass, Side, Surroundings};
 use bentpipe_scenario::Scenario;
 use bentpipe_tcp::Packet;
 use bentpipe_units::Time;
-
-/// The bit of a hop that says that a box looks at what enters.
-pub(super) const FLAG: u32 = 1 << 31;
 
 /// A box where it stands.
 #[derive(Debug)]
@@ -80,14 +78,15 @@ impl Boxes {
         }
     }
 
-    /// Flags the hops of one way where a box looks.
-    pub(super) fn flag(&self, way: &mut [u32]) {
-        for at in 1..way.len() {
-            let (from, to) = (way[at - 1] & !FLAG, way[at]);
-            if self.placed.iter().any(|p| p.side(from, to).is_some()) {
-                way[at] |= FLAG;
-            }
-        }
+    /// True if a box sees what comes from one link and goes to another.
+    pub(super) fn see(&self, from: u32, to: u32) -> bool {
+        self.placed.iter().any(|p| p.side(from, to).is_some())
+    }
+
+    /// True if a box stands where `link` begins.
+    pub(super) fn stand_before(&self, link: u32) -> bool {
+        let begins = self.begins.get(link as usize);
+        begins.is_some_and(|node| self.placed.iter().any(|p| p.node == *node))
     }
 
     /// What entered a hop of what came to its node.
@@ -106,8 +105,8 @@ impl<O: Observer> Network<'_, O> {
     /// A packet comes from link `from` to the boxes before link `to`, which is
     /// the one that it is counted on already.
     #[inline(never)]
-    pub(super) fn pass_boxes(&mut self, from: u32, to: u32, mut carried: Carried) {
-        let room = self.links[to as usize].has_room(self.now, u32::from(carried.bytes));
+    pub(super) fn pass_boxes(&mut self, from: u32, to: u32, mut packet: InFlight) {
+        let room = self.forward.links[to as usize].has_room(self.now, packet.bytes());
         let around = Surroundings {
             now: self.now,
             room,
@@ -119,19 +118,19 @@ impl<O: Observer> Network<'_, O> {
             let Some(side) = placed.side(from, to).filter(|_| placed.node == node) else {
                 continue;
             };
-            let packet = self.packets.get_mut(carried.handle);
-            let pass = placed.middlebox.on_packet(around, side, packet, out);
-            carried.bytes = packet.bytes;
+            let header = self.around.packets.get_mut(Handle(packet.handle));
+            let pass = placed.middlebox.on_packet(around, side, header, out);
+            packet.set_bytes(u32::from(header.bytes));
             self.send_of_box(index);
             self.rearm_box(index);
             if pass == Pass::Suppress {
-                let hop = self.hop_of(&carried) as usize;
-                count(&mut self.boxes.taken, hop, carried.bytes);
-                self.packets.discard(carried.handle);
+                let hop = packet.hop() as usize;
+                count(&mut self.boxes.taken, hop, packet.bytes());
+                self.around.packets.discard(Handle(packet.handle));
                 return;
             }
         }
-        self.offer(to, carried);
+        self.forward.offer(&mut self.around, self.now, packet);
     }
 
     /// A timer of a box may be due.
@@ -155,7 +154,7 @@ impl<O: Observer> Network<'_, O> {
         let at = placed.middlebox.deadline().max(self.now);
         if at < placed.wakes_at {
             placed.wakes_at = at;
-            self.events.push(Event {
+            self.around.events.push(Event {
                 at,
                 class: Class::Middlebox,
                 component: index as u32,
@@ -163,8 +162,8 @@ impl<O: Observer> Network<'_, O> {
         }
     }
 
-    /// Sends what a box has put out, each packet on the way to its
-    /// destination. One whose way does not leave the node goes nowhere.
+    /// Sends what a box has put out, each packet on the path to its
+    /// destination. One whose path does not leave the node goes nowhere.
     fn send_of_box(&mut self, index: usize) {
         if self.boxes.out.is_empty() {
             return;
@@ -172,29 +171,22 @@ impl<O: Observer> Network<'_, O> {
         let node = self.boxes.placed[index].node;
         let mut out = std::mem::take(&mut self.boxes.out);
         for packet in out.drain(..) {
-            let way = self.ways.now(packet.destination);
-            let range = self.ways.get(way).range();
-            let begin = range.start;
-            let here = |hop: &usize| self.boxes.begins[self.ways.link_of(*hop)] == node;
-            let Some(hop) = range.into_iter().find(here) else {
+            let mut hops = self.forward.paths.now(packet.destination);
+            let begins = |hop: usize| self.boxes.begins[self.forward.paths.link_of(hop)];
+            let Some(hop) = hops.find(|hop| begins(*hop) == node) else {
                 continue;
             };
-            count(&mut self.boxes.added, hop, packet.bytes);
-            let carried = Carried {
-                way,
-                bytes: packet.bytes,
-                hop: (hop - begin) as u8,
-                class: class::of(&packet),
-                crossing_us: 0,
-                handle: self.packets.insert(packet),
-            };
-            self.offer(self.ways.link_of(hop) as u32, carried);
+            let meta = surroundings::meta(&packet);
+            count(&mut self.boxes.added, hop, meta.bytes);
+            let handle = self.around.packets.insert(packet);
+            let packet = InFlight::new(handle.0, hop as u32, meta);
+            self.forward.offer(&mut self.around, self.now, packet);
         }
         self.boxes.out = out;
     }
 }
 
-fn count(counts: &mut Vec<Count>, hop: usize, bytes: u16) {
+fn count(counts: &mut Vec<Count>, hop: usize, bytes: u32) {
     if counts.len() <= hop {
         counts.resize(hop + 1, Count::default());
     }

@@ -5,9 +5,9 @@ use crate::observer::Unobserved;
 use bentpipe_link::{
     ChannelSettings, CoDelSettings, Limit, LinkSettings, PriorityDropSettings, QueueSettings,
 };
-use bentpipe_tcp::packet::priority;
+use bentpipe_tcp::packet::{ecn, priority};
 use bentpipe_traffic::Application;
-use bentpipe_units::{Bytes, Rate};
+use bentpipe_units::{Bytes, Duration, Rate};
 
 /// One flow over one link of 8 Mbit/s (a packet of 1000 bytes takes 1 ms).
 fn scenario(queue: QueueSettings) -> Scenario {
@@ -40,7 +40,7 @@ fn packet(n: u64, ecn: u8, priority: u8) -> Packet {
 /// Runs the links dry; the packets that arrive.
 fn arrivals<O: Observer>(net: &mut Network<'_, O>) -> Vec<Packet> {
     let mut arrived = Vec::new();
-    while let Some(event) = net.events.pop() {
+    while let Some(event) = net.around.events.pop() {
         net.now = event.at;
         if let Some(handle) = net.arrive(event.component) {
             arrived.push(net.take(handle));
@@ -70,11 +70,15 @@ fn a_normal_packet_takes_the_place_of_a_low_one() {
     assert_eq!(net.losses_of(0).queue.packets, 2);
     let arrived: Vec<u64> = arrivals(&mut net).iter().map(|p| p.sequence).collect();
     assert_eq!(arrived, [0, 1, 4]);
-    let slots = net.packets.capacity();
+    let slots = net.around.packets.capacity();
     for n in 5..10 {
         net.transmit(packet(n, ecn::NOT_CAPABLE, priority::NORMAL));
     }
-    assert_eq!(net.packets.capacity(), slots, "every slot was given back");
+    assert_eq!(
+        net.around.packets.capacity(),
+        slots,
+        "every slot was given back"
+    );
 }
 
 #[test]
@@ -96,7 +100,7 @@ fn codel_marks_the_packet_itself() {
     }
     let arrived = arrivals(&mut net);
     let marked = arrived.iter().filter(|p| p.ecn == ecn::MARKED).count() as u64;
-    let counters = *net.links[0].counters();
+    let counters = *net.forward.links[0].counters();
     assert!(marked > 0 && counters.queue_drops > 0);
     assert_eq!(counters.marks, marked);
     assert_eq!(counters.queue_drops, net.losses_of(0).queue.packets);

@@ -1,0 +1,113 @@
+//! What surrounds the forwarding core in virtual time: the event queue, the
+//! packets, and the losses.
+
+use super::corruption::Corruption;
+use crate::arena::{Arena, Handle};
+use crate::ledger::{Ledger, Pending};
+use crate::queue::{Class, Event, EventQueue};
+use bentpipe_link::forward::{Driver, InFlight, Loss, Paths};
+use bentpipe_link::{Feedback, Link, PacketMeta, Verdict, XcpHeader};
+use bentpipe_middlebox::AckFilter;
+use bentpipe_scenario::Scenario;
+use bentpipe_tcp::Packet;
+use bentpipe_tcp::packet::{ecn, priority};
+use bentpipe_units::Time;
+
+/// What the forwarding core drives its links with.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    pub(crate) events: EventQueue,
+    pub(crate) packets: Arena,
+    pub(crate) ledger: Ledger,
+    ack_filter: AckFilter,
+    /// Kept where links report to receivers what they destroyed.
+    pub(crate) corruption: Option<Box<Corruption>>,
+}
+
+impl Surroundings {
+    pub(super) fn new(scenario: &Scenario, hops: usize) -> Surroundings {
+        Surroundings {
+            events: EventQueue::default(),
+            packets: Arena::default(),
+            ledger: Ledger::new(hops),
+            ack_filter: AckFilter::default(),
+            corruption: Corruption::new(scenario),
+        }
+    }
+
+    fn packet(&mut self, packet: &InFlight) -> &mut Packet {
+        self.packets.get_mut(Handle(packet.handle))
+    }
+}
+
+/// What links must know about `packet`.
+#[inline]
+pub(super) fn meta(packet: &Packet) -> PacketMeta {
+    PacketMeta {
+        bytes: u32::from(packet.bytes),
+        ecn_capable: packet.ecn != ecn::NOT_CAPABLE,
+        low_priority: packet.priority & priority::LOW != 0,
+    }
+}
+
+impl Driver for Surroundings {
+    #[inline]
+    fn schedule(&mut self, at: Time, component: u32) {
+        self.events.push(Event {
+            at,
+            class: Class::Arrival,
+            component,
+        });
+    }
+
+    fn mark(&mut self, packet: &InFlight) {
+        self.packet(packet).ecn = ecn::MARKED;
+    }
+
+    fn lose(&mut self, now: Time, loss: &Loss, _: &Paths) {
+        let handle = Handle(loss.packet.handle);
+        if let (Some(corruption), Verdict::ChannelLoss) = (&mut self.corruption, loss.verdict) {
+            let packet = self.packets.get(handle);
+            corruption.destroyed(loss.link, packet, loss.link_free_at);
+        }
+        self.packets.discard(handle);
+        let pending = Pending {
+            hop: loss.packet.hop(),
+            bytes: loss.packet.bytes(),
+            verdict: loss.verdict,
+            enters: loss.enters,
+            happens: loss.at,
+        };
+        self.ledger.lose(now, pending);
+    }
+
+    fn divert(&mut self, packet: &InFlight, hop: u32) {
+        self.ledger.divert(packet.hop(), hop, packet.bytes());
+    }
+
+    fn congestion_header(&mut self, packet: &InFlight) -> Option<XcpHeader> {
+        let header = self.packet(packet).congestion_header()?;
+        Some(XcpHeader {
+            x: header.x,
+            rtt: header.rtt,
+            request: header.change,
+        })
+    }
+
+    fn write_feedback(&mut self, packet: &InFlight, feedback: Feedback) {
+        self.packet(packet).leave_change(feedback.change());
+    }
+
+    fn filter(&mut self, now: Time, link: &mut Link<InFlight>, new: &InFlight) {
+        let Surroundings {
+            packets,
+            ack_filter,
+            ..
+        } = self;
+        let get = |packet: &InFlight| packets.get(Handle(packet.handle));
+        link.advance(now);
+        if ack_filter.look(get(new), link.waiting_packets().map(get)) {
+            link.drop_waiting(now, |waits| ack_filter.drops(get(new), get(waits)));
+        }
+    }
+}
