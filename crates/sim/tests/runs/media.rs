@@ -244,3 +244,50 @@ application = {{ kind = "transfer", size = "5 MB" }}
     let time = |o: &bentpipe_outcome::Outcome| o.flows[0].transfer_time.unwrap();
     assert!(time(&dvegas) < time(&behind("vegas")));
 }
+
+#[test]
+fn a_middlebox_at_the_hub_sees_what_comes_from_terminals() {
+    let scenario = read(
+        r#"
+duration = "60 s"
+[node.server]
+[node.hub]
+[node.vsat]
+count = 2
+[medium.uplink]
+kind = "tdma"
+frame = "24 ms"
+slots = 12
+rate = "1 Mbit/s"
+one_way_delay = "250 ms"
+[link.up]
+between = ["vsat", "hub"]
+medium = "uplink"
+queue = "20 packets"
+channel = "perfect"
+[link.up.reverse]
+rate = "4 Mbit/s"
+channel = "perfect"
+[link.wire]
+between = ["server", "hub"]
+rate = "10 Mbit/s"
+one_way_delay = "1 ms"
+[flow.file]
+from = "server"
+to = "vsat[2]"
+transport = "sack"
+application = { kind = "transfer", size = "50 kB" }
+[middlebox.cache]
+kind = "snoop"
+node = "hub"
+toward = "up"
+"#,
+    );
+    let outcome = run(&scenario, &Options::default()).unwrap();
+    let (file, snoop) = (&outcome.flows[0], &outcome.middleboxes[0]);
+    // Each data packet on its way out, and the acknowledgements on theirs back.
+    assert!(
+        snoop.seen_packets >= file.packets_sent + file.acks_received,
+        "{snoop:?} {file:?}"
+    );
+}
