@@ -300,9 +300,9 @@ record! {
         gauge max_cwnd: f64 as "max_cwnd_segments";
         /// Most bytes in the relay before this leg, those that the leg had not
         /// acknowledged included; zero for leg 0.
-        gauge max_held: Bytes as "max_held_bytes";
+        gauge max_buffered: Bytes as "max_held_bytes";
         /// The same on the mean over time, from the first byte on.
-        gauge mean_held: Bytes as "mean_held_bytes";
+        gauge mean_buffered: Bytes as "mean_held_bytes";
         /// Most bytes that had arrived at that relay and waited for room in it.
         gauge max_waiting: Bytes as "max_waiting_bytes";
     }

@@ -209,8 +209,8 @@ impl Chain {
                 min_rtt: (rtt.smallest() != Duration::MAX).then(|| rtt.smallest()),
                 mean_rtt: rtt.mean(),
                 max_cwnd: sender.max_cwnd(),
-                max_held: relay.map_or(Bytes::ZERO, |r| r.occupancy(1).max()),
-                mean_held: relay.map_or(Bytes::ZERO, |r| r.occupancy(1).mean(now)),
+                max_buffered: relay.map_or(Bytes::ZERO, |r| r.occupancy(1).max()),
+                mean_buffered: relay.map_or(Bytes::ZERO, |r| r.occupancy(1).mean(now)),
                 max_waiting: relay.map_or(Bytes::ZERO, |r| r.most_waiting(0)),
             }
         })

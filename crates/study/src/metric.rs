@@ -12,7 +12,7 @@ mod series;
 
 use crate::record::RunData;
 use crate::unit::Unit;
-use bentpipe_outcome::{Interval, LinkOutcome, Outcome};
+use bentpipe_outcome::{Interval, LinkOutcome, Outcome, Part, Together};
 use case::Case;
 
 pub use registry::{METRICS, metric};
@@ -27,18 +27,24 @@ pub struct Metric {
     /// What it measures.
     pub unit: Unit,
     /// What it says, in one line.
-    pub about: &'static str,
+    pub about: String,
     pub(crate) source: Source,
 }
 
 /// What a metric is computed from.
 pub(crate) enum Source {
-    /// Each flow, then taken together.
+    /// What the record of a flow declares under the metric's name, then taken
+    /// together.
+    DeclaredOfFlow(Of, Takes),
+    /// What the record of a link declares under the metric's name: one link, or
+    /// all links taken together where that makes sense.
+    DeclaredOfLink(Option<Of>),
+    /// Computed for each flow, then taken together.
     Flow(fn(&Case<'_>) -> Option<f64>, Of, Takes),
     /// The run as a whole.
     Run(fn(&Outcome) -> Option<f64>),
-    /// One link, or all links taken together where that makes sense.
-    Link(fn(&Outcome, &LinkOutcome) -> f64, Option<Of>),
+    /// Computed for one link.
+    Link(fn(&Outcome, &LinkOutcome) -> f64),
     /// One link, by its index, in an interval.
     LinkIn(fn(&Interval<'_>, usize) -> Option<f64>),
     /// Jain's index over flows: of their payload, or of what they took of a
@@ -87,6 +93,16 @@ impl Of {
         ("min", Of::Min),
     ];
 
+    /// As a record declares it; `None` for a metric of one alone.
+    pub(crate) fn new(together: Together) -> Option<Of> {
+        match together {
+            Together::Mean => Some(Of::Mean),
+            Together::Sum => Some(Of::Sum),
+            Together::Max => Some(Of::Max),
+            Together::One => None,
+        }
+    }
+
     pub(crate) fn together(self, values: &[f64]) -> Option<f64> {
         if values.is_empty() {
             return None;
@@ -127,20 +143,24 @@ impl Metric {
     #[must_use]
     pub fn takes_interval(&self) -> bool {
         match &self.source {
-            Source::Flow(_, _, takes) => takes.interval,
+            Source::Flow(_, _, takes) | Source::DeclaredOfFlow(_, takes) => takes.interval,
             Source::LinkIn(_) | Source::Fairness => true,
-            Source::Run(_) | Source::Link(..) | Source::Series(..) => false,
+            Source::Run(_) | Source::Link(_) | Source::DeclaredOfLink(_) | Source::Series(..) => {
+                false
+            }
         }
     }
 
     /// The arguments that it takes beside axes.
     pub fn arguments(&self) -> impl Iterator<Item = &'static str> {
         let (flow, of, link) = match &self.source {
-            Source::Flow(_, _, takes) => (true, true, takes.link != AtLink::Never),
+            Source::Flow(_, _, takes) | Source::DeclaredOfFlow(_, takes) => {
+                (true, true, takes.link != AtLink::Never)
+            }
             Source::Series(..) => (true, true, false),
             Source::Run(_) => (false, false, false),
-            Source::Link(_, of) => (false, of.is_some(), true),
-            Source::LinkIn(_) => (false, false, true),
+            Source::DeclaredOfLink(of) => (false, of.is_some(), true),
+            Source::Link(_) | Source::LinkIn(_) => (false, false, true),
             Source::Fairness => (true, false, true),
         };
         let interval = self.takes_interval();
@@ -160,9 +180,11 @@ impl Metric {
     /// True if it cannot do without `link = ...`.
     pub(crate) fn needs_link(&self) -> bool {
         match &self.source {
-            Source::Flow(_, _, takes) => takes.link == AtLink::Must,
-            Source::Link(_, of) => of.is_none(),
-            Source::LinkIn(_) => true,
+            Source::Flow(_, _, takes) | Source::DeclaredOfFlow(_, takes) => {
+                takes.link == AtLink::Must
+            }
+            Source::DeclaredOfLink(of) => of.is_none(),
+            Source::Link(_) | Source::LinkIn(_) => true,
             Source::Run(_) | Source::Fairness | Source::Series(..) => false,
         }
     }
@@ -177,22 +199,9 @@ impl Metric {
         let none = || format!("no {} in this run", self.name);
         match &self.source {
             Source::Run(get) => get(outcome).ok_or_else(none),
-            Source::Flow(get, of, _) => {
-                let cases = selection.cases(outcome)?;
-                let values = cases.iter().map(|case| {
-                    get(case).ok_or_else(|| {
-                        let flow = case.flow();
-                        let finished = if flow.is_finished() {
-                            ""
-                        } else {
-                            ", which did not finish"
-                        };
-                        format!("no {} of flow `{}`{finished}", self.name, flow.name)
-                    })
-                });
-                let values = values.collect::<Result<Vec<f64>, String>>()?;
-                let of = selection.of.unwrap_or(*of);
-                of.together(&values).ok_or_else(|| selection.no_flow())
+            Source::Flow(get, of, _) => self.of_flows(selection, outcome, *of, get),
+            Source::DeclaredOfFlow(of, _) => {
+                self.of_flows(selection, outcome, *of, |case| case.declared(self.name))
             }
             Source::Fairness => {
                 let cases = selection.cases(outcome)?;
@@ -201,14 +210,11 @@ impl Metric {
                 let index = bentpipe_outcome::jain_index(values);
                 index.ok_or_else(|| format!("{}: nothing to share", first.what()))
             }
-            Source::Link(get, of) => {
-                let links = selection.links_of(outcome)?;
-                if of.is_none() && links.len() > 1 {
-                    return Err(format!("`{}` is of one link, not of several", self.name));
-                }
-                let links: Vec<f64> = links.iter().map(|l| get(outcome, l)).collect();
-                let of = selection.of.or(*of).unwrap_or(Of::Max);
-                of.together(&links).ok_or_else(none)
+            Source::Link(get) => {
+                self.of_links(selection, outcome, None, |link| Some(get(outcome, link)))
+            }
+            Source::DeclaredOfLink(of) => {
+                self.of_links(selection, outcome, *of, |link| link.metric(self.name))
             }
             Source::LinkIn(get) => {
                 let interval = selection.interval(outcome)?;
@@ -226,6 +232,49 @@ impl Metric {
                 of.together(&values).ok_or_else(|| selection.no_flow())
             }
         }
+    }
+    /// The value for the flows that are selected, taken together.
+    fn of_flows(
+        &self,
+        selection: &Selection,
+        outcome: &Outcome,
+        of: Of,
+        get: impl Fn(&Case<'_>) -> Option<f64>,
+    ) -> Result<f64, String> {
+        let cases = selection.cases(outcome)?;
+        let values = cases.iter().map(|case| {
+            get(case).ok_or_else(|| {
+                let flow = case.flow();
+                let finished = if flow.is_finished() {
+                    ""
+                } else {
+                    ", which did not finish"
+                };
+                format!("no {} of flow `{}`{finished}", self.name, flow.name)
+            })
+        });
+        let values = values.collect::<Result<Vec<f64>, String>>()?;
+        let of = selection.of.unwrap_or(of);
+        of.together(&values).ok_or_else(|| selection.no_flow())
+    }
+
+    /// The value for the links that are selected, taken together by `of`; of one
+    /// link alone where that is `None`.
+    fn of_links(
+        &self,
+        selection: &Selection,
+        outcome: &Outcome,
+        of: Option<Of>,
+        get: impl Fn(&LinkOutcome) -> Option<f64>,
+    ) -> Result<f64, String> {
+        let links = selection.links_of(outcome)?;
+        if of.is_none() && links.len() > 1 {
+            return Err(format!("`{}` is of one link, not of several", self.name));
+        }
+        let links: Vec<f64> = links.into_iter().filter_map(get).collect();
+        let of = selection.of.or(of).unwrap_or(Of::Max);
+        let none = || format!("no {} in this run", self.name);
+        of.together(&links).ok_or_else(none)
     }
 }
 

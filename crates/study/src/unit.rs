@@ -1,5 +1,6 @@
 //! What a number measures, and the units that tables print it in.
 
+use bentpipe_outcome::Quantity;
 use bentpipe_units::{Bytes, Duration, Rate};
 
 /// What a metric measures. Inside, everything is in the base unit.
@@ -60,6 +61,18 @@ const TABLE: &[(Unit, &[(&str, f64)])] = &[
 ];
 
 impl Unit {
+    /// Of what a record of an outcome measures.
+    pub(crate) fn of(quantity: Quantity) -> Unit {
+        match quantity {
+            Quantity::Count => Unit::Count,
+            Quantity::Ratio => Unit::Ratio,
+            Quantity::Bytes => Unit::Bytes,
+            Quantity::BitRate => Unit::BitRate,
+            Quantity::Seconds => Unit::Seconds,
+            Quantity::Segments => Unit::Segments,
+        }
+    }
+
     fn forms(self) -> &'static [(&'static str, f64)] {
         TABLE
             .iter()

@@ -175,8 +175,8 @@ fn legs(outcome: &Outcome) -> Table {
             l.retransmissions.to_string(),
             l.timeouts.to_string(),
             rtt,
-            held(l.mean_held.get()),
-            held(l.max_held.get()),
+            held(l.mean_buffered.get()),
+            held(l.max_buffered.get()),
             held(l.max_waiting.get()),
         ]);
     }

@@ -234,8 +234,8 @@ fn the_relay_fills_and_the_file_is_acknowledged_before_it_arrives() {
         [legs[0].transport.as_str(), &legs[1].transport],
         ["cubic", "hybla"]
     );
-    assert_eq!(legs[1].max_held, Bytes::new(200_000));
-    assert!(legs[1].mean_held > Bytes::new(150_000));
+    assert_eq!(legs[1].max_buffered, Bytes::new(200_000));
+    assert!(legs[1].mean_buffered > Bytes::new(150_000));
     assert!(legs[1].max_waiting > Bytes::new(190_000));
     assert_eq!(flow.delivered, Bytes::new(3_000_000));
     let received = flow.transfer_time.unwrap();
@@ -377,7 +377,7 @@ fn the_same_seed_gives_the_same_outcome_and_a_series_changes_nothing() {
     let names: Vec<_> = series.iter().map(|s| s.flow.as_str()).collect();
     assert_eq!(names, ["download", "download/gateway", "download/terminal"]);
     let most = series[1].held.iter().map(|&(_, b)| b).max();
-    assert_eq!(most, Some(plain.legs[1].max_held));
+    assert_eq!(most, Some(plain.legs[1].max_buffered));
     assert!(
         series[2]
             .delivered

@@ -282,7 +282,7 @@ fn every_metric_can_be_asked_for() {
             Ok(crate::testing::with_series(outcome(10.0)))
         }),
     )]);
-    for metric in METRICS {
+    for metric in METRICS.iter() {
         let arguments: Vec<String> = metric
             .arguments()
             .filter_map(|name| {

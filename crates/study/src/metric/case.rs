@@ -1,6 +1,6 @@
 //! One flow in one run, as a metric looks at it.
 
-use bentpipe_outcome::{FlowCounts, FlowLinkCounts, FlowOutcome, Interval, Outcome};
+use bentpipe_outcome::{FlowCounts, FlowLinkCounts, FlowOutcome, Interval, Outcome, Part};
 use bentpipe_units::{Duration, Ratio};
 
 /// A flow, perhaps at one link, perhaps in a part of the run.
@@ -85,19 +85,13 @@ impl<'a> Case<'a> {
         self.interval.payload_share(self.flow, self.link?)
     }
 
-    pub(super) fn queue_drops(&self) -> f64 {
-        let all = || self.counts().queue_drops;
-        self.at_link().map_or_else(all, |c| c.queue_drops) as f64
-    }
-
-    pub(super) fn channel_losses(&self) -> f64 {
-        let all = || self.counts().channel_losses;
-        self.at_link().map_or_else(all, |c| c.channel_losses) as f64
-    }
-
-    pub(super) fn outage_losses(&self) -> f64 {
-        let all = || self.counts().outage_losses;
-        self.at_link().map_or_else(all, |c| c.outage_losses) as f64
+    /// The metric of that name that the record of flows declares: at the link
+    /// that was named, in the interval, or of the whole run.
+    pub(super) fn declared(&self, name: &str) -> Option<f64> {
+        let at_link = self.at_link().and_then(|counts| counts.metric(name));
+        at_link
+            .or_else(|| self.counts().metric(name))
+            .or_else(|| self.flow().metric(name))
     }
 
     /// What fairness is about: what the flow took of the link that was named,

@@ -33,7 +33,7 @@ fn every_metric_is_documented() {
     let text = include_str!("../../LANGUAGE.md");
     let mut table =
         String::from("| metric | unit | arguments | what it says |\n|---|---|---|---|\n");
-    for m in METRICS {
+    for m in METRICS.iter() {
         let alias = if m.alias.is_empty() {
             String::new()
         } else {
@@ -176,8 +176,8 @@ fn three_flows() -> Outcome {
     }
     o.flows.remove(0);
     crossings.remove(0);
-    crossings[0].counts().transmitted = Bytes::new(1_000_000);
-    crossings[1].counts().transmitted = Bytes::new(3_000_000);
+    crossings[0].transmitted = Bytes::new(1_000_000);
+    crossings[1].transmitted = Bytes::new(3_000_000);
     crossings.pop();
     o.crossings = crossings;
     o
