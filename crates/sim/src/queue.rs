@@ -1,4 +1,4 @@
-//! The event queue: a four-ary heap.
+//! The event queue: a sorted array, a wheel of buckets and a heap.
 //!
 //! An event is its key: time, then class, then component. One component has at
 //! most one event of a class that counts (a link's head, an endpoint's timer),
@@ -7,6 +7,8 @@
 //! comes up.
 
 use bentpipe_units::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// What an event concerns. At the same instant, routes change first, so that
 /// what arrives or is sent then goes the new way; arrivals come before timers,
@@ -38,12 +40,14 @@ pub struct Event {
 }
 
 /// What comes after the time in the order: class, then component.
+#[inline]
 fn tag(event: Event) -> u64 {
     (u64::from(event.class as u8) << 32) | u64::from(event.component)
 }
 
-fn event(at: u64, tag: u64) -> Event {
-    let class = match tag >> 32 {
+#[inline]
+fn event(key: Key) -> Event {
+    let class = match key.tag >> 32 {
         0 => Class::Route,
         1 => Class::Arrival,
         2 => Class::Timer,
@@ -52,51 +56,114 @@ fn event(at: u64, tag: u64) -> Event {
     };
     // Truncation takes the tag's fields apart.
     Event {
-        at: Time::from_nanos(at),
+        at: Time::from_nanos(key.time),
         class,
-        component: tag as u32,
+        component: key.tag as u32,
     }
 }
 
-const ARITY: usize = 4;
+/// A place in the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    /// Nanoseconds.
+    time: u64,
+    tag: u64,
+}
+
+impl Key {
+    const MAX: Key = Key {
+        time: u64::MAX,
+        tag: u64::MAX,
+    };
+
+    /// The derived order, by branches of which the first nearly always decides.
+    #[inline]
+    fn is_before(self, other: Key) -> bool {
+        self.time < other.time || (self.time == other.time && self.tag < other.tag)
+    }
+}
+
+/// Places in the sorted array. A power of two, so that a mask takes the place
+/// of a bounds check.
+const ROOM: usize = 32;
+const PLACE: usize = ROOM - 1;
+
+/// Buckets of the wheel.
+const SLOTS: u64 = 1024;
+const WORDS: usize = SLOTS as usize / 64;
+
+/// A bucket is `1 << WIDEST` nanoseconds wide at most: 18 minutes.
+const WIDEST: u32 = 40;
+
+/// Buckets that are emptied before their width is reconsidered.
+const TRIAL: u32 = 4096;
 
 /// Pending events, earliest first.
 ///
-/// Times and tags lie in two arrays: a step down the heap compares four times,
-/// half a cache line, and looks at tags only where times are equal.
-#[derive(Clone, Debug, Default)]
+/// The next events lie in a small sorted array. With a few flows it holds all
+/// events, and both adding and taking one cost a few comparisons. When more are
+/// pending, later events go into the buckets of a wheel (a calendar queue),
+/// unsorted, and the few that lie beyond it into a heap. A bucket is sorted when
+/// its turn comes and holds a few events then: its width follows the events. So
+/// the cost of an event does not depend on how many are pending.
+#[derive(Clone, Debug)]
 pub struct EventQueue {
-    times: Vec<u64>,
-    tags: Vec<u64>,
-    /// The root has been handed out and its place waits for the next push:
-    /// most events (a packet that arrives) make one other (the next packet),
-    /// and filling the root costs one descent instead of two.
-    root_is_free: bool,
+    /// All events before `bound`, the next one last. The first place is never
+    /// taken: it ends the search for the place of a new event.
+    near: [Key; ROOM],
+    /// Places that are used, with the first.
+    used: usize,
+    bound: Key,
+    /// The bucket that `near` was filled from, counted from time zero.
+    cursor: u64,
+    /// A bucket is `1 << shift` nanoseconds wide.
+    shift: u32,
+    /// The events of the buckets `cursor + 1` to `cursor + SLOTS - 1`; without
+    /// any buckets while `near` holds all events.
+    wheel: Vec<Vec<Key>>,
+    in_wheel: usize,
+    /// A bit for each bucket that is not empty.
+    occupied: [u64; WORDS],
+    /// Events that are not before `bound` and not in the wheel.
+    far: BinaryHeap<Reverse<Key>>,
+    trial: Trial,
+}
+
+/// What tells whether the width of a bucket fits, since it was considered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Trial {
+    /// Buckets emptied, and the events in them.
+    buckets: u32,
+    events: usize,
+    /// Events that lay beyond the wheel.
+    far: usize,
+}
+
+impl Default for EventQueue {
+    fn default() -> EventQueue {
+        EventQueue {
+            near: [Key::MAX; ROOM],
+            used: 1,
+            bound: Key::MAX,
+            cursor: 0,
+            shift: 0,
+            wheel: Vec::new(),
+            in_wheel: 0,
+            occupied: [0; WORDS],
+            far: BinaryHeap::new(),
+            trial: Trial::default(),
+        }
+    }
 }
 
 impl EventQueue {
     /// Adds an event.
+    #[inline]
     pub fn push(&mut self, new: Event) {
-        let (time, tag) = (new.at.as_nanos(), tag(new));
-        if self.root_is_free {
-            self.root_is_free = false;
-            self.sift_down(time, tag);
-            return;
-        }
-        let mut at = self.times.len();
-        self.times.push(time);
-        self.tags.push(tag);
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if (self.times[parent], self.tags[parent]) <= (time, tag) {
-                break;
-            }
-            self.times[at] = self.times[parent];
-            self.tags[at] = self.tags[parent];
-            at = parent;
-        }
-        self.times[at] = time;
-        self.tags[at] = tag;
+        self.add(Key {
+            time: new.at.as_nanos(),
+            tag: tag(new),
+        });
     }
 
     /// Adds an event, if there is one.
@@ -107,24 +174,19 @@ impl EventQueue {
     }
 
     /// Takes the earliest event.
+    #[inline]
     pub fn pop(&mut self) -> Option<Event> {
-        if self.root_is_free {
-            self.root_is_free = false;
-            let (time, tag) = (self.times.pop()?, self.tags.pop()?);
-            if self.times.is_empty() {
-                return None;
-            }
-            self.sift_down(time, tag);
+        if self.used <= 1 && !self.advance() {
+            return None;
         }
-        let first = event(*self.times.first()?, *self.tags.first()?);
-        self.root_is_free = true;
-        Some(first)
+        self.used -= 1;
+        Some(event(self.near[self.used & PLACE]))
     }
 
     /// Pending events.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.times.len() - usize::from(self.root_is_free)
+        self.used - 1 + self.in_wheel + self.far.len()
     }
 
     /// True if nothing is pending.
@@ -133,41 +195,184 @@ impl EventQueue {
         self.len() == 0
     }
 
-    /// The least of the children that begin at `first`, if there is one.
-    #[inline]
-    fn least_child(&self, first: usize) -> Option<usize> {
-        let Some(&[a, b, c, d]) = self.times.get(first..first + ARITY) else {
-            let last = first..self.times.len();
-            return last.min_by_key(|&i| (self.times[i], self.tags[i]));
-        };
-        // Pairwise and without branches on the outcome: which child is the
-        // least is as good as random.
-        let (low, high) = (usize::from(b < a), 2 + usize::from(d < c));
-        let (low_time, high_time) = (a.min(b), c.min(d));
-        let least = if high_time < low_time { high } else { low };
-        let time = low_time.min(high_time);
-        let equal = [a, b, c, d].iter().filter(|&&t| t == time).count();
-        if equal > 1 {
-            let children = first..first + ARITY;
-            return children.min_by_key(|&i| (self.times[i], self.tags[i]));
+    /// Puts an event to its place among the next ones, or leaves it for later.
+    // The other cases are calls, so that this one saves no registers.
+    fn add(&mut self, key: Key) {
+        if !key.is_before(self.bound) {
+            return self.add_later(key);
         }
-        Some(first + least)
-    }
-
-    /// Puts an event at the root and lets it sink to its place.
-    fn sift_down(&mut self, time: u64, tag: u64) {
-        let mut at = 0;
-        while let Some(least) = self.least_child(at * ARITY + 1) {
-            let least_time = self.times[least];
-            if least_time > time || (least_time == time && self.tags[least] >= tag) {
+        let Some(last) = self.near.get_mut(..=self.used) else {
+            return self.make_room(key);
+        };
+        self.used += 1;
+        let mut places = last.iter_mut().rev();
+        let Some(mut free) = places.next() else {
+            return;
+        };
+        for before in places {
+            if key.is_before(*before) {
                 break;
             }
-            self.times[at] = least_time;
-            self.tags[at] = self.tags[least];
-            at = least;
+            *free = *before;
+            free = before;
         }
-        self.times[at] = time;
-        self.tags[at] = tag;
+        *free = key;
+    }
+
+    /// Adds an event that is not before `bound`.
+    #[inline(never)]
+    fn add_later(&mut self, key: Key) {
+        let slot = key.time >> self.shift;
+        let bucket = (slot % SLOTS) as usize;
+        // A bucket whose turn has come takes nothing more.
+        if slot.wrapping_sub(self.cursor + 1) < SLOTS - 1
+            && let Some(events) = self.wheel.get_mut(bucket)
+        {
+            events.push(key);
+            self.in_wheel += 1;
+            self.occupied[bucket / 64] |= 1 << (bucket % 64);
+        } else {
+            self.trial.far += 1;
+            self.far.push(Reverse(key));
+        }
+    }
+
+    /// The first place in the order after the bucket `slot`.
+    fn end(&self, slot: u64) -> Key {
+        let time = u128::from(slot + 1) << self.shift;
+        u64::try_from(time).map_or(Key::MAX, |time| Key { time, tag: 0 })
+    }
+
+    /// Fills the empty `near` with the events of the next bucket; false if no
+    /// event is pending.
+    #[inline(never)]
+    fn advance(&mut self) -> bool {
+        let wheel = self.next_occupied();
+        // Some may have come after the turn of their bucket.
+        let slot = |first: &Reverse<Key>| (first.0.time >> self.shift).max(self.cursor);
+        let far = self.far.peek().map_or(u64::MAX, slot);
+        if wheel == u64::MAX && far == u64::MAX && self.far.is_empty() {
+            return false;
+        }
+        let slot = wheel.min(far);
+        self.cursor = slot;
+        self.bound = self.end(slot);
+        if wheel == slot {
+            let bucket = (slot % SLOTS) as usize;
+            self.occupied[bucket / 64] &= !(1 << (bucket % 64));
+            let mut events = std::mem::take(&mut self.wheel[bucket]);
+            self.in_wheel -= events.len();
+            for &key in &events {
+                self.add(key);
+            }
+            events.clear();
+            self.wheel[bucket] = events;
+        }
+        if far == slot {
+            while let Some(Reverse(key)) = self.far.peek()
+                && key.is_before(self.bound)
+                && let Some(Reverse(key)) = self.far.pop()
+            {
+                self.add(key);
+            }
+        }
+        self.trial.buckets += 1;
+        self.trial.events += self.used - 1;
+        if self.trial.buckets == TRIAL {
+            self.reconsider();
+        }
+        true
+    }
+
+    /// The first bucket after the current one that holds an event, or
+    /// [`u64::MAX`].
+    #[inline]
+    fn next_occupied(&self) -> u64 {
+        let from = self.cursor + 1;
+        let start = (from % SLOTS) as usize;
+        let (word, bit) = (start / 64, start % 64);
+        let first = self.occupied[word] >> bit;
+        if first != 0 {
+            return from + u64::from(first.trailing_zeros());
+        }
+        if self.in_wheel == 0 {
+            return u64::MAX;
+        }
+        let mut ahead = 64 - bit as u64;
+        // The first word again at the end, for the bits below `bit`.
+        for i in 1..=WORDS {
+            let bits = self.occupied[(word + i) % WORDS];
+            if bits != 0 {
+                return from + ahead + u64::from(bits.trailing_zeros());
+            }
+            ahead += 64;
+        }
+        u64::MAX
+    }
+
+    /// Adds an event to `near`, which is full: its later half goes elsewhere.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, key: Key) {
+        if self.wheel.is_empty() {
+            self.wheel = vec![Vec::new(); SLOTS as usize];
+            // A few of those that come next.
+            let width = (self.near[ROOM - 17].time - self.near[ROOM - 1].time) / 4;
+            self.lay_out((64 - width.leading_zeros()).min(WIDEST));
+        } else {
+            self.bound = self.near[ROOM / 2];
+            let later = self.near[1..=ROOM / 2].iter();
+            self.far.extend(later.map(|key| Reverse(*key)));
+            self.near.copy_within(ROOM / 2 + 1.., 1);
+            self.used = ROOM / 2;
+        }
+        self.add(key);
+    }
+
+    /// Puts all events into buckets of another width.
+    fn lay_out(&mut self, shift: u32) {
+        let all = self.take_all();
+        self.shift = shift;
+        let Some(first) = all.iter().min() else {
+            return;
+        };
+        self.cursor = first.time >> shift;
+        self.bound = self.end(self.cursor);
+        for key in all {
+            self.add(key);
+        }
+        self.trial = Trial::default();
+    }
+
+    fn take_all(&mut self) -> Vec<Key> {
+        let mut all = self.near[1..self.used].to_vec();
+        for bucket in &mut self.wheel {
+            all.append(bucket);
+        }
+        all.extend(self.far.drain().map(|far| far.0));
+        self.used = 1;
+        self.in_wheel = 0;
+        self.occupied = [0; WORDS];
+        all
+    }
+
+    /// Changes the width of a bucket where it does not fit the events.
+    #[cold]
+    #[inline(never)]
+    fn reconsider(&mut self) {
+        let Trial { events, far, .. } = std::mem::take(&mut self.trial);
+        let buckets = TRIAL as usize;
+        if self.len() < ROOM / 2 {
+            // Few enough for `near`.
+            let all = self.take_all();
+            self.wheel = Vec::new();
+            self.bound = Key::MAX;
+            all.into_iter().for_each(|key| self.add(key));
+        } else if events > 6 * buckets && self.shift > 0 {
+            self.lay_out(self.shift - 1);
+        } else if events < 2 * buckets && far > events / 4 && self.shift < WIDEST {
+            self.lay_out(self.shift + 1);
+        }
     }
 }
 
@@ -177,28 +382,86 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
+    /// Times of events that are near each other, far apart, or both.
+    fn distance() -> impl Strategy<Value = u64> {
+        prop_oneof![
+            0u64..5,
+            0u64..1_000,
+            10_000u64..20_000,
+            0u64..1_000_000_000,
+            Just(290_000_000),
+            Just(1_000_000_000_000),
+        ]
+    }
+
     proptest! {
         #[test]
         fn order_is_that_of_a_sorted_set(
-            steps in proptest::collection::vec((any::<bool>(), 0u64..50, 0u8..4, 0u32..5), 1..300),
+            bursts in proptest::collection::vec((0usize..80, 0usize..80, distance()), 1..60),
+            distances in proptest::collection::vec((distance(), 0u8..4, 0u32..50), 1..200),
         ) {
             let mut queue = EventQueue::default();
             let mut set = BTreeSet::new();
-            for (push, at, class, component) in steps {
-                if push {
-                    let e = event(at, (u64::from(class) << 32) | u64::from(component));
+            let mut now = 0;
+            let mut next = distances.iter().cycle();
+            for (pushes, pops, offset) in bursts {
+                for &(at, class, component) in next.by_ref().take(pushes) {
+                    let tag = (u64::from(class) << 32) | u64::from(component);
+                    let time = now + at + offset;
+                    let e = event(Key { time, tag });
                     if set.insert(e) {
                         queue.push(e);
                     }
-                } else {
-                    prop_assert_eq!(queue.pop(), set.pop_first());
                 }
                 prop_assert_eq!(queue.len(), set.len());
+                for _ in 0..pops {
+                    let first = queue.pop();
+                    prop_assert_eq!(first, set.pop_first());
+                    now = first.map_or(now, |e| e.at.as_nanos());
+                }
             }
             while let Some(e) = set.pop_first() {
                 prop_assert_eq!(queue.pop(), Some(e));
             }
             prop_assert_eq!(queue.pop(), None);
         }
+    }
+
+    /// Enough events for the width of a bucket to change: it follows links that
+    /// become faster and slower, and ends without a wheel.
+    #[test]
+    fn buckets_follow_the_events() {
+        let mut queue = EventQueue::default();
+        let mut set = BTreeSet::new();
+        for component in 0..2_000u32 {
+            let e = Event {
+                at: Time::from_nanos(u64::from(component) * 1_000_000),
+                class: Class::Timer,
+                component,
+            };
+            set.insert(e);
+            queue.push(e);
+        }
+        let gaps = [3_000_000u64, 100, 2_000_000_000, 1, 40_000_000];
+        for (round, gap) in gaps.into_iter().enumerate() {
+            for _ in 0..100_000 {
+                let first = queue.pop();
+                assert_eq!(first, set.pop_first());
+                let Some(first) = first else { return };
+                let spread = 1 + u64::from(first.component) * 7919 % 1_000;
+                let at = first.at.as_nanos() + gap * spread;
+                // Most of them end in the last round.
+                if round + 1 < gaps.len() || first.component < 8 {
+                    let e = Event {
+                        at: Time::from_nanos(at),
+                        ..first
+                    };
+                    set.insert(e);
+                    queue.push(e);
+                }
+            }
+        }
+        assert_eq!(queue.len(), 8);
+        assert!(queue.wheel.is_empty());
     }
 }
