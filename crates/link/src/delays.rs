@@ -14,6 +14,7 @@ const BINS: usize = 2048;
 /// better.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
+    /// As many bins as have been needed.
     steps: Vec<i64>,
     /// log2 of the bin width in nanoseconds.
     shift: u32,
@@ -29,7 +30,7 @@ impl DelayHistogram {
     pub fn new(longest: Duration) -> DelayHistogram {
         let per_bin = (longest.as_nanos() / (BINS as u64 - 2)).max(1);
         DelayHistogram {
-            steps: vec![0; BINS],
+            steps: Vec::new(),
             shift: 64 - per_bin.leading_zeros(),
             recorded_until: Time::ZERO,
             backlog: Duration::ZERO,
@@ -55,6 +56,10 @@ impl DelayHistogram {
             // Bins (end, start] are passed once; partial bins at the two ends
             // cancel out over a run to within one bin.
             let (low, high) = (self.bin(end), self.bin(self.backlog));
+            // Most links are never backlogged enough to need all bins.
+            if self.steps.len() <= high {
+                self.steps.resize(high + 1, 0);
+            }
             self.steps[low] += 1;
             self.steps[high] -= 1;
         }

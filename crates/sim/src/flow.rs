@@ -1,12 +1,12 @@
 //! One flow at work: its application between its two endpoints.
 
+use crate::recorder::Recorder;
 use crate::reports::Reports;
 use crate::split::Chain;
 use crate::web::{Arrived, Web};
-use bentpipe_outcome::{FlowSeries, SenderSample};
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Handshake, Split};
-use bentpipe_tcp::{Endpoint, Packet, Snapshot, Transmit};
+use bentpipe_tcp::{Endpoint, Packet, Transmit};
 use bentpipe_traffic::{Application, Source};
 use bentpipe_units::{Bytes, Duration, Time};
 
@@ -56,6 +56,8 @@ pub(crate) struct Running {
     pub(crate) completed_at: Option<Time>,
     /// Nothing more is to come: completed, or stopped.
     ended: bool,
+    /// [`Running::takes_leave`] has said so.
+    has_left: bool,
     pub(crate) first_delivery_at: Option<Time>,
     pub(crate) last_delivery_at: Option<Time>,
     delivered_before: u64,
@@ -70,70 +72,6 @@ pub(crate) struct Running {
     pub(crate) series: Option<Recorder>,
     /// Senders that hear of the queues at their nodes.
     pub(crate) reports: Vec<Reports>,
-}
-
-/// Collects a flow's time series, at most one sample per interval.
-#[derive(Debug, Default)]
-pub(crate) struct Recorder {
-    pub(crate) series: FlowSeries,
-    interval: Duration,
-    next_sender: Time,
-    next_delivered: Time,
-    next_held: Time,
-    last_phase: &'static str,
-}
-
-impl Recorder {
-    pub(crate) fn new(flow: &str, interval: Duration) -> Recorder {
-        Recorder {
-            series: FlowSeries {
-                flow: flow.to_owned(),
-                ..FlowSeries::default()
-            },
-            interval,
-            next_sender: Time::ZERO,
-            next_delivered: Time::ZERO,
-            next_held: Time::ZERO,
-            last_phase: "",
-        }
-    }
-
-    pub(crate) fn sender(&mut self, now: Time, s: &Snapshot, endpoint: &Endpoint, spurious: u64) {
-        let phase = s.phase.name();
-        if now < self.next_sender && phase == self.last_phase {
-            return;
-        }
-        self.next_sender = now + self.interval;
-        self.last_phase = phase;
-        let counters = endpoint.counters();
-        self.series.sender.push(SenderSample {
-            at: now,
-            cwnd: s.cwnd,
-            ssthresh: s.ssthresh,
-            flight: s.flight as f64,
-            rtt: s.rtt,
-            retransmissions: counters.retransmissions,
-            spurious_retransmissions: spurious,
-            phase,
-        });
-        self.series.sent.push((now, Bytes::new(counters.payload)));
-    }
-
-    pub(crate) fn delivered(&mut self, now: Time, bytes: u64, last: bool) {
-        if now < self.next_delivered && !last {
-            return;
-        }
-        self.next_delivered = now + self.interval;
-        self.series.delivered.push((now, Bytes::new(bytes)));
-    }
-
-    pub(crate) fn held(&mut self, now: Time, bytes: Bytes) {
-        let changed = self.series.held.last().is_none_or(|&(_, b)| b != bytes);
-        if changed && now >= self.next_held {
-            self.next_held = now + self.interval;
-            self.series.held.push((now, bytes));
-        }
-    }
 }
 
 impl Running {
@@ -153,6 +91,7 @@ impl Running {
             first_data_at: None,
             completed_at: None,
             ended: false,
+            has_left: false,
             first_delivery_at: None,
             last_delivery_at: None,
             delivered_before: 0,
@@ -169,6 +108,11 @@ impl Running {
     /// True if the run need not wait for the flow.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended || matches!(self.ends, Ends::Ideal)
+    }
+
+    /// True once, after the flow has ended.
+    pub(crate) fn takes_leave(&mut self) -> bool {
+        self.ended && !std::mem::replace(&mut self.has_left, true)
     }
 
     /// Bytes that the application was to send; `None` without end.
@@ -337,17 +281,33 @@ impl Running {
     }
 
     /// A packet arrives at side `side` (0: `from`, 1: `to`); of a split flow,
-    /// at that of its ends.
+    /// at that of its ends. False if the application does nothing about it and
+    /// only this side's deadline may have moved.
+    #[inline]
     pub(crate) fn on_packet<T: Transmit>(
         &mut self,
         now: Time,
         side: usize,
         packet: &Packet,
         net: &mut T,
-    ) {
+    ) -> bool {
         match &mut self.ends {
             Ends::Tcp(ends) => {
                 ends[side].on_packet(now, packet, net);
+                let delivered = ends[1].delivered();
+                let waits = match self.application {
+                    Application::Transfer { size } => self.ended || delivered != size,
+                    Application::RequestResponse { .. } | Application::Web(_) => false,
+                    Application::Persistent
+                    | Application::ConstantRate { .. }
+                    | Application::OnOff { .. } => true,
+                };
+                if waits && self.first_data_at.is_some() && self.series.is_none() {
+                    if side == 1 {
+                        self.note_delivered(now, delivered.get(), false);
+                    }
+                    return false;
+                }
                 self.after(now, side, net);
             }
             Ends::Split(chain) => {
@@ -357,10 +317,12 @@ impl Running {
             Ends::Datagrams { arrived_bytes, .. } => {
                 *arrived_bytes += u64::from(packet.payload);
                 let total = *arrived_bytes;
-                self.note_delivery(now, total, false);
+                self.note_delivered(now, total, false);
+                return false;
             }
             Ends::Ideal => {}
         }
+        true
     }
 
     /// A timer of side `side` is due.
@@ -415,6 +377,7 @@ impl Running {
         }
     }
 
+    #[inline]
     pub(crate) fn deadline(&self, side: usize) -> Time {
         match &self.ends {
             Ends::Tcp(ends) => ends[side].deadline(),
@@ -513,11 +476,12 @@ impl Running {
         if side == 1 {
             let delivered = client.delivered().get();
             let last = self.offered().is_some_and(|b| b.get() == delivered);
-            self.note_delivery(now, delivered, last);
+            self.note_delivered(now, delivered, last);
         }
     }
 
-    fn note_delivery(&mut self, now: Time, delivered: u64, last: bool) {
+    #[inline]
+    fn note_delivered(&mut self, now: Time, delivered: u64, last: bool) {
         if delivered == self.delivered_before {
             return;
         }

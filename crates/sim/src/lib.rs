@@ -8,6 +8,7 @@
 mod arena;
 mod collect;
 mod connections;
+mod execution;
 mod flow;
 pub mod ideal;
 mod knowledge;
@@ -16,6 +17,7 @@ mod network;
 mod observer;
 mod options;
 pub mod queue;
+mod recorder;
 mod reports;
 mod simulation;
 mod snapshot;

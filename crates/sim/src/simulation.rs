@@ -1,20 +1,17 @@
-//! The loop that wires the floors below: pops events, moves packets, wakes
-//! endpoints and applications.
+//! Sets a run up: the endpoints of every flow, by its transport.
 
-use crate::collect;
 use crate::connections::Connections;
-use crate::flow::{Ends, Recorder, Running};
-use crate::knowledge::Knowledge;
-use crate::network::Network;
+use crate::execution::Execution;
+use crate::flow::{Ends, Running};
 use crate::observer::{Observer, Unobserved};
-use crate::queue::{Class, Event};
+use crate::recorder::Recorder;
 use crate::reports::Reports;
 use crate::split::Chain;
 use crate::{Options, RunError};
 use bentpipe_cc::Controller;
-use bentpipe_outcome::{Checkpoint, Outcome};
+use bentpipe_outcome::Outcome;
 use bentpipe_random::Stream;
-use bentpipe_scenario::{Flow, Limits, Pep, Scenario};
+use bentpipe_scenario::{Flow, Pep, Scenario};
 use bentpipe_tcp::{CongestionControlChoice, Endpoint, Transport};
 use bentpipe_traffic::{Application, PageConnection};
 use bentpipe_units::Time;
@@ -33,16 +30,11 @@ pub struct Simulation<'a> {
     scenario: &'a Scenario,
     options: &'a Options,
     flows: Vec<Running>,
-    /// What some senders are told about their paths.
-    knowledge: Option<Box<Knowledge>>,
-    /// When counts are to be noted, the next last.
-    to_note: Vec<Time>,
-    checkpoints: Vec<Checkpoint>,
     progress: Option<Progress<'a>>,
 }
 
 /// Called with the simulated time every some thousand events.
-struct Progress<'a>(Box<dyn FnMut(Time) + 'a>);
+pub(crate) struct Progress<'a>(pub(crate) Box<dyn FnMut(Time) + 'a>);
 
 impl std::fmt::Debug for Progress<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -108,16 +100,10 @@ impl<'a> Simulation<'a> {
             running.series = options.series.map(|i| Recorder::new(&flow.name, i));
             flows.push(running);
         }
-        let mut to_note = options.checkpoints.clone();
-        to_note.sort_unstable_by(|a, b| b.cmp(a));
-        to_note.dedup();
         Ok(Simulation {
             scenario,
             options,
             flows,
-            knowledge: None,
-            to_note,
-            checkpoints: Vec::new(),
             progress: None,
         })
     }
@@ -131,209 +117,11 @@ impl<'a> Simulation<'a> {
     ///
     /// # Errors
     /// When a bound of the scenario is hit.
-    pub fn run<O: Observer>(mut self, observer: &mut O) -> Result<Outcome, RunError> {
-        let mut net = Network::new(
-            self.scenario,
-            self.options.seed,
-            self.options.queueing_delays,
-            observer,
-        );
-        let mut wakes = Wakes {
-            timers: vec![[Time::MAX; 2]; net.connections.endpoints()],
-            calls: self.flows.iter().map(|f| f.starts_at).collect(),
-        };
-        for (f, flow) in self.flows.iter().enumerate() {
-            if !matches!(flow.ends, Ends::Ideal) {
-                let component = f as u32;
-                net.around.events.push(Event {
-                    at: flow.starts_at,
-                    class: Class::Application,
-                    component,
-                });
-            }
-        }
-        self.knowledge = Knowledge::new(self.scenario, &mut self.flows);
-        let events = self.execute(&mut net, &mut wakes)?;
-        Ok(collect::outcome(
-            self.scenario,
-            self.options,
-            self.flows,
-            net,
-            events,
-            self.checkpoints,
-        ))
+    pub fn run<O: Observer>(self, observer: &'a mut O) -> Result<Outcome, RunError> {
+        let mut execution = Execution::new(self.scenario, self.options, self.flows, observer);
+        execution.progress = self.progress;
+        execution.run()
     }
-
-    fn execute<O: Observer>(
-        &mut self,
-        net: &mut Network<'_, O>,
-        wakes: &mut Wakes,
-    ) -> Result<u64, RunError> {
-        let end = Time::ZERO + self.scenario.duration;
-        let limits = self.scenario.limits;
-        let mut events = 0u64;
-        let mut going = self.flows.iter().filter(|f| !f.has_ended()).count();
-        let mut next_checkpoint = self.to_note.last().copied().unwrap_or(Time::MAX);
-        while let Some(event) = net.around.events.pop() {
-            if event.at > end {
-                break;
-            }
-            if event.at > next_checkpoint {
-                next_checkpoint = self.note(event.at, net);
-            }
-            net.now = event.at;
-            events += 1;
-            if events.is_multiple_of(1 << 12) {
-                check(&limits, events, net)?;
-                if let Some(progress) = &mut self.progress {
-                    (progress.0)(event.at);
-                }
-            }
-            let (index, sides) = match event.class {
-                Class::Middlebox => {
-                    net.wake_box(event.component);
-                    continue;
-                }
-                Class::Arrival => match net.arrive(event.component) {
-                    None => continue,
-                    Some(handle) => {
-                        let mut packet = net.take(handle);
-                        if let Some(corruption) = &mut net.around.corruption {
-                            corruption.tell(event.at, &mut packet);
-                        }
-                        if O::ACTIVE {
-                            net.observer.received(event.at, packet.destination, &packet);
-                        }
-                        let (index, side) = net.connections.owner(packet.destination);
-                        let flow = &mut self.flows[index];
-                        let went = !flow.has_ended();
-                        flow.hear_queue(event.at, net);
-                        flow.on_packet(event.at, side, &packet, net);
-                        going -= usize::from(went && flow.has_ended());
-                        (index, side..side + 1)
-                    }
-                },
-                Class::Route => {
-                    net.change_routes();
-                    continue;
-                }
-                Class::Timer => {
-                    let endpoint = event.component as usize;
-                    let [next, later] = wakes.timers[endpoint];
-                    if next != event.at {
-                        continue; // An earlier deadline has taken its place.
-                    }
-                    wakes.timers[endpoint] = [later, Time::MAX];
-                    let (index, side) = net.connections.owner(event.component);
-                    let flow = &mut self.flows[index];
-                    if flow.deadline(side) <= event.at {
-                        flow.hear_queue(event.at, net);
-                        flow.on_deadline(event.at, side, net);
-                    }
-                    (index, side..side + 1)
-                }
-                Class::Application => {
-                    if wakes.calls[event.component as usize] != event.at {
-                        continue;
-                    }
-                    wakes.calls[event.component as usize] = Time::MAX;
-                    let flow = &mut self.flows[event.component as usize];
-                    let went = !flow.has_ended();
-                    flow.hear_queue(event.at, net);
-                    flow.on_call(event.at, 2 * event.component + 1, net);
-                    going -= usize::from(went && flow.has_ended());
-                    (event.component as usize, 0..2)
-                }
-            };
-            if going == 0 {
-                return check(&limits, events, net).map(|()| events);
-            }
-            if let Some(knowledge) = &mut self.knowledge {
-                knowledge.after(event.at, index, &mut self.flows);
-            }
-            self.rearm(index, sides, event.at, net, wakes);
-        }
-        // Somebody would have gone on: the run lasts as long as it may.
-        self.note(end, net);
-        net.now = end;
-        check(&limits, events, net).map(|()| events)
-    }
-
-    /// Notes all counts at the checkpoints before `until`; returns the next mark.
-    #[cold]
-    fn note<O: Observer>(&mut self, until: Time, net: &mut Network<'_, O>) -> Time {
-        while let Some(at) = self.to_note.pop_if(|at| *at < until) {
-            net.now = at;
-            let mark = collect::mark(self.scenario, &self.flows, net);
-            self.checkpoints.push(mark);
-        }
-        self.to_note.last().copied().unwrap_or(Time::MAX)
-    }
-
-    /// Puts the next deadlines of the flow's `sides` into the event queue. A timer that moved
-    /// later stays where it is queued: it is looked at again when it fires.
-    fn rearm<O: Observer>(
-        &self,
-        index: usize,
-        sides: core::ops::Range<usize>,
-        now: Time,
-        net: &mut Network<'_, O>,
-        wakes: &mut Wakes,
-    ) {
-        let flow = &self.flows[index];
-        // What happens at one end of a relay moves the other, too.
-        let sides = match flow.sides() {
-            2 => sides,
-            all => 0..all,
-        };
-        for side in sides {
-            let endpoint = net.connections.endpoint(index, side);
-            let at = flow.deadline(side);
-            let [next, _] = wakes.timers[endpoint];
-            if at < next {
-                wakes.timers[endpoint] = [at, next];
-                net.around.events.push(Event {
-                    at: at.max(now),
-                    class: Class::Timer,
-                    component: endpoint as u32,
-                });
-            }
-        }
-        let at = flow.next_call();
-        if at < wakes.calls[index] {
-            wakes.calls[index] = at;
-            net.around.events.push(Event {
-                at,
-                class: Class::Application,
-                component: index as u32,
-            });
-        }
-    }
-}
-
-/// The pending timers of every endpoint, the next and one later, and the next
-/// call of every flow's application. A paced sender arms short timers before
-/// its retransmission timer again and again: remembering the displaced one
-/// spares queueing it anew each time.
-#[derive(Debug)]
-struct Wakes {
-    timers: Vec<[Time; 2]>,
-    calls: Vec<Time>,
-}
-
-fn check<O: Observer>(limits: &Limits, events: u64, net: &Network<'_, O>) -> Result<(), RunError> {
-    if events > limits.events {
-        return Err(RunError::TooManyEvents {
-            limit: limits.events,
-        });
-    }
-    if net.is_over_limit() {
-        return Err(RunError::TooManyPackets {
-            limit: limits.packets,
-            at: net.now,
-        });
-    }
-    Ok(())
 }
 
 /// True if the flow's ends begin one connection after the other.

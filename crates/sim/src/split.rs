@@ -1,8 +1,8 @@
 //! A flow through split-connection PEPs: its endpoints and relays in a row.
 
 use crate::connections::Connections;
-use crate::flow::Recorder;
 use crate::options::RunError;
+use crate::recorder::Recorder;
 use bentpipe_cc::Controller;
 use bentpipe_middlebox::split::Relay;
 use bentpipe_outcome::LegOutcome;

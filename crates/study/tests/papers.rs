@@ -136,10 +136,5 @@ fn references_must_fit_their_tables() {
         "{error}"
     );
     std::fs::remove_file(folder.path().join("t.csv")).unwrap();
-    assert!(
-        load()
-            .unwrap_err()
-            .to_string()
-            .contains("t.csv`: ")
-    );
+    assert!(load().unwrap_err().to_string().contains("t.csv`: "));
 }

@@ -1,0 +1,269 @@
+//! A run under way: takes events in their order, moves packets, runs endpoints
+//! and applications.
+
+use crate::arena::Handle;
+use crate::collect;
+use crate::flow::{Ends, Running};
+use crate::knowledge::Knowledge;
+use crate::network::Network;
+use crate::observer::Observer;
+use crate::queue::{Class, Event};
+use crate::simulation::Progress;
+use crate::{Options, RunError};
+use bentpipe_outcome::{Checkpoint, Outcome};
+use bentpipe_scenario::Scenario;
+use bentpipe_units::Time;
+
+/// Events between two looks at the limits of the run.
+const BETWEEN_CHECKS: u64 = 1 << 12;
+
+/// A run under way.
+#[derive(Debug)]
+pub(crate) struct Execution<'a, O> {
+    scenario: &'a Scenario,
+    options: &'a Options,
+    flows: Vec<Running>,
+    net: Network<'a, O>,
+    knowledge: Option<Box<Knowledge>>,
+    /// For each endpoint the times of its next event in the queue and of one
+    /// later. A paced sender arms short timers before its retransmission timer
+    /// again and again: remembering the displaced one spares queueing it anew
+    /// each time.
+    timers: Vec<[Time; 2]>,
+    /// For each flow the time of its application's next event in the queue.
+    calls: Vec<Time>,
+    /// Flows that the run waits for.
+    going: usize,
+    events: u64,
+    /// Times of the checkpoints that are to come, the next last.
+    to_note: Vec<Time>,
+    checkpoints: Vec<Checkpoint>,
+    pub(crate) progress: Option<Progress<'a>>,
+}
+
+impl<'a, O: Observer> Execution<'a, O> {
+    pub(crate) fn new(
+        scenario: &'a Scenario,
+        options: &'a Options,
+        mut flows: Vec<Running>,
+        observer: &'a mut O,
+    ) -> Execution<'a, O> {
+        let mut net = Network::new(scenario, options.seed, options.queueing_delays, observer);
+        for (component, flow) in (0..).zip(&flows) {
+            if !matches!(flow.ends, Ends::Ideal) {
+                net.around.events.push(Event {
+                    at: flow.starts_at,
+                    class: Class::Application,
+                    component,
+                });
+            }
+        }
+        let mut to_note = options.checkpoints.clone();
+        to_note.sort_unstable_by(|a, b| b.cmp(a));
+        to_note.dedup();
+        Execution {
+            scenario,
+            options,
+            timers: vec![[Time::MAX; 2]; net.connections.endpoints()],
+            calls: flows.iter().map(|f| f.starts_at).collect(),
+            going: flows.iter().filter(|f| !f.has_ended()).count(),
+            knowledge: Knowledge::new(scenario, &mut flows),
+            events: 0,
+            to_note,
+            checkpoints: Vec::new(),
+            progress: None,
+            flows,
+            net,
+        }
+    }
+
+    /// Runs to the end and returns what the run yielded.
+    pub(crate) fn run(mut self) -> Result<Outcome, RunError> {
+        self.execute()?;
+        Ok(collect::outcome(
+            self.scenario,
+            self.options,
+            self.flows,
+            self.net,
+            self.events,
+            self.checkpoints,
+        ))
+    }
+
+    /// Does what happens, until every flow has ended or the run's time is over.
+    fn execute(&mut self) -> Result<(), RunError> {
+        let end = Time::ZERO + self.scenario.duration;
+        let mut pause = end.min(self.next_checkpoint());
+        while let Some(event) = self.net.around.events.pop() {
+            if event.at > pause {
+                if event.at > end {
+                    break;
+                }
+                self.note(event.at);
+                pause = end.min(self.next_checkpoint());
+            }
+            self.net.now = event.at;
+            self.events += 1;
+            if self.events.is_multiple_of(BETWEEN_CHECKS) {
+                self.check()?;
+                if let Some(progress) = &mut self.progress {
+                    (progress.0)(event.at);
+                }
+            }
+            let is_over = match event.class {
+                Class::Arrival => match self.net.arrive(event.component) {
+                    Some(handle) => self.receive(event.at, handle),
+                    None => false,
+                },
+                Class::Timer => self.on_timer(event.at, event.component),
+                Class::Application => self.on_call(event.at, event.component),
+                Class::Route => {
+                    self.net.change_routes();
+                    false
+                }
+                Class::Middlebox => {
+                    self.net.wake_box(event.component);
+                    false
+                }
+            };
+            if is_over {
+                return self.check();
+            }
+        }
+        // A flow would have gone on: the run lasts as long as it may.
+        self.note(end);
+        self.net.now = end;
+        self.check()
+    }
+
+    /// An endpoint takes a packet that has arrived; true if that ends the run.
+    #[inline(always)]
+    fn receive(&mut self, now: Time, handle: Handle) -> bool {
+        let mut packet = self.net.take(handle);
+        if let Some(corruption) = &mut self.net.around.corruption {
+            corruption.tell(now, &mut packet);
+        }
+        if O::ACTIVE {
+            self.net.observer.received(now, packet.destination, &packet);
+        }
+        let (index, side) = self.net.connections.owner(packet.destination);
+        let flow = &mut self.flows[index];
+        flow.hear_queue(now, &mut self.net);
+        if flow.on_packet(now, side, &packet, &mut self.net) || self.knowledge.is_some() {
+            return self.settle(now, index, side..side + 1);
+        }
+        let deadline = flow.deadline(side);
+        self.arm(now, packet.destination as usize, deadline);
+        false
+    }
+
+    /// A timer of an endpoint may be due; true if that ends the run.
+    fn on_timer(&mut self, now: Time, component: u32) -> bool {
+        let endpoint = component as usize;
+        let [next, later] = self.timers[endpoint];
+        if next != now {
+            return false; // An earlier deadline has taken its place.
+        }
+        self.timers[endpoint] = [later, Time::MAX];
+        let (index, side) = self.net.connections.owner(component);
+        let flow = &mut self.flows[index];
+        if flow.deadline(side) <= now {
+            flow.hear_queue(now, &mut self.net);
+            flow.on_deadline(now, side, &mut self.net);
+        }
+        self.settle(now, index, side..side + 1)
+    }
+
+    /// An application may start, stop or send; true if that ends the run.
+    fn on_call(&mut self, now: Time, component: u32) -> bool {
+        let index = component as usize;
+        if self.calls[index] != now {
+            return false;
+        }
+        self.calls[index] = Time::MAX;
+        let flow = &mut self.flows[index];
+        flow.hear_queue(now, &mut self.net);
+        flow.on_call(now, 2 * component + 1, &mut self.net);
+        self.settle(now, index, 0..2)
+    }
+
+    /// Follows up on what has happened at these ends of a flow: its end, what
+    /// senders are told of their paths, timers and the application's next call.
+    /// True if the run need not wait for any flow.
+    #[inline(never)]
+    fn settle(&mut self, now: Time, index: usize, sides: core::ops::Range<usize>) -> bool {
+        self.going -= usize::from(self.flows[index].takes_leave());
+        if self.going == 0 {
+            return true;
+        }
+        if let Some(knowledge) = &mut self.knowledge {
+            knowledge.after(now, index, &mut self.flows);
+        }
+        // What happens at one end of a relay moves the other, too.
+        let sides = match self.flows[index].sides() {
+            2 => sides,
+            all => 0..all,
+        };
+        for side in sides {
+            let endpoint = self.net.connections.endpoint(index, side);
+            self.arm(now, endpoint, self.flows[index].deadline(side));
+        }
+        let at = self.flows[index].next_call();
+        if at < self.calls[index] {
+            self.calls[index] = at;
+            self.net.around.events.push(Event {
+                at,
+                class: Class::Application,
+                component: index as u32,
+            });
+        }
+        false
+    }
+
+    /// Puts the deadline of an endpoint into the event queue, unless an event is
+    /// there before it: when that comes up, the deadline is read anew. So a
+    /// timer that moves later costs nothing.
+    #[inline]
+    fn arm(&mut self, now: Time, endpoint: usize, deadline: Time) {
+        let [next, _] = self.timers[endpoint];
+        if deadline < next {
+            self.timers[endpoint] = [deadline, next];
+            self.net.around.events.push(Event {
+                at: deadline.max(now),
+                class: Class::Timer,
+                component: endpoint as u32,
+            });
+        }
+    }
+
+    fn next_checkpoint(&self) -> Time {
+        self.to_note.last().copied().unwrap_or(Time::MAX)
+    }
+
+    /// Notes all counts at the checkpoints before `until`.
+    #[cold]
+    fn note(&mut self, until: Time) {
+        while let Some(at) = self.to_note.pop_if(|at| *at < until) {
+            self.net.now = at;
+            let checkpoint = collect::mark(self.scenario, &self.flows, &mut self.net);
+            self.checkpoints.push(checkpoint);
+        }
+    }
+
+    /// Checks the run's limits.
+    fn check(&self) -> Result<(), RunError> {
+        let limits = self.scenario.limits;
+        if self.events > limits.events {
+            return Err(RunError::TooManyEvents {
+                limit: limits.events,
+            });
+        }
+        if self.net.is_over_limit() {
+            return Err(RunError::TooManyPackets {
+                limit: limits.packets,
+                at: self.net.now,
+            });
+        }
+        Ok(())
+    }
+}
