@@ -51,6 +51,7 @@ pub fn parse(text: &str) -> Result<Scenario, Error> {
 #[derive(Clone, Debug)]
 pub struct ScenarioFile {
     document: Document,
+    path: PathBuf,
     /// Where files that the scenario names are.
     folder: PathBuf,
 }
@@ -74,6 +75,7 @@ impl ScenarioFile {
         let path = path.as_ref();
         Ok(ScenarioFile {
             document: Document::parse_bytes(&path.display().to_string(), content)?,
+            path: path.to_path_buf(),
             folder: path.parent().unwrap_or(Path::new("")).to_path_buf(),
         })
     }
@@ -86,6 +88,15 @@ impl ScenarioFile {
         self.document
             .set_by(SetBy::Option, path, &Override::parse(value))?;
         Ok(self)
+    }
+
+    /// The file and those that it names, as far as they are known before it is
+    /// checked.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let named = self.document.wanted_files();
+        let named = named.into_iter().map(|name| self.folder.join(name));
+        std::iter::once(self.path.clone()).chain(named).collect()
     }
 
     /// Checks everything and computes the routes.

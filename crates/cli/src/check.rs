@@ -22,7 +22,7 @@ pub(crate) fn main(args: &args::Check, out: &mut Output) -> Result<Status, Failu
         crate::study::check(&args.file, content, args.json, out)?;
         return Ok(Status::Done);
     }
-    let scenario = load::parse(&args.file, &content, &args.set)?.scenario()?;
+    let scenario = load::checked(&load::parse(&args.file, &content, &args.set)?)?;
     if args.json {
         out.json(&document(&scenario))?;
     } else {

@@ -20,6 +20,7 @@ mod load;
 mod map;
 mod new;
 mod output;
+mod outputs;
 mod progress;
 mod reproduce;
 mod run;

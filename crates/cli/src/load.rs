@@ -1,49 +1,29 @@
 //! Reads scenario and study files, with errors that point at the line.
 
-use crate::exit::{Failure, talk};
+use crate::exit::Failure;
+use crate::progress::patiently;
 use bentpipe::{ScenarioFile, input};
 use bentpipe_scenario::Scenario;
 use bentpipe_scenario::space::Space;
 use std::path::Path;
-use std::sync::mpsc;
-use std::time::Duration;
 
 /// What stands for standard input.
 const STDIN: &str = "-";
 
-/// A note is printed if a pipe gives nothing for so long.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// What takes long in a scenario.
+const SET_UP: &str = "computing routes and the paths of satellites";
 
-/// The content of the file at `path`, or of standard input for `-`.
-///
-/// A pipe may have no writer yet: what is waited for is said, so that nobody
-/// wonders.
+/// The content of the file at `path`, or of standard input for `-`. A pipe that
+/// gives nothing is mentioned.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    let stdin = path.as_os_str() == STDIN;
-    if !stdin && std::fs::metadata(path).is_ok_and(|meta| meta.is_file() || meta.is_dir()) {
-        return Ok(input::bytes(path).map_err(bentpipe::Error::from)?);
+    if path.as_os_str() == STDIN {
+        let read = || input::from(std::io::stdin().lock());
+        return patiently("waiting for the end of standard input", read)
+            .map_err(|e| Failure::new(format!("cannot read standard input: {e}")));
     }
-    let (sender, receiver) = mpsc::channel();
-    let name = path.to_path_buf();
-    std::thread::spawn(move || {
-        let content = if stdin {
-            input::from(std::io::stdin().lock())
-                .map_err(|e| Failure::new(format!("cannot read standard input: {e}")))
-        } else {
-            input::bytes(&name).map_err(|e| bentpipe::Error::from(e).into())
-        };
-        // The receiver waits until this is sent.
-        let _ = sender.send(content);
-    });
-    let content = receiver.recv_timeout(PATIENCE).or_else(|_| {
-        let what = match stdin {
-            true => "standard input".to_owned(),
-            false => format!("`{}`", path.display()),
-        };
-        talk(format_args!("waiting for {what} to end"));
-        receiver.recv()
-    });
-    content.map_err(|_| Failure::new("the reader stopped"))?
+    let what = format!("waiting for the end of `{}`", path.display());
+    let content = patiently(&what, || input::bytes(path));
+    Ok(content.map_err(bentpipe::Error::from)?)
 }
 
 /// What messages call the file at `path`.
@@ -56,15 +36,21 @@ pub(crate) fn name(path: &Path) -> &Path {
 
 /// The scenario in `path`, with the values of `set` (`PATH=VALUE`) in place.
 pub(crate) fn scenario(path: &Path, set: &[String]) -> Result<Scenario, Failure> {
-    Ok(document(path, set)?.scenario()?)
+    checked(&file(path, set)?)
 }
 
-/// As [`scenario`], with the constellations behind it.
-pub(crate) fn survey(path: &Path, set: &[String]) -> Result<(Scenario, Space), Failure> {
-    Ok(document(path, set)?.survey()?)
+/// The scenario of a file.
+pub(crate) fn checked(file: &ScenarioFile) -> Result<Scenario, Failure> {
+    Ok(patiently(SET_UP, || file.scenario())?)
 }
 
-fn document(path: &Path, set: &[String]) -> Result<ScenarioFile, Failure> {
+/// As [`checked`], with the constellations behind it.
+pub(crate) fn survey(file: &ScenarioFile) -> Result<(Scenario, Space), Failure> {
+    Ok(patiently(SET_UP, || file.survey())?)
+}
+
+/// The file at `path` with the values of `set` in place, not yet checked.
+pub(crate) fn file(path: &Path, set: &[String]) -> Result<ScenarioFile, Failure> {
     let content = bytes(path)?;
     if bentpipe::study::is_study(&content) {
         return Err(Failure::new(format!(

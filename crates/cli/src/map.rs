@@ -5,14 +5,15 @@ mod earth;
 mod network;
 mod page;
 mod plot;
+mod room;
 mod sky;
-mod svg;
 
 use crate::args::{self, MapFormat};
 use crate::exit::{Failure, Status, did_you_mean, talk};
-use crate::load;
 use crate::output::{self, Output};
+use crate::{load, outputs};
 use bentpipe_outcome::write_whole;
+use bentpipe_report::svg::{INK, INK_SOFT, Svg, TextStyle, colour, num};
 use bentpipe_scenario::Scenario;
 use bentpipe_scenario::space::Space;
 use bentpipe_units::{Duration, Time};
@@ -20,7 +21,6 @@ use course::{Course, Stop};
 use earth::View;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use svg::{INK, SOFT, Style, Svg, colour, num};
 
 /// Ways that can be told apart by their colour; more are not drawn.
 const MOST_COURSES: usize = 8;
@@ -33,7 +33,10 @@ pub(crate) fn main(args: &args::Map, out: &mut Output) -> Result<Status, Failure
     if let Some(plot) = &args.plot {
         output::picture_kind(plot)?;
     }
-    let (scenario, space) = load::survey(&args.scenario, &args.set)?;
+    let source = load::file(&args.scenario, &args.set)?;
+    let named = [&args.out, &args.plot].into_iter().flatten();
+    outputs::check(&source.inputs(), named.map(PathBuf::as_path))?;
+    let (scenario, space) = load::survey(&source)?;
     let at = Time::ZERO + args.at.unwrap_or(Duration::ZERO);
     if at > Time::ZERO + scenario.duration {
         return Err(Failure::new(format!(
@@ -77,6 +80,7 @@ pub(crate) fn main(args: &args::Map, out: &mut Output) -> Result<Status, Failure
     };
     let default = || PathBuf::from(format!("{}-map.{ending}", scenario.name));
     let file = args.out.clone().unwrap_or_else(default);
+    outputs::check(&source.inputs(), [file.as_path()])?;
     let content = match format {
         MapFormat::Html => {
             page::check(&scenario, &space)?;
@@ -156,10 +160,7 @@ struct Picture {
 
 impl Picture {
     fn document(&self, name: &str) -> String {
-        let svg = Svg {
-            out: self.body.clone(),
-        };
-        svg.document(self.width, self.height, name)
+        Svg::document(self.width, self.height, name, &self.body)
     }
 }
 
@@ -173,7 +174,7 @@ fn views(space: &Space, courses: &[Course]) -> Vec<(&'static str, View)> {
 }
 
 /// Where terminals and their names stand on a map.
-fn terminal_boxes(scenario: &Scenario, space: &Space, view: View) -> Vec<svg::Box4> {
+fn terminal_boxes(scenario: &Scenario, space: &Space, view: View) -> Vec<room::Box4> {
     let room = sky::terminals(&mut Svg::default(), view, scenario, space);
     let boxes = room.boxes().iter();
     boxes
@@ -196,9 +197,9 @@ fn map_picture(
     svg.raw("<g class=\"still\">");
     sky::moving(&mut svg, view, space, courses, at, room);
     svg.raw("</g>");
-    svg.raw(above.out.trim_end());
+    svg.raw(above.into_elements().trim_end());
     Picture {
-        body: svg.out,
+        body: svg.into_elements(),
         width: view.width,
         height: view.height,
     }
@@ -242,13 +243,13 @@ fn still(scenario: &Scenario, space: &Space, courses: &[Course], at: Time) -> St
     } else {
         (WIDTH + 2.0 * side).max(network.width + 2.0 * side)
     };
-    svg.text((side, y), &scenario.name, Style::new(18.0, INK).bold());
+    svg.text(side, y, &scenario.name, TextStyle::new(18.0, INK).bold());
     if !scenario.description.is_empty() {
         y += 20.0;
-        let style = Style::new(12.0, SOFT);
+        let style = TextStyle::new(12.0, INK_SOFT);
         let mut text = scenario.description.clone();
         while style.width(&text) > width - 2.0 * side && text.pop().is_some() {}
-        svg.text((side, y), &text, style);
+        svg.text(side, y, &text, style);
     }
     y += 16.0;
     if let Some((_, view)) = views(space, courses).into_iter().next()
@@ -274,7 +275,7 @@ fn still(scenario: &Scenario, space: &Space, courses: &[Course], at: Time) -> St
         ));
         y += map.height + 20.0;
         let time = format!("at {}", Duration::from_nanos(at.as_nanos()));
-        svg.text((left, y), &time, Style::new(12.0, INK).bold());
+        svg.text(left, y, &time, TextStyle::new(12.0, INK).bold());
         y += 8.0;
     }
     for (i, course) in courses.iter().enumerate() {
@@ -285,10 +286,10 @@ fn still(scenario: &Scenario, space: &Space, courses: &[Course], at: Time) -> St
             num(y - 6.0),
             colour(i)
         ));
-        let style = Style::new(12.0, INK);
+        let style = TextStyle::new(12.0, INK);
         let mut text = state(scenario, space, course, at);
         while style.width(&text) > width - 2.0 * side - 22.0 && text.pop().is_some() {}
-        svg.text((side + 22.0, y), &text, style);
+        svg.text(side + 22.0, y, &text, style);
     }
     y += 14.0;
     svg.raw(format!(
@@ -298,5 +299,6 @@ fn still(scenario: &Scenario, space: &Space, courses: &[Course], at: Time) -> St
     ));
     svg.raw(network.body.trim_end());
     svg.raw("</g>");
-    svg.document(width, y + network.height + 10.0, &scenario.name)
+    let height = y + network.height + 10.0;
+    Svg::document(width, height, &scenario.name, &svg.into_elements())
 }

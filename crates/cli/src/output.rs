@@ -64,9 +64,11 @@ impl Output {
     }
 
     /// Writes a paragraph, broken at 98 columns, each line after `indent`
-    /// blanks.
+    /// blanks. It may be a text of a file: control characters, which could move
+    /// the cursor of a terminal, are replaced.
     pub(crate) fn paragraph(&mut self, indent: usize, text: &str) -> Result<(), Failure> {
-        for line in wrap(text, 98_usize.saturating_sub(indent)) {
+        let text = text.replace(|c: char| c.is_control() && !c.is_whitespace(), "\u{fffd}");
+        for line in wrap(&text, 98_usize.saturating_sub(indent)) {
             self.line(format_args!("{:indent$}{line}", ""))?;
         }
         Ok(())

@@ -9,8 +9,11 @@
 use crate::exit::talk;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
-use std::sync::Mutex;
+use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
+
+/// What takes longer than this is mentioned.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A line is printed this often where there is no terminal.
 const EVERY: Duration = Duration::from_secs(5);
@@ -19,6 +22,8 @@ const EVERY: Duration = Duration::from_secs(5);
 pub(crate) struct Progress {
     bar: ProgressBar,
     what: String,
+    /// What the numbers count, after the second of them.
+    unit: &'static str,
     /// When the next line is due; `None` in a terminal.
     next_line: Option<Mutex<Instant>>,
 }
@@ -27,6 +32,16 @@ impl Progress {
     /// Progress through pieces of `what`. Nothing appears in the first half
     /// second (terminal) or the first few (no terminal).
     pub(crate) fn new(what: &str) -> Progress {
+        Progress::in_units(what, "", "  {eta} left")
+    }
+
+    /// Progress through a run, in simulated seconds. It ends early if its flows
+    /// do.
+    pub(crate) fn of_run(what: &str) -> Progress {
+        Progress::in_units(what, " s simulated", ", at most {eta} left")
+    }
+
+    fn in_units(what: &str, unit: &'static str, left: &str) -> Progress {
         let terminal = std::io::stderr().is_terminal();
         let target = if terminal {
             ProgressDrawTarget::stderr_with_hz(10)
@@ -34,8 +49,8 @@ impl Progress {
             ProgressDrawTarget::hidden()
         };
         let bar = ProgressBar::with_draw_target(Some(0), target);
-        if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len}  {eta} left")
-        {
+        let template = format!("{{msg}} [{{bar:30}}] {{pos}}/{{len}}{unit}{left}");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_message(what.to_owned());
@@ -43,6 +58,7 @@ impl Progress {
         Progress {
             bar,
             what: what.to_owned(),
+            unit,
             next_line,
         }
     }
@@ -61,7 +77,10 @@ impl Progress {
         if now >= *next {
             *next = now + EVERY;
             let (done, total) = (self.bar.position(), self.bar.length().unwrap_or(0));
-            talk(format_args!("{}: {done} of {total}", self.what));
+            talk(format_args!(
+                "{}: {done} of {total}{}",
+                self.what, self.unit
+            ));
         }
     }
 }
@@ -70,4 +89,30 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Does `work`, and says `what` it is if it takes longer than a second.
+pub(crate) fn patiently<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let (done, waits) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if waits.recv_timeout(PATIENCE) != Err(mpsc::RecvTimeoutError::Timeout) {
+                return;
+            }
+            if !std::io::stderr().is_terminal() {
+                return talk(what);
+            }
+            let spinner = ProgressBar::new_spinner().with_message(what.to_owned());
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}  {elapsed}") {
+                spinner.set_style(style);
+            }
+            spinner.enable_steady_tick(Duration::from_millis(100));
+            // Until the other end is gone.
+            let _ = waits.recv();
+            spinner.finish_and_clear();
+        });
+        let result = work();
+        drop(done);
+        result
+    })
 }

@@ -4,6 +4,7 @@ use crate::args;
 use crate::exit::{Failure, Status, did_you_mean, talk};
 use crate::items;
 use crate::output::Output;
+use crate::outputs;
 use crate::study::{How, execute};
 use bentpipe::study::reproduce_on;
 use bentpipe_study::{ItemKind, Paper, ReportRow, Selection, papers};
@@ -25,6 +26,9 @@ pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, F
         let selection = selection(paper, args.item.as_deref())?;
         let results = args.out.as_ref().map(|out| out.join(&paper.slug));
         how.results.clone_from(&results);
+        if let Some(results) = &results {
+            outputs::check_results(&paper.studies, results)?;
+        }
         how.adapt(&mut paper.studies, &args.place.only)?;
         let made = execute(&how, &|runner, options| {
             reproduce_on(paper, &selection, runner, options)

@@ -9,14 +9,16 @@ use crate::capture::Tap;
 use crate::curves::{self, Curve};
 use crate::exit::{Failure, Status, talk};
 use crate::live::{self, Facts, Machine};
-use crate::load;
 use crate::output::{Output, picture_kind};
+use crate::progress::Progress;
 use crate::shares::{self, WithShares};
+use crate::{load, outputs};
+use bentpipe::Run;
 use bentpipe_outcome::{Outcome, Provenance, TableKind, TableWriter, write_whole};
 use bentpipe_scenario::Scenario;
-use bentpipe_sim::{Observer, Options, Simulation, Unobserved, ideal};
+use bentpipe_sim::{Observer, Options, Unobserved, ideal};
 use bentpipe_units::{Duration, Time};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Samples of a flow's time series at most.
 const SAMPLES: u64 = 50_000;
@@ -31,7 +33,19 @@ pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure
         On::Sim => None,
         On::Linux | On::Both => Some(Machine::new()?),
     };
-    let scenario = &load::scenario(&args.scenario, &args.set)?;
+    let source = load::file(&args.scenario, &args.set)?;
+    let named = [&args.pcap, &args.plot].into_iter().flatten();
+    outputs::check(&source.inputs(), named.map(PathBuf::as_path))?;
+    if let Some(folder) = &args.out {
+        let parts = match args.on {
+            On::Both => &["simulated", "measured"][..],
+            On::Sim | On::Linux => &[""],
+        };
+        for part in parts {
+            outputs::check_folder(&source.inputs(), &folder.join(part), &file_names())?;
+        }
+    }
+    let scenario = &load::checked(&source)?;
     let (from, to) = interval_of_shares(args, scenario)?;
     let series = args.series || args.plot.is_some();
     let job = Job {
@@ -96,17 +110,20 @@ fn execute(job: &Job<'_>) -> Result<Outcome, Failure> {
 }
 
 impl Job<'_> {
-    /// Simulates `scenario`, with somebody who looks at the packets.
+    /// Simulates `scenario` with an observer of its packets, and shows how far it
+    /// is.
     pub(crate) fn simulate<O: Observer>(
         &self,
         scenario: &Scenario,
         observer: &mut O,
     ) -> Result<Outcome, Failure> {
-        let failed = |e: bentpipe_sim::RunError| {
-            Failure::new(format!("{}: {e}", self.args.scenario.display()))
-        };
-        let simulation = Simulation::new(scenario, &self.options).map_err(failed)?;
-        simulation.run(observer).map_err(failed)
+        let progress = Progress::of_run(&scenario.name);
+        let total = scenario.duration.as_secs() as u64;
+        Run::new(scenario)
+            .options(self.options.clone())
+            .on_progress(|at| progress.set(at.as_secs() as u64, total))
+            .observe(observer)
+            .map_err(|e| Failure::new(format!("{}: {e}", self.args.scenario.display())))
     }
 
     /// An outcome without what was recorded for a picture only.
@@ -181,23 +198,15 @@ impl Job<'_> {
                 .with("ran on", &facts.kernel)
                 .with("emulator", &facts.verdict);
         }
-        let mut tables = vec![
-            (TableKind::Runs, "runs"),
-            (TableKind::Links, "links"),
-            (TableKind::Crossings, "crossings"),
-        ];
-        if !outcome.middleboxes.is_empty() {
-            tables.push((TableKind::Middleboxes, "middleboxes"));
-        }
-        if !outcome.legs.is_empty() {
-            tables.push((TableKind::Legs, "legs"));
-        }
-        if !outcome.series.is_empty() {
-            tables.push((TableKind::Series, "series"));
-        }
         const NO_AXES: [&str; 0] = [];
-        for (kind, name) in tables {
-            for ending in ["csv", "parquet"] {
+        let is_there = |kind| match kind {
+            TableKind::Runs | TableKind::Links | TableKind::Crossings => true,
+            TableKind::Middleboxes => !outcome.middleboxes.is_empty(),
+            TableKind::Legs => !outcome.legs.is_empty(),
+            TableKind::Series => !outcome.series.is_empty(),
+        };
+        for (kind, name) in TABLES.into_iter().filter(|(kind, _)| is_there(*kind)) {
+            for ending in FORMATS {
                 let path = folder.join(format!("{name}.{ending}"));
                 let mut table =
                     TableWriter::create(&path, kind, &NO_AXES, &provenance).map_err(failed)?;
@@ -212,6 +221,30 @@ impl Job<'_> {
         talk(format_args!("wrote {}", folder.display()));
         Ok(())
     }
+}
+
+/// The tables of a run and the names of their files.
+const TABLES: [(TableKind, &str); 6] = [
+    (TableKind::Runs, "runs"),
+    (TableKind::Links, "links"),
+    (TableKind::Crossings, "crossings"),
+    (TableKind::Middleboxes, "middleboxes"),
+    (TableKind::Legs, "legs"),
+    (TableKind::Series, "series"),
+];
+
+/// Their formats, by the endings of the files.
+const FORMATS: [&str; 2] = ["csv", "parquet"];
+
+/// The files that `--out` may write.
+fn file_names() -> Vec<String> {
+    let endings = FORMATS.into_iter().chain(["csv.json"]);
+    let tables = TABLES.iter().flat_map(|(_, name)| {
+        endings
+            .clone()
+            .map(move |ending| format!("{name}.{ending}"))
+    });
+    tables.chain(["outcome.json".to_owned()]).collect()
 }
 
 /// The part of the run that shares of links are taken over.

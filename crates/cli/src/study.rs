@@ -5,6 +5,7 @@ use crate::exit::{Failure, Status, talk};
 use crate::items;
 use crate::live::{self, Bench, Machine};
 use crate::output::Output;
+use crate::outputs;
 use crate::progress::Progress;
 use bentpipe::study::is_study;
 use bentpipe::{ReproduceOptions, Reproduction, Study};
@@ -63,6 +64,9 @@ impl How {
     }
 }
 
+/// For more runs than this, stopping and going on is worth a line.
+const MANY: usize = 200;
+
 /// What runs the studies, given how and where.
 type Work<'a> =
     dyn Fn(&MakeRunner<'_>, &ReproduceOptions<'_>) -> Result<Reproduction, bentpipe::Error> + 'a;
@@ -92,6 +96,9 @@ pub(crate) fn execute(how: &How, work: &Work<'_>) -> Result<Reproduction, Failur
                 .is_some_and(|(study, _)| *study == progress.study);
             if !known {
                 let new = Progress::new(&progress.study);
+                if how.results.is_some() && progress.total - progress.done > MANY {
+                    talk("Ctrl-C stops it; the same command goes on from there");
+                }
                 *bar = Some((progress.study.clone(), new));
             }
             if let Some((_, shown)) = &*bar {
@@ -121,6 +128,7 @@ pub(crate) fn main(args: &args::Study, out: &mut Output) -> Result<Status, Failu
     });
     let how = How::new(&args.place, Some(results.clone()), args.fresh)?;
     how.adapt(study.studies_mut(), &args.place.only)?;
+    outputs::check_results(study.studies(), &results)?;
     let made = execute(&how, &|runner, options| study.run_on(runner, options))?;
     let study = study.spec();
     let figures = items::draw(&made, &results)?;

@@ -200,10 +200,7 @@ fn tshark(path: &Path, arguments: &[&str]) -> Option<String> {
             Some(String::from_utf8(answer.stdout).unwrap())
         }
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            #[allow(clippy::print_stderr, reason = "a skipped test says so")]
-            {
-                eprintln!("skipped: tshark is not installed");
-            }
+            bentpipe_testing::skip("a test of captures", "tshark");
             None
         }
         Err(e) => panic!("{e}"),

@@ -2,6 +2,7 @@
 //!
 //! - [`plot`] draws charts as SVG: lines, steps, points, bands, grouped bars,
 //!   and the printed values of a paper beside ours.
+//! - [`svg`] writes elements of such pictures, with the palette.
 //! - [`png`] turns such an SVG into a PNG, with embedded fonts.
 //! - [`table`] lays out tables for terminals and Markdown, and text bars.
 //! - [`text`] writes numbers as sentences have them.
@@ -12,6 +13,7 @@
 pub mod html;
 pub mod plot;
 pub mod png;
+pub mod svg;
 pub mod table;
 pub mod text;
 
@@ -19,15 +21,3 @@ mod font;
 mod xml;
 
 pub use xml::escape;
-
-/// The width of a text of a figure in the unit of `size`, as in the embedded
-/// fonts.
-#[must_use]
-pub fn text_width(text: &str, size: f64, bold: bool) -> f64 {
-    let weight = if bold {
-        font::Weight::Bold
-    } else {
-        font::Weight::Regular
-    };
-    font::width(text, size, weight)
-}

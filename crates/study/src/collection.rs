@@ -295,6 +295,29 @@ impl Collection {
         Ok(())
     }
 
+    /// Every file that the studies are made of.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for loaded in self.iter() {
+            let folder = loaded.path.parent().unwrap_or(Path::new(""));
+            files.push(loaded.path.clone());
+            files.extend(loaded.scenario.iter().map(|(path, _)| path.clone()));
+            let tables = loaded
+                .study
+                .tables
+                .iter()
+                .filter_map(|t| t.reference.as_ref());
+            let figures = loaded
+                .study
+                .figures
+                .iter()
+                .filter_map(|f| f.reference.as_ref());
+            files.extend(tables.chain(figures).map(|file| folder.join(file)));
+        }
+        files
+    }
+
     /// The study of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&LoadedStudy> {

@@ -38,7 +38,8 @@ impl FromStr for QueueLength {
                 ))),
             },
             "packet" | "packets" | "pkt" | "pkts" | "p" => match number.parse::<u32>() {
-                Ok(n) if n > 0 => Ok(QueueLength::Packets(n)),
+                Ok(0) => Err(wrong(format!("`{text}` holds no packet"))),
+                Ok(n) => Ok(QueueLength::Packets(n)),
                 _ => Err(wrong(format!("`{text}` is not a whole number of packets"))),
             },
             "" => Err(wrong(format!("`{text}` has no unit"))),

@@ -7,13 +7,17 @@ mod print;
 use crate::args;
 use crate::exit::{Failure, Status};
 use crate::output::{Output, picture_kind};
+use crate::outputs;
 use crate::progress::Progress;
 use bentpipe::compare::{Comparison, Orbit};
+use std::path::PathBuf;
 
 /// Compares and prints.
 pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Failure> {
     if let Some(file) = &args.plot {
         picture_kind(file)?;
+        let orbit = args.orbit.iter().map(PathBuf::from);
+        outputs::check(&orbit.collect::<Vec<_>>(), [file.as_path()])?;
     }
     let comparison = comparison(args)?;
     let progress = Progress::new("downloads");
@@ -28,6 +32,10 @@ pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Fai
     if let Some(file) = &args.plot {
         plot::draw(&ranking, file)?;
         crate::exit::talk(format_args!("drew {}", file.display()));
+    }
+    if ranking.recommendation.is_none() {
+        crate::exit::talk("no transport that can be recommended ended a download");
+        return Ok(Status::Worse);
     }
     Ok(Status::Done)
 }

@@ -5,8 +5,8 @@ use super::status::StatusLine;
 use super::{quick, report};
 use crate::args;
 use crate::exit::{Failure, Status, talk};
-use crate::load;
 use crate::output::{Output, stderr_colour};
+use crate::{load, outputs};
 use bentpipe_link::{ChannelSettings, Limit};
 use bentpipe_linux::emulator::{
     Emulator, Host, Options, Pair, Report, Stop, Tap, Watch, addresses,
@@ -16,6 +16,7 @@ use bentpipe_report::table::{Column, Table};
 use bentpipe_scenario::{Flow, Link, NodeId, Scenario};
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -36,7 +37,12 @@ pub(crate) fn main(args: &args::Emulate, out: &mut Output) -> Result<Status, Fai
         ));
     }
     let scenario = match &args.scenario {
-        Some(file) => load::scenario(file, &args.set)?,
+        Some(file) => {
+            let source = load::file(file, &args.set)?;
+            let capture = args.pcap.iter().map(PathBuf::as_path);
+            outputs::check(&source.inputs(), capture)?;
+            load::checked(&source)?
+        }
         None => quick::scenario(args)?,
     };
     let options = Options {

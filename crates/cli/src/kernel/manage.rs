@@ -100,7 +100,7 @@ fn unload(args: &KernelUnload, out: &mut Output) -> Result<Status, Failure> {
     let mut gone = Vec::new();
     let mut failed: Vec<String> = Vec::new();
     for name in &names {
-        match kernel::unload(name) {
+        match kernel::unload(&pinned(name)) {
             Ok(users) => {
                 if users > 0 {
                     talk(format_args!(
@@ -140,6 +140,17 @@ fn unload(args: &KernelUnload, out: &mut Output) -> Result<Status, Failure> {
     // What was done is said before what could not be.
     out.flush()?;
     Err(Failure::new(failed.join("\nerror: ")))
+}
+
+/// What is loaded under the name `name`, or else under the name that `load`
+/// gives the control called `name`: `unload hybla` undoes `load hybla`.
+fn pinned(name: &str) -> String {
+    let loaded = loaded();
+    let is_there = |name: &str| loaded.iter().any(|(under, _)| under == name);
+    match control(name) {
+        Ok(control) if !is_there(name) && is_there(control.name) => control.name.to_owned(),
+        _ => name.to_owned(),
+    }
 }
 
 fn status(args: &KernelStatus, out: &mut Output) -> Result<Status, Failure> {

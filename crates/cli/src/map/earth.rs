@@ -1,9 +1,8 @@
 //! The earth below: continents by hand, meridians and parallels, a rectangle of
 //! both (equirectangular projection).
 
-use super::svg::{SOFT, Style, Svg, num, path};
-use crate::map::svg::Anchor;
 use bentpipe_orbit::Position;
+use bentpipe_report::svg::{Anchor, INK_SOFT, Svg, TextStyle, num, path};
 use bentpipe_units::math::{acos, cos, sin};
 
 const LAND_FILL: &str = "#e9ece4";
@@ -176,8 +175,8 @@ pub(super) fn draw(svg: &mut Svg, view: View) {
     let mut lines = Vec::new();
     let (right, bottom) = (view.left + view.span(), view.top - view.height / view.scale);
     let mut lon = (view.left / step).ceil() * step;
-    let small = Style::new(10.0, SOFT).rim();
-    let mut texts: Vec<((f64, f64), String, Style)> = Vec::new();
+    let small = TextStyle::new(10.0, INK_SOFT).outlined();
+    let mut texts: Vec<((f64, f64), String, TextStyle)> = Vec::new();
     while lon <= right {
         let ((x, top), (_, end)) = (view.at(lon, view.top), view.at(lon, bottom));
         lines.push(vec![(x, top), (x, end)]);
@@ -212,7 +211,7 @@ pub(super) fn draw(svg: &mut Svg, view: View) {
         "<path d=\"{data}\" fill=\"none\" stroke=\"#d5dbe1\" stroke-width=\"0.7\"/>"
     ));
     for (at, text, style) in texts {
-        svg.text(at, &text, style);
+        svg.text(at.0, at.1, &text, style);
     }
 }
 

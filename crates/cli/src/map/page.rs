@@ -2,12 +2,12 @@
 
 use super::course::{Course, Stop, name};
 use super::earth::View;
-use super::svg::colour;
 use super::{Picture, network, plot, sky};
 use crate::exit::Failure;
 use bentpipe_orbit::constants::{EARTH_DAY_S, EARTH_RADIUS_KM};
 use bentpipe_report::escape;
 use bentpipe_report::html::Page;
+use bentpipe_report::svg::colour;
 use bentpipe_report::table::{Column, Table};
 use bentpipe_scenario::Scenario;
 use bentpipe_scenario::space::{Sky, Space};

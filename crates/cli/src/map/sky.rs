@@ -2,8 +2,9 @@
 
 use super::course::{Course, Stop, name};
 use super::earth::{View, below, cap, track};
-use super::svg::{Anchor, Box4, INK, Room, SOFT, Style, Svg, colour, num};
+use super::room::{Box4, Room};
 use bentpipe_orbit::{Angle, Constellation, Distance, Position, coverage_half_angle};
+use bentpipe_report::svg::{Anchor, INK, INK_SOFT, Svg, TextStyle, colour, num};
 use bentpipe_scenario::Scenario;
 use bentpipe_scenario::space::{Sky, Space};
 use bentpipe_units::Time;
@@ -70,7 +71,7 @@ pub(super) fn terminals(svg: &mut Svg, view: View, scenario: &Scenario, space: &
             }
         }
     }
-    let style = Style::new(12.0, INK).bold().rim();
+    let style = TextStyle::new(12.0, INK).bold().outlined();
     // Names only while they can be told apart.
     let named = spots.len() <= 40;
     for (x, y, text) in spots {
@@ -87,7 +88,14 @@ pub(super) fn terminals(svg: &mut Svg, view: View, scenario: &Scenario, space: &
 }
 
 /// A text beside a point, where there is room.
-fn label(svg: &mut Svg, room: &mut Room, view: View, (x, y): (f64, f64), text: &str, style: Style) {
+fn label(
+    svg: &mut Svg,
+    room: &mut Room,
+    view: View,
+    (x, y): (f64, f64),
+    text: &str,
+    style: TextStyle,
+) {
     let (w, h) = (style.width(text), style.size);
     let boxes: [Box4; 6] = [
         [x + 8.0, y - h / 2.0, x + 8.0 + w, y + h / 2.0],
@@ -104,7 +112,8 @@ fn label(svg: &mut Svg, room: &mut Room, view: View, (x, y): (f64, f64), text: &
         return;
     };
     svg.text(
-        (place[0], place[3] - 0.18 * h),
+        place[0],
+        place[3] - 0.18 * h,
         text,
         style.anchor(Anchor::Start),
     );
@@ -202,7 +211,7 @@ pub(super) fn moving(
             num(width)
         ));
     }
-    let style = Style::new(11.0, SOFT).rim();
+    let style = TextStyle::new(11.0, INK_SOFT).outlined();
     let mut spots = Vec::new();
     for (sky, satellite) in &used {
         let (lon, lat) = below(positions[*sky][*satellite as usize]);

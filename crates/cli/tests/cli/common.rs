@@ -1,6 +1,6 @@
 //! Runs the built binary.
 
-use std::io::Write;
+pub(crate) use bentpipe_testing::skip;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -46,12 +46,6 @@ pub(crate) fn may(test: &str) -> bool {
     };
     skip(test, wants);
     false
-}
-
-/// Says on stderr (and not to the test harness, which hides it) what `test`
-/// needs.
-pub(crate) fn skip(test: &str, wants: &str) {
-    let _ = writeln!(std::io::stderr(), "skipped: {test} needs {wants}");
 }
 
 /// Runs `bentpipe ARGUMENTS` where it does not matter.

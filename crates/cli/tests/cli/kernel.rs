@@ -1,6 +1,6 @@
 //! `bentpipe kernel`, in every build.
 
-use crate::common::{Ended, bentpipe};
+use crate::common::{Ended, bentpipe, skip};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
@@ -171,9 +171,4 @@ fn a_control_is_loaded_shown_and_unloaded() {
         both.contains(&name) && both.contains("\nerror: ") && both.contains("bp_nobody"),
         "{both}"
     );
-}
-
-fn skip(test: &str, why: &str) {
-    use std::io::Write as _;
-    let _ = writeln!(std::io::stderr(), "skipped: {test} needs {why}");
 }

@@ -136,7 +136,7 @@ fn papers_are_looked_up_by_name() {
     let list = bentpipe_in(folder.path(), &["reproduce", "--list"]);
     // The papers belong to the checkout; they may be being written.
     if list.status != 0 {
-        println!("skipped: {}", list.stderr.lines().next().unwrap_or(""));
+        bentpipe_testing::skip("papers_are_looked_up_by_name", "papers that are whole");
         return;
     }
     assert!(list.stdout.contains("table-"), "{}", list.stdout);

@@ -1,6 +1,6 @@
 //! Whether live tests can run here.
 
-use std::io::Write;
+pub(crate) use bentpipe_testing::skip;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -22,10 +22,4 @@ pub(crate) fn may(test: &str) -> bool {
     };
     skip(test, wants);
     false
-}
-
-/// Says on stderr (and not to the test harness, which hides it) what `test`
-/// needs.
-pub(crate) fn skip(test: &str, wants: &str) {
-    let _ = writeln!(std::io::stderr(), "skipped: {test} needs {wants}");
 }

@@ -1,29 +1,25 @@
 //! Names, connections and what `ss` says about them.
 
 use bentpipe_linux::kernel;
+pub(crate) use bentpipe_testing::skip;
 use socket2::{Domain, Socket, Type};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// Whether this machine can take congestion controls. If not, says on stderr
-/// (and not to the test harness, which hides it) why `test` is skipped.
+/// Whether this machine can take congestion controls; `test` is skipped if not.
 pub(crate) fn ready(test: &str) -> bool {
     match kernel::available().ready() {
         Ok(()) => true,
         Err(why) => {
             let why = why.to_string();
-            skip(test, why.lines().next().unwrap_or_default());
+            let why = why.lines().next().unwrap_or_default();
+            skip(test, &format!("congestion controls: {why}"));
             false
         }
     }
-}
-
-/// Says why `test` does nothing.
-pub(crate) fn skip(test: &str, why: &str) {
-    let _ = writeln!(std::io::stderr(), "skipped: {test}: {why}");
 }
 
 /// A name that no other test of this or another process has.

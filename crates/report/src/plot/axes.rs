@@ -3,8 +3,8 @@
 use super::labels::{SLANT, across_height};
 use super::layout::{Across, LABEL, LABEL_ROW, PanelBox, SMALL, TICK, TICK_GAP, TICK_ROW};
 use super::model::{Annotation, Panel};
-use super::style::{AXIS, GRID, GRID_MINOR, INK, INK_SOFT};
-use super::svg::{Anchor, Svg, TextStyle};
+use crate::svg::{AXIS, GRID, GRID_MINOR, INK, INK_SOFT};
+use crate::svg::{Anchor, Svg, TextStyle};
 
 /// The middle of the pixel that holds a coordinate: thin lines stay sharp.
 fn sharp(v: f64) -> f64 {
@@ -110,7 +110,7 @@ pub(super) fn draw_over(svg: &mut Svg, area: &PanelBox) {
         let x = area.y_label_x + LABEL - 1.0 + i as f64 * LABEL_ROW;
         svg.text(x, centre, line, middle);
     }
-    middle.rotate = 0.0;
+    middle = middle.rotate(0.0);
 
     draw_across(svg, area, ticks);
     if area.x_shown && !area.x_label.is_empty() {

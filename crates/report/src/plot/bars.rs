@@ -1,8 +1,9 @@
 //! Grouped bars over categories.
 
 use super::layout::PanelBox;
-use super::style::{INK, Style, Styles};
-use super::svg::{Svg, path_data};
+use super::style::{Style, Styles};
+use crate::svg::INK;
+use crate::svg::{Svg, path_data};
 
 /// The groups of bars of a panel.
 #[derive(Clone, Debug, Default, PartialEq)]

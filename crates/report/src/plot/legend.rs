@@ -2,9 +2,10 @@
 
 use super::model::{Chart, Content};
 use super::series::Spread;
-use super::style::{INK, INK_SOFT, Marker, Shown, Style, Styles};
-use super::svg::{Svg, TextStyle};
+use super::style::{Marker, Shown, Style, Styles};
 use crate::font::{self, Weight};
+use crate::svg::{INK, INK_SOFT};
+use crate::svg::{Svg, TextStyle};
 
 const TEXT: f64 = 12.0;
 /// Width of the sample left of the text, and the gap between them.
@@ -202,7 +203,7 @@ fn draw_sample(svg: &mut Svg, sample: Sample, x: f64, y: f64) {
             svg.tag("path")
                 .attr(
                     "d",
-                    &super::svg::path_data(
+                    &crate::svg::path_data(
                         &[vec![
                             (x + 6.0, y + 6.0),
                             (x + 6.0, y - 5.0),

@@ -36,7 +36,6 @@ mod render;
 mod scale;
 mod series;
 mod style;
-mod svg;
 mod xy;
 
 #[cfg(test)]

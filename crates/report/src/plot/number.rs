@@ -1,29 +1,5 @@
 //! Numbers as text: coordinates of the drawing and labels of the ticks.
 
-use std::fmt::Write as _;
-
-/// Appends a coordinate with at most two decimals: a hundredth of a pixel. The
-/// same number gives the same text everywhere, and a file stays small.
-pub(super) fn push_coordinate(out: &mut String, value: f64) {
-    // Not a number becomes 0, and what is far outside stays far outside.
-    let hundredths = (value.clamp(-1e6, 1e6) * 100.0).round() as i64;
-    if hundredths < 0 {
-        out.push('-');
-    }
-    let size = hundredths.unsigned_abs();
-    // Writing to a string cannot fail.
-    let _ = write!(out, "{}", size / 100);
-    match size % 100 {
-        0 => {}
-        rest if rest % 10 == 0 => {
-            let _ = write!(out, ".{}", rest / 10);
-        }
-        rest => {
-            let _ = write!(out, ".{rest:02}");
-        }
-    }
-}
-
 /// Ten to an integer power, correctly rounded.
 pub(super) fn pow10(exponent: i32) -> f64 {
     format!("1e{exponent}").parse().unwrap_or(f64::INFINITY)

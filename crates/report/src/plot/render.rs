@@ -3,9 +3,10 @@
 use super::layout::{self, SMALL, SUBTITLE, TITLE};
 use super::legend::LegendBox;
 use super::model::{Axis, Chart, Content, Panel};
-use super::style::{INK, INK_SOFT, Styles};
-use super::svg::{Svg, TextStyle};
+use super::style::Styles;
 use super::{axes, bars, xy};
+use crate::svg::{INK, INK_SOFT};
+use crate::svg::{Svg, TextStyle};
 
 /// Draws a chart.
 pub(super) fn render(chart: &Chart) -> String {

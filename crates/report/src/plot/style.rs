@@ -1,27 +1,13 @@
-//! Colours, dashes and markers.
+//! The dashes and markers of series.
 
 use std::collections::BTreeMap;
 
 use super::model::{Chart, Content};
 use super::series::SeriesKind;
-use super::svg::{Svg, path_data};
-
-/// Colours that stay apart for colour-blind readers: those of Okabe and Ito
-/// (2008), except that their yellow, unreadable as a thin line on white, is
-/// replaced by the wine of Tol's *muted* scheme.
-const PALETTE: [&str; 8] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333", "#882255",
-];
+use crate::svg::{PALETTE, Svg, path_data};
 
 /// Line dashes, one for each turn through the palette.
 const DASHES: [&str; 4] = ["", "7 3", "2 2.5", "9 3 2 3"];
-
-/// Ink of texts, axes and grid.
-pub(super) const INK: &str = "#1f2328";
-pub(super) const INK_SOFT: &str = "#57606a";
-pub(super) const AXIS: &str = "#6e7781";
-pub(super) const GRID: &str = "#e3e6ea";
-pub(super) const GRID_MINOR: &str = "#f1f3f5";
 
 /// The looks of one series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

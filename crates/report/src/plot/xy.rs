@@ -5,7 +5,7 @@ use super::layout::{Across, PanelBox};
 use super::scale::Scale;
 use super::series::{Series, SeriesKind, Spread, corners};
 use super::style::{Style, Styles};
-use super::svg::{Svg, path_data};
+use crate::svg::{Svg, path_data};
 
 /// Markers on a line closer than this are thinned: the line already says what
 /// they would repeat.
@@ -33,7 +33,7 @@ pub(super) fn draw(svg: &mut Svg, series: &[Series], area: &PanelBox, styles: &S
         (plot.width() + 2.0, " "),
         (plot.height() + 2.0, ""),
     ] {
-        super::number::push_coordinate(&mut view, number);
+        crate::svg::push_coordinate(&mut view, number);
         view.push_str(after);
     }
     svg.tag("svg")

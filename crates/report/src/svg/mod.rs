@@ -1,63 +1,99 @@
-//! A writer of SVG: elements, attributes, text.
+//! The writer of SVG behind all figures and maps: elements, attributes, text,
+//! and the palette.
 
-use super::number::push_coordinate;
-use crate::font::{FAMILY, Weight};
+mod palette;
+
+pub(crate) use palette::{AXIS, GRID, GRID_MINOR, PALETTE};
+pub use palette::{INK, INK_SOFT, colour};
+
+use crate::font::{self, FAMILY, Weight};
 use crate::xml::escape_into;
+use std::fmt::Write as _;
 
-/// An SVG document being written.
-pub(super) struct Svg {
+/// An SVG document, or a part of one, that is being written.
+#[derive(Debug, Default)]
+pub struct Svg {
     out: String,
 }
 
-/// Where a text sticks to its x.
+/// Which point of a text is at its x.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Anchor {
+pub enum Anchor {
+    /// At its left end.
     Start,
+    /// At its middle.
     Middle,
+    /// At its right end.
     End,
 }
 
 /// How a text is drawn.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TextStyle {
-    pub(super) size: f64,
-    pub(super) fill: &'static str,
-    pub(super) weight: Weight,
-    pub(super) anchor: Anchor,
+pub struct TextStyle {
+    /// Size of the font.
+    pub size: f64,
+    pub(crate) fill: &'static str,
+    pub(crate) weight: Weight,
+    pub(crate) anchor: Anchor,
     /// Degrees, clockwise around the anchor point.
-    pub(super) rotate: f64,
+    rotate: f64,
+    /// With a white outline, over lines.
+    outlined: bool,
 }
 
 impl TextStyle {
-    pub(super) fn new(size: f64, fill: &'static str) -> Self {
+    /// Regular text of that size and colour that begins at its x.
+    #[must_use]
+    pub const fn new(size: f64, fill: &'static str) -> Self {
         Self {
             size,
             fill,
             weight: Weight::Regular,
             anchor: Anchor::Start,
             rotate: 0.0,
+            outlined: false,
         }
     }
 
-    pub(super) fn bold(mut self) -> Self {
+    /// The same in bold.
+    #[must_use]
+    pub const fn bold(mut self) -> Self {
         self.weight = Weight::Bold;
         self
     }
 
-    pub(super) fn anchor(mut self, anchor: Anchor) -> Self {
+    /// The same with another anchor.
+    #[must_use]
+    pub const fn anchor(mut self, anchor: Anchor) -> Self {
         self.anchor = anchor;
         self
     }
 
-    pub(super) fn rotate(mut self, degrees: f64) -> Self {
+    /// The same, turned clockwise by `degrees` around its anchor.
+    #[must_use]
+    pub const fn rotate(mut self, degrees: f64) -> Self {
         self.rotate = degrees;
         self
+    }
+
+    /// The same with a white outline, so that it can be read over lines.
+    #[must_use]
+    pub const fn outlined(mut self) -> Self {
+        self.outlined = true;
+        self
+    }
+
+    /// The width of `text` in this style.
+    #[must_use]
+    pub fn width(self, text: &str) -> f64 {
+        font::width(text, self.size, self.weight)
     }
 }
 
 impl Svg {
-    /// Opens a document with a light background and an accessible name.
-    pub(super) fn new(width: f64, height: f64, name: &str) -> Self {
+    /// Opens a document with a white background and an accessible name.
+    #[must_use]
+    pub fn new(width: f64, height: f64, name: &str) -> Self {
         let mut svg = Self { out: String::new() };
         let mut view = String::from("0 0 ");
         push_coordinate(&mut view, width);
@@ -80,22 +116,28 @@ impl Svg {
         svg
     }
 
+    /// Adds elements as they are.
+    pub fn raw(&mut self, elements: impl AsRef<str>) {
+        self.out.push_str(elements.as_ref());
+        self.out.push('\n');
+    }
+
     /// Begins an element; finish it with one of the ends of [`Tag`].
-    pub(super) fn tag(&mut self, name: &'static str) -> Tag<'_> {
+    pub fn tag(&mut self, name: &'static str) -> Tag<'_> {
         self.out.push('<');
         self.out.push_str(name);
         Tag { svg: self, name }
     }
 
     /// Ends an element that was left open.
-    pub(super) fn end(&mut self, name: &'static str) {
+    pub fn end(&mut self, name: &'static str) {
         self.out.push_str("</");
         self.out.push_str(name);
         self.out.push_str(">\n");
     }
 
     /// A straight line.
-    pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str, width: f64) {
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str, width: f64) {
         self.tag("line")
             .num("x1", from.0)
             .num("y1", from.1)
@@ -107,7 +149,7 @@ impl Svg {
     }
 
     /// One line of text; `y` is its baseline.
-    pub(super) fn text(&mut self, x: f64, y: f64, text: &str, style: TextStyle) {
+    pub fn text(&mut self, x: f64, y: f64, text: &str, style: TextStyle) {
         let mut tag = self
             .tag("text")
             .num("x", x)
@@ -130,24 +172,78 @@ impl Svg {
             }
             tag = tag.attr("transform", &turn);
         }
+        if style.outlined {
+            tag = tag
+                .attr("stroke", "#fff")
+                .num("stroke-width", 3.5)
+                .attr("stroke-linejoin", "round")
+                .attr("paint-order", "stroke");
+        }
         tag.text(text);
     }
 
     /// Closes the document.
-    pub(super) fn finish(mut self) -> String {
+    #[must_use]
+    pub fn finish(mut self) -> String {
         self.end("svg");
+        self.out
+    }
+
+    /// A document around elements.
+    #[must_use]
+    pub fn document(width: f64, height: f64, name: &str, elements: &str) -> String {
+        let mut svg = Svg::new(width, height, name);
+        svg.out.push_str(elements);
+        svg.finish()
+    }
+
+    /// The elements of a part of a document.
+    #[must_use]
+    pub fn into_elements(self) -> String {
         self.out
     }
 }
 
+/// A coordinate with at most two decimals: a hundredth of a pixel.
+#[must_use]
+pub fn num(value: f64) -> String {
+    let mut out = String::new();
+    push_coordinate(&mut out, value);
+    out
+}
+
+/// Appends a coordinate with at most two decimals: a hundredth of a pixel. The
+/// same number gives the same text everywhere, and a file stays small.
+pub(crate) fn push_coordinate(out: &mut String, value: f64) {
+    // Not a number becomes 0, and what is far outside stays far outside.
+    let hundredths = (value.clamp(-1e6, 1e6) * 100.0).round() as i64;
+    if hundredths < 0 {
+        out.push('-');
+    }
+    let size = hundredths.unsigned_abs();
+    // Writing to a string cannot fail.
+    let _ = write!(out, "{}", size / 100);
+    match size % 100 {
+        0 => {}
+        rest if rest % 10 == 0 => {
+            let _ = write!(out, ".{}", rest / 10);
+        }
+        rest => {
+            let _ = write!(out, ".{rest:02}");
+        }
+    }
+}
+
 /// An element whose attributes are being written.
-pub(super) struct Tag<'a> {
+pub struct Tag<'a> {
     svg: &'a mut Svg,
     name: &'static str,
 }
 
 impl Tag<'_> {
-    pub(super) fn attr(self, key: &str, value: &str) -> Self {
+    /// Adds an attribute.
+    #[must_use]
+    pub fn attr(self, key: &str, value: &str) -> Self {
         let out = &mut self.svg.out;
         out.push(' ');
         out.push_str(key);
@@ -157,7 +253,9 @@ impl Tag<'_> {
         self
     }
 
-    pub(super) fn num(self, key: &str, value: f64) -> Self {
+    /// Adds an attribute that is a coordinate.
+    #[must_use]
+    pub fn num(self, key: &str, value: f64) -> Self {
         let out = &mut self.svg.out;
         out.push(' ');
         out.push_str(key);
@@ -168,25 +266,41 @@ impl Tag<'_> {
     }
 
     /// Ends an element without content.
-    pub(super) fn close(self) {
+    pub fn close(self) {
         self.svg.out.push_str("/>\n");
     }
 
     /// Leaves the element open for others.
-    pub(super) fn open(self) {
+    pub fn open(self) {
         self.svg.out.push_str(">\n");
     }
 
     /// Ends an element that holds text.
-    pub(super) fn text(self, text: &str) {
+    pub fn text(self, text: &str) {
         self.svg.out.push('>');
         escape_into(&mut self.svg.out, text);
         self.svg.end(self.name);
     }
 }
 
-/// The data of a path made of straight lines.
-pub(super) fn path_data(lines: &[Vec<(f64, f64)>], closed: bool) -> String {
+/// The data of a path through `points`.
+#[must_use]
+pub fn path(points: &[(f64, f64)], closed: bool) -> String {
+    let mut data = String::new();
+    for (i, (x, y)) in points.iter().enumerate() {
+        data.push(if i == 0 { 'M' } else { 'L' });
+        push_coordinate(&mut data, *x);
+        data.push(' ');
+        push_coordinate(&mut data, *y);
+    }
+    if closed {
+        data.push('Z');
+    }
+    data
+}
+
+/// The data of a path made of several lines, as short as can be.
+pub(crate) fn path_data(lines: &[Vec<(f64, f64)>], closed: bool) -> String {
     let mut data = String::new();
     for line in lines {
         let mut previous: Option<(f64, f64)> = None;
