@@ -98,31 +98,6 @@ pub(super) fn log_label(digit: u32, power: i32, plain: bool) -> String {
 mod tests {
     use super::*;
 
-    fn coordinate(value: f64) -> String {
-        let mut out = String::new();
-        push_coordinate(&mut out, value);
-        out
-    }
-
-    #[test]
-    fn coordinates_are_short_and_never_negative_zero() {
-        let values = [
-            0.0,
-            -0.001,
-            1.5,
-            12.345,
-            -7.05,
-            100.0,
-            f64::NAN,
-            f64::INFINITY,
-        ];
-        let texts: Vec<_> = values.into_iter().map(coordinate).collect();
-        assert_eq!(
-            texts,
-            ["0", "0", "1.5", "12.35", "-7.05", "100", "0", "1000000"]
-        );
-    }
-
     #[test]
     fn exponents_are_exact_at_powers_of_ten() {
         assert_eq!(exponent(1000.0), 3);

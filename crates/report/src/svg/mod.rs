@@ -364,4 +364,23 @@ mod tests {
         assert_eq!(tree.root_element().attribute("aria-label"), Some("a < b"));
         assert!(text.contains("rotate(-90 1 2)") && text.contains(">R&amp;D</text>"));
     }
+
+    #[test]
+    fn coordinates_are_short_and_never_negative_zero() {
+        let values = [
+            0.0,
+            -0.001,
+            1.5,
+            12.345,
+            -7.05,
+            100.0,
+            f64::NAN,
+            f64::INFINITY,
+        ];
+        let texts: Vec<_> = values.into_iter().map(num).collect();
+        assert_eq!(
+            texts,
+            ["0", "0", "1.5", "12.35", "-7.05", "100", "0", "1000000"]
+        );
+    }
 }
