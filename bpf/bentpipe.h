@@ -91,6 +91,16 @@ enum {
 #include "kernel.h"
 #endif
 
+/* The ops of a control: its name, then a hook it has in each ON(). It comes last
+ * in a file. */
+#define ON(hook) .hook = (void *)hook
+#define CONTROL(label, ...) \
+	CONTROL_OPS = { \
+		__VA_ARGS__, \
+		.flags = TCP_CONG_NON_RESTRICTED, \
+		.name = label, \
+	}
+
 #define STATE_FITS(type) \
 	_Static_assert(sizeof(type) <= STATE_BYTES, "more than a socket holds")
 

@@ -42,31 +42,9 @@ HOOK_CONG_AVOID()
 	window_set(sk, &state->window, exact);
 }
 
-HOOK_WITH(void, cwnd_event, int, event)
-{
-	struct state *state = inet_csk_ca(sk);
+HOOK_EVENT_WHOLE()
+HOOK_SSTHRESH_HALVES()
+HOOK_UNDO()
 
-	window_event(&state->window, event);
-}
-
-HOOK(__u32, ssthresh)
-{
-	struct state *state = inet_csk_ca(sk);
-
-	return half_of_flight(sk, &state->window);
-}
-
-HOOK(__u32, undo_cwnd)
-{
-	return window_before_cut(sk);
-}
-
-CONTROL = {
-	.init = (void *)init,
-	.cong_avoid = (void *)cong_avoid,
-	.cwnd_event = (void *)cwnd_event,
-	.ssthresh = (void *)ssthresh,
-	.undo_cwnd = (void *)undo_cwnd,
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "bp_const",
-};
+CONTROL("bp_const", ON(init), ON(cong_avoid), ON(cwnd_event), ON(ssthresh),
+	ON(undo_cwnd));

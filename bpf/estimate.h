@@ -151,4 +151,33 @@ static INLINE void cut_state(struct sock *sk, struct cut *cut, __u8 state)
 	cut->exact = 0;
 }
 
+/* Hooks of controls whose state has a `cut`. */
+
+/* Reno's growth. */
+#define HOOK_CUT_GROWTH() \
+	HOOK_CONG_AVOID() \
+	{ \
+		struct state *state = inet_csk_ca(sk); \
+ \
+		cut_grow(sk, &state->window, &state->cut); \
+	}
+
+/* A timeout in recovery does not cut again. */
+#define HOOK_CUT_STATE() \
+	HOOK_WITH(void, set_state, __u8, new_state) \
+	{ \
+		struct state *state = inet_csk_ca(sk); \
+ \
+		cut_state(sk, &state->cut, new_state); \
+	}
+
+/* A needless cut brings the window back. */
+#define HOOK_CUT_UNDO() \
+	HOOK(__u32, undo_cwnd) \
+	{ \
+		struct state *state = inet_csk_ca(sk); \
+ \
+		return cut_undone(sk, &state->cut); \
+	}
+
 #endif

@@ -70,12 +70,7 @@ HOOK_WITH(void, pkts_acked, const struct ack_sample *, sample)
 		hoe_take(sk, &state->hoe, acked, round_start, state->min_rtt, 1);
 }
 
-HOOK_CONG_AVOID()
-{
-	struct state *state = inet_csk_ca(sk);
-
-	cut_grow(sk, &state->window, &state->cut);
-}
+HOOK_CUT_GROWTH()
 
 HOOK_WITH(void, set_state, __u8, new_state)
 {
@@ -94,29 +89,8 @@ HOOK_WITH(void, cwnd_event, int, event)
 		  parameter(sk, RECOVERY_FIX) != 0);
 }
 
-HOOK(__u32, ssthresh)
-{
-	struct state *state = inet_csk_ca(sk);
+HOOK_CUT_SSTHRESH()
+HOOK_CUT_UNDO()
 
-	return cut_to(sk, &state->window, &state->cut,
-		      fitting(state->filter.estimate, state->min_rtt));
-}
-
-HOOK(__u32, undo_cwnd)
-{
-	struct state *state = inet_csk_ca(sk);
-
-	return cut_undone(sk, &state->cut);
-}
-
-CONTROL = {
-	.init = (void *)init,
-	.pkts_acked = (void *)pkts_acked,
-	.cong_avoid = (void *)cong_avoid,
-	.set_state = (void *)set_state,
-	.cwnd_event = (void *)cwnd_event,
-	.ssthresh = (void *)ssthresh,
-	.undo_cwnd = (void *)undo_cwnd,
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "bp_etcpw",
-};
+CONTROL("bp_etcpw", ON(init), ON(pkts_acked), ON(cong_avoid), ON(set_state),
+	ON(cwnd_event), ON(ssthresh), ON(undo_cwnd));

@@ -132,12 +132,7 @@ HOOK_CONG_AVOID()
 	window_set(sk, &state->window, exact);
 }
 
-HOOK_WITH(void, cwnd_event, int, event)
-{
-	struct state *state = inet_csk_ca(sk);
-
-	threshold_event(sk, &state->window, &state->threshold, event);
-}
+HOOK_EVENT_THRESHOLD()
 
 HOOK(__u32, ssthresh)
 {
@@ -150,17 +145,7 @@ HOOK(__u32, ssthresh)
 	return threshold_set(&state->threshold, scale(flight, ONE - b, ONE));
 }
 
-HOOK(__u32, undo_cwnd)
-{
-	return window_before_cut(sk);
-}
+HOOK_UNDO()
 
-CONTROL = {
-	.init = (void *)init,
-	.cong_avoid = (void *)cong_avoid,
-	.cwnd_event = (void *)cwnd_event,
-	.ssthresh = (void *)ssthresh,
-	.undo_cwnd = (void *)undo_cwnd,
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "bp_highspeed",
-};
+CONTROL("bp_highspeed", ON(init), ON(cong_avoid), ON(cwnd_event), ON(ssthresh),
+	ON(undo_cwnd));

@@ -180,12 +180,7 @@ HOOK(__u32, min_tso_segs)
 	return parameter(sk, PACING) ? 1 : 2;
 }
 
-HOOK(__u32, ssthresh)
-{
-	struct state *state = inet_csk_ca(sk);
-
-	return half_of_flight(sk, &state->window);
-}
+HOOK_SSTHRESH_HALVES()
 
 HOOK(__u32, undo_cwnd)
 {
@@ -195,14 +190,5 @@ HOOK(__u32, undo_cwnd)
 	return window_before_cut(sk);
 }
 
-CONTROL = {
-	.init = (void *)init,
-	.pkts_acked = (void *)pkts_acked,
-	.cong_control = (void *)cong_control,
-	.set_state = (void *)set_state,
-	.min_tso_segs = (void *)min_tso_segs,
-	.ssthresh = (void *)ssthresh,
-	.undo_cwnd = (void *)undo_cwnd,
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "bp_hybla",
-};
+CONTROL("bp_hybla", ON(init), ON(pkts_acked), ON(cong_control), ON(set_state),
+	ON(min_tso_segs), ON(ssthresh), ON(undo_cwnd));

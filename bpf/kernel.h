@@ -165,7 +165,7 @@ static INLINE __u64 parameter(const struct sock *sk, __u32 index)
 #define OPS_SECTION ".struct_ops.link"
 #endif
 
-#define CONTROL \
+#define CONTROL_OPS \
 	char _license[] SECTION("license") = "Dual MIT/GPL"; \
 	struct tcp_congestion_ops ops SECTION(OPS_SECTION)
 

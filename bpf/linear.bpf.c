@@ -82,33 +82,9 @@ HOOK_WITH(void, set_state, __u8, new_state)
 		state->f = 0;
 }
 
-HOOK_WITH(void, cwnd_event, int, event)
-{
-	struct state *state = inet_csk_ca(sk);
+HOOK_EVENT_WHOLE()
+HOOK_SSTHRESH_HALVES()
+HOOK_UNDO()
 
-	window_event(&state->window, event);
-}
-
-HOOK(__u32, ssthresh)
-{
-	struct state *state = inet_csk_ca(sk);
-
-	return half_of_flight(sk, &state->window);
-}
-
-HOOK(__u32, undo_cwnd)
-{
-	return window_before_cut(sk);
-}
-
-CONTROL = {
-	.init = (void *)init,
-	.pkts_acked = (void *)pkts_acked,
-	.cong_avoid = (void *)cong_avoid,
-	.set_state = (void *)set_state,
-	.cwnd_event = (void *)cwnd_event,
-	.ssthresh = (void *)ssthresh,
-	.undo_cwnd = (void *)undo_cwnd,
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "bp_linear",
-};
+CONTROL("bp_linear", ON(init), ON(pkts_acked), ON(cong_avoid), ON(set_state),
+	ON(cwnd_event), ON(ssthresh), ON(undo_cwnd));

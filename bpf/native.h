@@ -101,6 +101,6 @@ static INLINE __u64 parameter(const struct sock *sk, __u32 index)
 #define HOOK_CONG_CONTROL() \
 	static void cong_control(struct sock *sk, const struct rate_sample *rs)
 
-#define CONTROL const struct tcp_congestion_ops BENTPIPE_OPS
+#define CONTROL_OPS const struct tcp_congestion_ops BENTPIPE_OPS
 
 #endif

@@ -215,15 +215,6 @@ HOOK(__u32, undo_cwnd)
 	return window_before_cut(sk);
 }
 
-CONTROL = {
-	.init = (void *)init,
-	.pkts_acked = (void *)pkts_acked,
-	.cong_control = (void *)cong_control,
-	.set_state = (void *)set_state,
-	.cwnd_event = (void *)cwnd_event,
-	.min_tso_segs = (void *)min_tso_segs,
-	.ssthresh = (void *)ssthresh,
-	.undo_cwnd = (void *)undo_cwnd,
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "bp_newvegas",
-};
+CONTROL("bp_newvegas", ON(init), ON(pkts_acked), ON(cong_control),
+	ON(set_state), ON(cwnd_event), ON(min_tso_segs), ON(ssthresh),
+	ON(undo_cwnd));

@@ -68,12 +68,7 @@ HOOK_CONG_AVOID()
 	window_set(sk, &state->window, exact + min_u64(step, exact));
 }
 
-HOOK_WITH(void, cwnd_event, int, event)
-{
-	struct state *state = inet_csk_ca(sk);
-
-	threshold_event(sk, &state->window, &state->threshold, event);
-}
+HOOK_EVENT_THRESHOLD()
 
 HOOK(__u32, ssthresh)
 {
@@ -87,18 +82,7 @@ HOOK(__u32, ssthresh)
 	return threshold_set(&state->threshold, scale(flight, MILLION - decrease, MILLION));
 }
 
-HOOK(__u32, undo_cwnd)
-{
-	return window_before_cut(sk);
-}
+HOOK_UNDO()
 
-CONTROL = {
-	.init = (void *)init,
-	.pkts_acked = (void *)pkts_acked,
-	.cong_avoid = (void *)cong_avoid,
-	.cwnd_event = (void *)cwnd_event,
-	.ssthresh = (void *)ssthresh,
-	.undo_cwnd = (void *)undo_cwnd,
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "bp_scalable",
-};
+CONTROL("bp_scalable", ON(init), ON(pkts_acked), ON(cong_avoid),
+	ON(cwnd_event), ON(ssthresh), ON(undo_cwnd));

@@ -77,14 +77,5 @@ HOOK(__u32, undo_cwnd)
 	return window_before_cut(sk);
 }
 
-CONTROL = {
-	.init = (void *)init,
-	.pkts_acked = (void *)pkts_acked,
-	.cong_avoid = (void *)cong_avoid,
-	.set_state = (void *)set_state,
-	.cwnd_event = (void *)cwnd_event,
-	.ssthresh = (void *)ssthresh,
-	.undo_cwnd = (void *)undo_cwnd,
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "bp_vegas",
-};
+CONTROL("bp_vegas", ON(init), ON(pkts_acked), ON(cong_avoid), ON(set_state),
+	ON(cwnd_event), ON(ssthresh), ON(undo_cwnd));

@@ -101,18 +101,7 @@ HOOK(__u32, ssthresh)
 	return threshold_set(&state->threshold, idle ? flight / 5 * 4 : flight / 2);
 }
 
-HOOK(__u32, undo_cwnd)
-{
-	return window_before_cut(sk);
-}
+HOOK_UNDO()
 
-CONTROL = {
-	.init = (void *)init,
-	.pkts_acked = (void *)pkts_acked,
-	.cong_avoid = (void *)cong_avoid,
-	.cwnd_event = (void *)cwnd_event,
-	.ssthresh = (void *)ssthresh,
-	.undo_cwnd = (void *)undo_cwnd,
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "bp_veno",
-};
+CONTROL("bp_veno", ON(init), ON(pkts_acked), ON(cong_avoid), ON(cwnd_event),
+	ON(ssthresh), ON(undo_cwnd));

@@ -55,19 +55,8 @@ HOOK_WITH(void, pkts_acked, const struct ack_sample *, sample)
 			    parameter(sk, TAU), parameter(sk, ZERO_SAMPLES));
 }
 
-HOOK_CONG_AVOID()
-{
-	struct state *state = inet_csk_ca(sk);
-
-	cut_grow(sk, &state->window, &state->cut);
-}
-
-HOOK_WITH(void, set_state, __u8, new_state)
-{
-	struct state *state = inet_csk_ca(sk);
-
-	cut_state(sk, &state->cut, new_state);
-}
+HOOK_CUT_GROWTH()
+HOOK_CUT_STATE()
 
 HOOK_WITH(void, cwnd_event, int, event)
 {
@@ -76,29 +65,8 @@ HOOK_WITH(void, cwnd_event, int, event)
 	cut_event(sk, &state->window, &state->cut, event, 0);
 }
 
-HOOK(__u32, ssthresh)
-{
-	struct state *state = inet_csk_ca(sk);
+HOOK_CUT_SSTHRESH()
+HOOK_CUT_UNDO()
 
-	return cut_to(sk, &state->window, &state->cut,
-		      fitting(state->filter.estimate, state->min_rtt));
-}
-
-HOOK(__u32, undo_cwnd)
-{
-	struct state *state = inet_csk_ca(sk);
-
-	return cut_undone(sk, &state->cut);
-}
-
-CONTROL = {
-	.init = (void *)init,
-	.pkts_acked = (void *)pkts_acked,
-	.cong_avoid = (void *)cong_avoid,
-	.set_state = (void *)set_state,
-	.cwnd_event = (void *)cwnd_event,
-	.ssthresh = (void *)ssthresh,
-	.undo_cwnd = (void *)undo_cwnd,
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "bp_westwood",
-};
+CONTROL("bp_westwood", ON(init), ON(pkts_acked), ON(cong_avoid), ON(set_state),
+	ON(cwnd_event), ON(ssthresh), ON(undo_cwnd));

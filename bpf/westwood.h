@@ -124,4 +124,15 @@ static INLINE void filter_take(const struct sock *sk, struct filter *filter, __u
 	filter->last_sample = sample;
 }
 
+/* For controls whose state has a `filter`, a `cut` and `min_rtt`: a loss cuts to
+ * the estimate. */
+#define HOOK_CUT_SSTHRESH() \
+	HOOK(__u32, ssthresh) \
+	{ \
+		struct state *state = inet_csk_ca(sk); \
+ \
+		return cut_to(sk, &state->window, &state->cut, \
+			      fitting(state->filter.estimate, state->min_rtt)); \
+	}
+
 #endif

@@ -229,4 +229,43 @@ static INLINE __u32 window_before_cut(const struct sock *sk)
 	return max_u32(tcp_sk(sk)->snd_cwnd, tcp_sk(sk)->prior_cwnd);
 }
 
+/*
+ * Hooks that several controls have. Each expands to the whole hook, for a control
+ * whose state is a `struct state` with a `window`.
+ */
+
+/* A loss halves what is in flight. */
+#define HOOK_SSTHRESH_HALVES() \
+	HOOK(__u32, ssthresh) \
+	{ \
+		struct state *state = inet_csk_ca(sk); \
+ \
+		return half_of_flight(sk, &state->window); \
+	}
+
+/* A needless cut brings the window back. */
+#define HOOK_UNDO() \
+	HOOK(__u32, undo_cwnd) \
+	{ \
+		return window_before_cut(sk); \
+	}
+
+/* Recovery and timeouts leave a whole window. */
+#define HOOK_EVENT_WHOLE() \
+	HOOK_WITH(void, cwnd_event, int, event) \
+	{ \
+		struct state *state = inet_csk_ca(sk); \
+ \
+		window_event(&state->window, event); \
+	}
+
+/* Recovery ends at the `threshold` with its fraction. */
+#define HOOK_EVENT_THRESHOLD() \
+	HOOK_WITH(void, cwnd_event, int, event) \
+	{ \
+		struct state *state = inet_csk_ca(sk); \
+ \
+		threshold_event(sk, &state->window, &state->threshold, event); \
+	}
+
 #endif
