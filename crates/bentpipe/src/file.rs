@@ -1,7 +1,7 @@
 //! Scenario files with the files that they name.
 
 use crate::{Error, input};
-use bentpipe_scenario::space::Space;
+use bentpipe_scenario::space::ExpandedConstellations;
 use bentpipe_scenario::{Document, Override, Scenario, SetBy};
 use std::path::{Path, PathBuf};
 
@@ -112,7 +112,7 @@ impl ScenarioFile {
     ///
     /// # Errors
     /// With everything that is wrong.
-    pub fn survey(&self) -> Result<(Scenario, Space), Error> {
+    pub fn survey(&self) -> Result<(Scenario, ExpandedConstellations), Error> {
         Ok(self.with_files()?.survey()?)
     }
 

@@ -4,7 +4,7 @@ use crate::exit::Failure;
 use crate::progress::patiently;
 use bentpipe::{ScenarioFile, input};
 use bentpipe_scenario::Scenario;
-use bentpipe_scenario::space::Space;
+use bentpipe_scenario::space::ExpandedConstellations;
 use std::path::Path;
 
 /// What stands for standard input.
@@ -45,7 +45,7 @@ pub(crate) fn checked(file: &ScenarioFile) -> Result<Scenario, Failure> {
 }
 
 /// As [`checked`], with the constellations behind it.
-pub(crate) fn survey(file: &ScenarioFile) -> Result<(Scenario, Space), Failure> {
+pub(crate) fn survey(file: &ScenarioFile) -> Result<(Scenario, ExpandedConstellations), Failure> {
     Ok(patiently(SET_UP, || file.survey())?)
 }
 

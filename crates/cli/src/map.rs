@@ -15,7 +15,7 @@ use crate::{load, outputs};
 use bentpipe_outcome::write_whole;
 use bentpipe_report::svg::{INK, INK_SOFT, Svg, TextStyle, colour, num};
 use bentpipe_scenario::Scenario;
-use bentpipe_scenario::space::Space;
+use bentpipe_scenario::space::ExpandedConstellations;
 use bentpipe_units::{Duration, Time};
 use course::{Course, Stop};
 use earth::View;
@@ -165,7 +165,7 @@ impl Picture {
 }
 
 /// The views that a map has, the first one to begin with.
-fn views(space: &Space, courses: &[Course]) -> Vec<(&'static str, View)> {
+fn views(space: &ExpandedConstellations, courses: &[Course]) -> Vec<(&'static str, View)> {
     let near = View::around(&sky::places(space, courses), WIDTH);
     let near = near.map(|view| ("where flows are", view));
     near.into_iter()
@@ -174,7 +174,11 @@ fn views(space: &Space, courses: &[Course]) -> Vec<(&'static str, View)> {
 }
 
 /// Where terminals and their names stand on a map.
-fn terminal_boxes(scenario: &Scenario, space: &Space, view: View) -> Vec<room::Box4> {
+fn terminal_boxes(
+    scenario: &Scenario,
+    space: &ExpandedConstellations,
+    view: View,
+) -> Vec<room::Box4> {
     let room = sky::terminals(&mut Svg::default(), view, scenario, space);
     let boxes = room.boxes().iter();
     boxes
@@ -185,7 +189,7 @@ fn terminal_boxes(scenario: &Scenario, space: &Space, view: View) -> Vec<room::B
 /// A map at one time; what moves is in groups of the class `still`.
 fn map_picture(
     scenario: &Scenario,
-    space: &Space,
+    space: &ExpandedConstellations,
     courses: &[Course],
     at: Time,
     view: View,
@@ -205,12 +209,16 @@ fn map_picture(
     }
 }
 
-fn network_picture(scenario: &Scenario, space: &Space, courses: &[Course]) -> Picture {
+fn network_picture(
+    scenario: &Scenario,
+    space: &ExpandedConstellations,
+    courses: &[Course],
+) -> Picture {
     page::network(scenario, space, courses)
 }
 
 /// What a course does at a time, in words.
-fn state(scenario: &Scenario, space: &Space, course: &Course, at: Time) -> String {
+fn state(scenario: &Scenario, space: &ExpandedConstellations, course: &Course, at: Time) -> String {
     let title = course.title(scenario);
     let leg = course.leg_at(at);
     let Some((leg, path)) = leg.and_then(|leg| Some((leg, leg.path.as_ref()?))) else {
@@ -234,7 +242,12 @@ fn state(scenario: &Scenario, space: &Space, course: &Course, at: Time) -> Strin
 }
 
 /// Map, legend and network as one picture.
-fn still(scenario: &Scenario, space: &Space, courses: &[Course], at: Time) -> String {
+fn still(
+    scenario: &Scenario,
+    space: &ExpandedConstellations,
+    courses: &[Course],
+    at: Time,
+) -> String {
     let network = network_picture(scenario, space, courses);
     let mut svg = Svg::default();
     let (side, mut y) = (20.0, 34.0);

@@ -4,11 +4,14 @@
 //! [`Diagnostics`] point at such places in the manner of rustc. [`Override`]s
 //! set single values from outside the file.
 
+mod declare;
 pub mod diagnostic;
 pub mod names;
 mod overriding;
 mod parsed;
 mod path;
+pub mod reading;
+pub mod reference;
 mod render;
 pub mod schema;
 pub mod source;
@@ -18,6 +21,7 @@ pub mod value;
 pub use diagnostic::{Diagnostic, Diagnostics, Errors, Reported};
 pub use overriding::Override;
 pub use parsed::{Parsed, SetRules};
+pub use reading::{Context, Field, Named, NamedKinds, OneNamed, OptionalField, Placed};
 pub use source::{Origin, Place, SetBy, Setting, printable};
 pub use tree::{Entry, Item, Table, Value};
 pub use value::{Problem, Scalar};

@@ -12,6 +12,11 @@ pub struct Section {
     pub kind: Option<&'static str>,
     /// What messages call it, such as `link` or `the trace of`.
     pub called: &'static str,
+    /// True if messages add its name to that, not the name of the table that it
+    /// stands in.
+    pub named: bool,
+    /// True if it has keys that are known to its reader only.
+    pub open: bool,
     /// What it describes.
     pub meaning: &'static str,
     /// TOML that shows it, and that can be merged into a scenario.

@@ -11,8 +11,8 @@ pub(crate) enum NotThere {
     Elsewhere,
 }
 
-/// The links called `name` that leave `node`, whichever end it is, and their
-/// ways back. The name of counted links stands for all of them.
+/// The links called `name` that leave `node`, whichever end it is, and the
+/// ways back of those that have one. The name of counted links stands for all of them.
 pub(crate) fn attach(
     links: &[Link],
     node: NodeId,
@@ -26,9 +26,8 @@ pub(crate) fn attach(
         }
         known = true;
         if link.from == node {
-            // Links come in pairs, forth and back.
             toward.push(LinkId(index as u32));
-            back.push(LinkId(index as u32 ^ 1));
+            back.extend(link.reverse);
         }
     }
     match (known, toward.is_empty()) {

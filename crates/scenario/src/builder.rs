@@ -1,25 +1,23 @@
 //! Scenarios from programs, without a file.
 
+mod check;
 mod error;
 
 pub use error::BuildError;
 
 use crate::attach::attach;
-use crate::fits::misfit;
 use crate::model::{
-    Flow, Handshake, Limits, Link, LinkId, Medium, MediumId, Middlebox, Node, NodeId, RouteChange,
-    Scenario, SplitPep, Stranded,
+    Flow, Handshake, Limits, Link, LinkDownPolicy, LinkId, Medium, MediumId, Middlebox, Node,
+    NodeId, RouteChange, Scenario, SplitPep,
 };
 use crate::route::{self, NoRoute};
 use crate::split;
 use bentpipe_link::medium::MediumSettings;
-use bentpipe_link::{ArqSettings, LinkSettings, QueueSettings, Timeline};
+use bentpipe_link::{ArqSettings, LinkSettings, Timeline};
 use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
-use bentpipe_units::{Bytes, Duration, Rate, Time};
-use std::cmp::Ordering;
-use std::collections::HashSet;
+use bentpipe_units::{Duration, Time};
 use std::sync::Arc;
 
 /// Builds a [`Scenario`] step by step.
@@ -69,7 +67,7 @@ impl Scenario {
                 links: Vec::new(),
                 media: Vec::new(),
                 flows: Vec::new(),
-                stranded: Stranded::default(),
+                stranded: LinkDownPolicy::default(),
                 middleboxes: Vec::new(),
                 peps: Vec::new(),
                 limits: Limits::default(),
@@ -111,8 +109,14 @@ impl ScenarioBuilder {
     }
 
     /// Adds a link between two nodes, the same forth and back.
-    pub fn link(&mut self, name: impl Into<String>, a: NodeId, b: NodeId, settings: LinkSettings) {
-        self.asymmetric_link(name, a, b, settings.clone(), settings);
+    pub fn link(
+        &mut self,
+        name: impl Into<String>,
+        a: NodeId,
+        b: NodeId,
+        settings: LinkSettings,
+    ) -> [LinkId; 2] {
+        self.link_pair(name, (a, b), [settings.clone(), settings], None)
     }
 
     /// Adds a link from `a` to `b` and one back, `NAME.reverse`, with settings
@@ -124,11 +128,8 @@ impl ScenarioBuilder {
         b: NodeId,
         forward: LinkSettings,
         reverse: LinkSettings,
-    ) {
-        let name = name.into();
-        let back = format!("{name}.reverse");
-        self.one_way_link(name, a, b, forward, None);
-        self.one_way_link(back, b, a, reverse, None);
+    ) -> [LinkId; 2] {
+        self.link_pair(name, (a, b), [forward, reverse], None)
     }
 
     /// Adds a link between two nodes that changes with time, each direction by
@@ -139,14 +140,28 @@ impl ScenarioBuilder {
         a: NodeId,
         b: NodeId,
         settings: LinkSettings,
-        [forward, reverse]: [Arc<Timeline>; 2],
+        timelines: [Arc<Timeline>; 2],
+    ) -> [LinkId; 2] {
+        self.link_pair(name, (a, b), [settings.clone(), settings], Some(timelines))
+    }
+
+    /// Adds a link from `a` to `b` and one back, `NAME.reverse`, each with its
+    /// settings and, where given, its timeline. Returns both.
+    pub fn link_pair(
+        &mut self,
+        name: impl Into<String>,
+        (a, b): (NodeId, NodeId),
+        [forward, reverse]: [LinkSettings; 2],
+        timelines: Option<[Arc<Timeline>; 2]>,
     ) -> [LinkId; 2] {
         let name = name.into();
         let back = format!("{name}.reverse");
-        [
-            self.one_way_link(name, a, b, settings.clone(), Some(forward)),
-            self.one_way_link(back, b, a, settings, Some(reverse)),
-        ]
+        let [first, second] = timelines.map_or([None, None], |lines| lines.map(Some));
+        let forth = self.one_way_link(name, a, b, forward, first);
+        let back = self.one_way_link(back, b, a, reverse, second);
+        self.scenario.links[forth.0 as usize].reverse = Some(back);
+        self.scenario.links[back.0 as usize].reverse = Some(forth);
+        [forth, back]
     }
 
     /// Adds a link from `a` to `b` and none back.
@@ -162,6 +177,7 @@ impl ScenarioBuilder {
             name: name.into(),
             from: a,
             to: b,
+            reverse: None,
             settings,
             timeline,
             arq: None,
@@ -183,7 +199,7 @@ impl ScenarioBuilder {
     }
 
     /// What a packet does whose way leads over a link that is down.
-    pub fn stranded(&mut self, rule: Stranded) -> &mut ScenarioBuilder {
+    pub fn stranded(&mut self, rule: LinkDownPolicy) -> &mut ScenarioBuilder {
         self.scenario.stranded = rule;
         self
     }
@@ -212,9 +228,8 @@ impl ScenarioBuilder {
             forward.rate = known.settings.rate;
             forward.one_way_delay = known.settings.one_way_delay;
         }
-        let at = self.scenario.links.len();
-        self.asymmetric_link(name, terminal, hub, forward, reverse);
-        self.scenario.links[at].medium = Some(medium);
+        let [up, _] = self.link_pair(name, (terminal, hub), [forward, reverse], None);
+        self.scenario.links[up.0 as usize].medium = Some(medium);
     }
 
     /// Adds a flow that starts at once. What [`FlowBuilder`] does not set
@@ -282,77 +297,7 @@ impl ScenarioBuilder {
     /// With the first thing that is wrong.
     pub fn build(&self) -> Result<Scenario, BuildError> {
         let mut scenario = self.scenario.clone();
-        if scenario.duration.is_zero() {
-            return Err(BuildError::NoDuration);
-        }
-        if scenario.flows.is_empty() {
-            return Err(BuildError::NoFlows);
-        }
-        unique("node", scenario.nodes.iter().map(|n| &n.name))?;
-        unique("link", scenario.links.iter().map(|l| &l.name))?;
-        unique("medium", scenario.media.iter().map(|m| &m.name))?;
-        for (i, medium) in scenario.media.iter().enumerate() {
-            let terminals = scenario.terminals(MediumId(id(i))).count();
-            let settings = &medium.settings;
-            if settings.frame().is_some() && settings.slot_payload(terminals) == Bytes::ZERO {
-                return Err(BuildError::NoSlots(medium.name.clone()));
-            }
-        }
-        unique("flow", scenario.flows.iter().map(|f| &f.name))?;
-        for link in &scenario.links {
-            self.ends("link", &link.name, link.from, link.to)?;
-            if link.settings.rate == Rate::ZERO {
-                return Err(BuildError::NoRate(link.name.clone()));
-            }
-            if link.arq.is_some() && link.timeline.is_some() {
-                return Err(BuildError::ArqAndTimeline(link.name.clone()));
-            }
-            if let Some(MediumId(medium)) = link.medium
-                && medium as usize >= scenario.media.len()
-            {
-                return Err(BuildError::NoMedium(link.name.clone()));
-            }
-            if let QueueSettings::Red(red) = &link.settings.queue {
-                let (minimum, maximum) = red.thresholds(link.settings.rate);
-                // Nor is a threshold that is no number.
-                if minimum.partial_cmp(&maximum) != Some(Ordering::Less) {
-                    return Err(BuildError::Thresholds(link.name.clone()));
-                }
-            }
-        }
-        for flow in &scenario.flows {
-            self.ends("flow", &flow.name, flow.from, flow.to)?;
-            let fits = match &flow.transport {
-                None => !flow.application.needs_transport(),
-                Some(t) => {
-                    flow.application.takes_transport() && misfit(t, &flow.application).is_none()
-                }
-            };
-            if !fits {
-                return Err(BuildError::Transport(flow.name.clone()));
-            }
-            check_routes(&scenario.links, flow)?;
-            if let Some(Err(why)) = flow.transport.as_ref().map(Transport::controller) {
-                return Err(BuildError::CongestionControl {
-                    flow: flow.name.clone(),
-                    why,
-                });
-            }
-        }
-        let boxes = scenario.middleboxes.iter().map(|m| &m.name);
-        unique(
-            "middlebox",
-            boxes.chain(scenario.peps.iter().map(|p| &p.name)),
-        )?;
-        for pep in &scenario.peps {
-            let transport = pep.settings.transport.as_ref();
-            if let Some(Err(why)) = transport.map(Transport::controller) {
-                return Err(BuildError::CongestionControl {
-                    flow: pep.name.clone(),
-                    why,
-                });
-            }
-        }
+        check::check(&scenario)?;
         for (middlebox, toward) in scenario.middleboxes.iter_mut().zip(&self.toward) {
             let found = attach(&scenario.links, middlebox.node, toward);
             (middlebox.toward, middlebox.back) = found.map_err(|_| BuildError::NotAtLink {
@@ -360,42 +305,19 @@ impl ScenarioBuilder {
                 link: toward.clone(),
             })?;
         }
-        match route::route(scenario.nodes.len(), &scenario.links, &mut scenario.flows) {
-            Ok(()) => {}
-            Err(failed) => return Err(self.unconnected(&failed)),
+        if let Err(failed) =
+            route::route(scenario.nodes.len(), &scenario.links, &mut scenario.flows)
+        {
+            return Err(self.unconnected(&failed));
         }
         let Err(failed) = split::split(&scenario.links, &mut scenario.flows, &scenario.peps) else {
             return Ok(scenario);
         };
         Err(BuildError::NoSplit {
             flow: scenario.flows[failed.flow].name.clone(),
-            middlebox: scenario.peps[failed.place].name.clone(),
+            middlebox: scenario.peps[failed.pep].name.clone(),
             why: failed.why.reason(),
         })
-    }
-
-    /// Both nodes exist and are not the same.
-    fn ends(
-        &self,
-        what: &'static str,
-        name: &str,
-        from: NodeId,
-        to: NodeId,
-    ) -> Result<(), BuildError> {
-        let known = |node: NodeId| (node.0 as usize) < self.scenario.nodes.len();
-        if !known(from) || !known(to) {
-            return Err(BuildError::UnknownNode {
-                what,
-                name: name.to_string(),
-            });
-        }
-        if from == to {
-            return Err(BuildError::SameNode {
-                what,
-                name: name.to_string(),
-            });
-        }
-        Ok(())
     }
 
     fn unconnected(&self, failed: &[(usize, NoRoute)]) -> BuildError {
@@ -413,59 +335,8 @@ impl ScenarioBuilder {
     }
 }
 
-/// The routes that were given for a flow lead from end to end.
-fn check_routes(links: &[Link], flow: &Flow) -> Result<(), BuildError> {
-    let wrong = |at: Time, why: &'static str| BuildError::Route {
-        flow: flow.name.clone(),
-        at,
-        why,
-    };
-    let mut before = Time::ZERO;
-    let first = (Time::ZERO, &flow.forward, &flow.reverse);
-    let later = flow.changes.iter().map(|c| (c.at, &c.forward, &c.reverse));
-    for (i, (at, forward, reverse)) in std::iter::once(first).chain(later).enumerate() {
-        if i > 0 && at <= before {
-            return Err(wrong(at, "does not begin after the one before it"));
-        }
-        before = at;
-        for (path, from, to) in [(forward, flow.from, flow.to), (reverse, flow.to, flow.from)] {
-            if path.len() > route::LONGEST {
-                return Err(wrong(at, "has more than 255 links"));
-            }
-            let mut node = from;
-            for link in path {
-                match links.get(link.0 as usize) {
-                    Some(link) if link.from == node => node = link.to,
-                    Some(_) => return Err(wrong(at, "is not one link after the other")),
-                    None => return Err(wrong(at, "has a link that does not exist")),
-                }
-            }
-            if !path.is_empty() && node != to {
-                return Err(wrong(at, "does not lead to the other node"));
-            }
-        }
-    }
-    Ok(())
-}
-
 fn id(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
-}
-
-fn unique<'a>(
-    what: &'static str,
-    names: impl Iterator<Item = &'a String>,
-) -> Result<(), BuildError> {
-    let mut seen = HashSet::new();
-    for name in names {
-        if !seen.insert(name) {
-            return Err(BuildError::Duplicate {
-                what,
-                name: name.clone(),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Settings of a flow that was just added.

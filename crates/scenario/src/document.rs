@@ -3,7 +3,7 @@
 
 use crate::model::Scenario;
 use crate::read;
-use crate::space::Space;
+use crate::space::ExpandedConstellations;
 use bentpipe_document::{
     Diagnostic, Diagnostics, Entry, Errors, Item, Override, Parsed, Place, SetBy, SetRules, Table,
     Value,
@@ -140,7 +140,7 @@ impl Document {
     ///
     /// # Errors
     /// As [`Document::validate`].
-    pub fn survey(&self) -> Result<(Scenario, Space), Diagnostics> {
+    pub fn survey(&self) -> Result<(Scenario, ExpandedConstellations), Diagnostics> {
         let errors = Errors::new(self.parsed.origin.clone());
         let file = self.file_name().rsplit(['/', '\\']).next().unwrap_or("");
         let name = file.strip_suffix(".toml").unwrap_or(file);

@@ -1,6 +1,6 @@
 //! A scenario's links and paths as the forwarding core drives them.
 
-use crate::model::{Connection, LinkId, MediumId, RouteChange, Scenario, Stranded};
+use crate::model::{Connection, LinkDownPolicy, LinkId, MediumId, RouteChange, Scenario};
 use bentpipe_link::forward::{Network, Paths};
 use bentpipe_link::medium::Medium;
 use bentpipe_link::{Link as RunningLink, LinkPlan};
@@ -43,7 +43,7 @@ impl Scenario {
         seed: u64,
         record_delays: bool,
     ) -> Network {
-        let may_reroute = self.stranded == Stranded::Rerouted;
+        let may_reroute = self.stranded == LinkDownPolicy::Rerouted;
         let links = self.links.iter().map(|link| {
             RunningLink::build(&LinkPlan {
                 timeline: link.timeline.as_ref(),

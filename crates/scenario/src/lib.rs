@@ -21,10 +21,11 @@ mod attach;
 mod builder;
 mod courses;
 mod document;
-mod fits;
 mod forward;
 mod hash;
+mod incompatible;
 mod model;
+mod queue_length;
 mod read;
 mod route;
 mod schema;
@@ -33,15 +34,16 @@ mod split;
 mod template;
 
 pub use bentpipe_document::{Diagnostic, Diagnostics, Override, SetBy};
-use bentpipe_document::{diagnostic, source, tree};
 pub use builder::{BuildError, FlowBuilder, ScenarioBuilder};
 pub use courses::pair_timeline;
 pub use document::Document;
 pub use forward::Routes;
 pub use hash::ScenarioHash;
+pub use incompatible::LinkConflict;
 pub use model::{
-    Connection, Flow, Handshake, Leg, Limits, Link, LinkId, Medium, MediumId, Middlebox, Node,
-    NodeId, Pep, RouteChange, Scenario, Split, SplitPep, Stranded,
+    Connection, Flow, Handshake, Leg, Limits, Link, LinkDownPolicy, LinkId, Medium, MediumId,
+    Middlebox, Node, NodeId, Pep, RouteChange, Scenario, Split, SplitPep,
 };
-pub use schema::{Key, Kind, LARGEST_COUNT, Presence, Section, schema};
+pub use queue_length::QueueLength;
+pub use schema::{LARGEST_COUNT, reference, schema};
 pub use template::template;

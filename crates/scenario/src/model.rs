@@ -45,7 +45,7 @@ pub struct Scenario {
     /// The flows, with their routes.
     pub flows: Vec<Flow>,
     /// What a packet does whose way leads over a link that is down.
-    pub stranded: Stranded,
+    pub stranded: LinkDownPolicy,
     /// What sits on nodes and touches packets that pass.
     pub middleboxes: Vec<Middlebox>,
     /// The split-connection PEPs, which end connections; [`Flow::split`] says
@@ -71,6 +71,8 @@ pub struct Link {
     pub from: NodeId,
     /// Where packets leave.
     pub to: NodeId,
+    /// Its way back; `None` for a link in one direction only.
+    pub reverse: Option<LinkId>,
     /// What it does to them.
     pub settings: LinkSettings,
     /// How rate, delay, loss and state change with time; the settings hold for
@@ -91,7 +93,7 @@ pub struct Link {
 /// What a packet does that has come to a link that is down, on a way that was
 /// chosen when it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
-pub enum Stranded {
+pub enum LinkDownPolicy {
     /// It takes the link: by the link's own rule it is lost there or waits. As
     /// in ns-2, where packets in flight are not routed anew.
     #[default]
@@ -209,7 +211,7 @@ pub struct Pep {
     /// The name of the middlebox.
     pub name: String,
     /// Its index in [`Scenario::peps`].
-    pub place: usize,
+    pub pep_index: usize,
     /// What it was told.
     pub settings: SplitSettings,
 }

@@ -9,16 +9,16 @@ use bentpipe_units::Rate;
 
 /// Constellations and what flows cross.
 #[derive(Clone, Debug, Default)]
-pub struct Space {
+pub struct ExpandedConstellations {
     /// In the order of the file.
-    pub skies: Vec<Sky>,
+    pub skies: Vec<ExpandedConstellation>,
     /// Of each flow what it crosses, from its `from` to its `to`.
     pub ways: Vec<Vec<Hop>>,
 }
 
 /// A constellation and its plan for the run.
 #[derive(Clone, Debug)]
-pub struct Sky {
+pub struct ExpandedConstellation {
     /// Its name in the file.
     pub name: String,
     /// Its satellites.
@@ -44,7 +44,7 @@ pub enum Hop {
     Link(LinkId),
     /// Up into a constellation and down again.
     Sky {
-        /// Which of [`Space::skies`].
+        /// Which of [`ExpandedConstellations::skies`].
         sky: usize,
         /// Which of the pairs of its plan.
         pair: usize,

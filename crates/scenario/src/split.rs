@@ -33,7 +33,7 @@ impl NoSplit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failed {
     pub(crate) flow: usize,
-    pub(crate) place: usize,
+    pub(crate) pep: usize,
     pub(crate) why: NoSplit,
 }
 
@@ -44,9 +44,9 @@ pub(crate) fn split(links: &[Link], flows: &mut [Flow], places: &[SplitPep]) -> 
     }
     for (index, flow) in flows.iter_mut().enumerate() {
         let found = legs(links, flow, places);
-        flow.split = found.map_err(|(place, why)| Failed {
+        flow.split = found.map_err(|(pep, why)| Failed {
             flow: index,
-            place,
+            pep,
             why,
         })?;
     }
@@ -88,11 +88,12 @@ fn legs(
     for at in 1..flow.forward.len() {
         let (into, out) = (flow.forward[at - 1], flow.forward[at]);
         let node = link(out).from;
-        // The way back of a link is the one beside it.
-        let back = |id: LinkId| LinkId(id.0 ^ 1);
-        let passes = |p: &SplitPep| {
-            p.toward.is_empty() || p.toward.contains(&out) || p.toward.contains(&back(into))
+        let faces = |p: &SplitPep| {
+            link(into)
+                .reverse
+                .is_some_and(|back| p.toward.contains(&back))
         };
+        let passes = |p: &SplitPep| p.toward.is_empty() || p.toward.contains(&out) || faces(p);
         let found = places
             .iter()
             .position(|p| p.node == node && passes(p) && is_meant(&p.settings, &flow.name));
@@ -127,13 +128,13 @@ fn legs(
         }
         split.peps.push(Pep {
             name: place.name.clone(),
-            place: index,
+            pep_index: index,
             settings: place.settings.clone(),
         });
     }
     let one_way = |leg: &Leg| leg.transport.profile.rules().stack.is_ns2();
     if let (Some(pep), true) = (split.peps.first(), split.legs.iter().any(one_way)) {
-        return Err((pep.place, NoSplit::NoFlowControl));
+        return Err((pep.pep_index, NoSplit::NoFlowControl));
     }
     for change in &flow.changes {
         cut_change(links, &mut split, change)?;
@@ -152,7 +153,7 @@ fn cut_change(
     for (index, leg) in split.legs.iter_mut().enumerate() {
         let (mut there, mut back) = (forward, reverse);
         if index < last {
-            let pep = split.peps[index].place;
+            let pep = split.peps[index].pep_index;
             let leaves = |id: &LinkId| links[id.0 as usize].from == leg.to;
             let elsewhere = (pep, NoSplit::Elsewhere);
             // Without a way there is none of any leg.

@@ -1,7 +1,7 @@
 //! What a scenario says about links that change with time.
 
 use bentpipe_link::{InFlightPolicy, Loss, State, Timeline, WhenDown};
-use bentpipe_scenario::{Document, Scenario, Stranded};
+use bentpipe_scenario::{Document, LinkDownPolicy, Scenario};
 use bentpipe_units::{Duration, Rate, Ratio, Time};
 
 fn text(link: &str) -> String {
@@ -121,7 +121,7 @@ fn a_fade_changes_codings() {
 fn a_scenario_without_changes_has_no_timeline() {
     let plain = parse("").unwrap();
     assert!(plain.links.iter().all(|l| l.timeline.is_none()));
-    assert_eq!(plain.stranded, Stranded::Stays);
+    assert_eq!(plain.stranded, LinkDownPolicy::Stays);
     assert!(plain.canonical_text().contains("timeline=-"));
     let changing = parse("timeline = [{ at = \"1 s\", up = false }]").unwrap();
     assert_ne!(plain.hash(), changing.hash());

@@ -28,15 +28,14 @@ mod lineup;
 mod measure;
 mod orbit;
 mod path;
-mod queue;
 mod words;
 
 pub use advice::{Recommendation, Risk};
+pub use bentpipe_scenario::QueueLength;
 pub use lineup::{Availability, Candidate, DEFAULT, IDEAL};
 pub use measure::{Sharing, TransportResult};
 pub use orbit::{Orbit, OrbitPath};
 pub use path::{GIVEN_UP, NetworkPath, Pep};
-pub use queue::QueueLength;
 
 use crate::Error;
 use crate::own::OwnControl;

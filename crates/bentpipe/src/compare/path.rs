@@ -2,14 +2,13 @@
 
 use super::gateway;
 use super::orbit::OrbitPath;
-use super::queue::QueueLength;
 use crate::Error;
 use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings, XcpSettings};
+use bentpipe_scenario::QueueLength;
 use bentpipe_scenario::{Handshake, Scenario};
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
-use std::sync::Arc;
 
 /// Bytes of a full packet at the IP layer, for counting in packets.
 pub(super) const PACKET: u64 = 1500;
@@ -92,7 +91,7 @@ impl NetworkPath {
 
     fn limit(&self) -> Limit {
         match self.queue {
-            QueueLength::Packets(n) => Limit::Packets(n),
+            QueueLength::Packets(n) => Limit::Packets((n as u32).max(1)),
             QueueLength::Bytes(n) => Limit::Bytes(Bytes::new(n.get().max(PACKET))),
             QueueLength::Bdp(x) => {
                 // A queue that holds no packet would pass none of a burst.
@@ -153,10 +152,8 @@ impl NetworkPath {
         let forward = link(self.rate, self.limit(), channel);
         let reverse = link(self.return_rate, RETURN_QUEUE, ChannelSettings::Perfect);
         let near = gateway.unwrap_or(sender);
-        let timelines = self.orbit.as_ref().map(|o| o.timelines.clone().map(Some));
-        let [there, back]: [Option<Arc<_>>; 2] = timelines.unwrap_or_default();
-        builder.one_way_link("satellite", near, receiver, forward, there);
-        builder.one_way_link("satellite.reverse", receiver, near, reverse, back);
+        let timelines = self.orbit.as_ref().map(|o| o.timelines.clone());
+        builder.link_pair("satellite", (near, receiver), [forward, reverse], timelines);
         let proxied = match gateway {
             Some(gateway) => gateway::add(self, &mut builder, [sender, gateway], transports),
             None => false,
@@ -193,7 +190,7 @@ pub(crate) mod tests {
         assert_eq!(path().bdp_segments(), 500);
         assert_eq!(path().full_queue_delay(), Duration::from_millis(600));
         let packets = NetworkPath {
-            queue: QueueLength::Packets(100),
+            queue: QueueLength::Packets(100.0),
             ..path()
         };
         assert_eq!(packets.queue_bytes(), Bytes::new(150_000));

@@ -1,7 +1,7 @@
 //! What the ways of flows do over time: paths, delays, hops, handovers.
 
 use bentpipe_orbit::{Knot, Mode, Node};
-use bentpipe_scenario::space::{Hop, Space};
+use bentpipe_scenario::space::{ExpandedConstellations, Hop};
 use bentpipe_scenario::{Link, NodeId, Scenario};
 use bentpipe_units::{Duration, Time};
 use serde_json::{Value, json};
@@ -123,7 +123,7 @@ impl Course {
 }
 
 /// The name of a stop: a node's, `leo[3-14]`, the satellite's of a file.
-pub(super) fn name(scenario: &Scenario, space: &Space, stop: Stop) -> String {
+pub(super) fn name(scenario: &Scenario, space: &ExpandedConstellations, stop: Stop) -> String {
     match stop {
         Stop::Ground(node) => scenario
             .nodes
@@ -159,7 +159,11 @@ fn link_delay(link: &Link, at: Time) -> Duration {
 }
 
 /// The courses of the flows in `wanted`, those that cross the same as one.
-pub(super) fn courses(scenario: &Scenario, space: &Space, wanted: &[usize]) -> Vec<Course> {
+pub(super) fn courses(
+    scenario: &Scenario,
+    space: &ExpandedConstellations,
+    wanted: &[usize],
+) -> Vec<Course> {
     let mut groups: Vec<(NodeId, &[Hop], Vec<usize>)> = Vec::new();
     for &flow in wanted {
         let Some(way) = space.ways.get(flow) else {
@@ -179,7 +183,12 @@ pub(super) fn courses(scenario: &Scenario, space: &Space, wanted: &[usize]) -> V
     groups.into_iter().map(course).collect()
 }
 
-fn legs(scenario: &Scenario, space: &Space, from: NodeId, way: &[Hop]) -> Vec<Leg> {
+fn legs(
+    scenario: &Scenario,
+    space: &ExpandedConstellations,
+    from: NodeId,
+    way: &[Hop],
+) -> Vec<Leg> {
     let end = Time::ZERO + scenario.duration;
     // Of each hop through a constellation its legs.
     let skies: Vec<(usize, bool, Vec<bentpipe_orbit::Leg<'_>>)> = way
@@ -258,7 +267,7 @@ fn legs(scenario: &Scenario, space: &Space, from: NodeId, way: &[Hop]) -> Vec<Le
 
 fn path_of(
     scenario: &Scenario,
-    space: &Space,
+    space: &ExpandedConstellations,
     from: NodeId,
     way: &[Hop],
     skies: &[(usize, bool, Vec<bentpipe_orbit::Leg<'_>>)],
@@ -285,7 +294,7 @@ fn path_of(
     Some(path)
 }
 
-fn handovers(space: &Space, way: &[Hop]) -> Vec<Change> {
+fn handovers(space: &ExpandedConstellations, way: &[Hop]) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     for hop in way {
         let Hop::Sky {
@@ -318,7 +327,11 @@ fn handovers(space: &Space, way: &[Hop]) -> Vec<Change> {
 }
 
 /// The series of a course as JSON.
-pub(super) fn document(scenario: &Scenario, space: &Space, course: &Course) -> Value {
+pub(super) fn document(
+    scenario: &Scenario,
+    space: &ExpandedConstellations,
+    course: &Course,
+) -> Value {
     let named = |stop: &Stop| name(scenario, space, *stop);
     let node = |id: &NodeId| name(scenario, space, Stop::Ground(*id));
     let paths = course.legs.iter().map(|leg| {

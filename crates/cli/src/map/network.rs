@@ -8,7 +8,7 @@ use super::course::Course;
 use super::room::{Box4, Room};
 use bentpipe_report::svg::{Anchor, INK, INK_SOFT, Svg, TextStyle, colour, num, path};
 use bentpipe_scenario::Scenario;
-use bentpipe_scenario::space::Space;
+use bentpipe_scenario::space::ExpandedConstellations;
 use diagram::{Diagram, Edge, Node, diagram};
 use layout::{BEND, bends, beside, places};
 use std::collections::BTreeMap;
@@ -41,7 +41,11 @@ fn line(a: &Node, b: &Node, off: f64) -> String {
 }
 
 /// The diagram, and its size.
-pub(super) fn draw(scenario: &Scenario, space: &Space, courses: &[Course]) -> (String, f64, f64) {
+pub(super) fn draw(
+    scenario: &Scenario,
+    space: &ExpandedConstellations,
+    courses: &[Course],
+) -> (String, f64, f64) {
     let mut drawn = diagram(scenario, space, courses);
     let (width, height) = places(&mut drawn);
     let mut svg = Svg::default();

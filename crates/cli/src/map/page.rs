@@ -10,7 +10,7 @@ use bentpipe_report::html::Page;
 use bentpipe_report::svg::colour;
 use bentpipe_report::table::{Column, Table};
 use bentpipe_scenario::Scenario;
-use bentpipe_scenario::space::{Sky, Space};
+use bentpipe_scenario::space::{ExpandedConstellation, ExpandedConstellations};
 use bentpipe_units::{Duration, Time};
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ const LONGEST_STEP: Duration = Duration::from_secs(180);
 
 /// The time between two positions of satellites that follow no simple law; none
 /// where they are too many for a page.
-fn step(sky: &Sky, length: Duration) -> Option<Duration> {
+fn step(sky: &ExpandedConstellation, length: Duration) -> Option<Duration> {
     let most = (MOST_SAMPLES / sky.constellation.len().max(1) as u64).max(2);
     let step = SHORTEST_STEP.max(length / most).min(length);
     (step <= LONGEST_STEP).then_some(step)
@@ -37,7 +37,7 @@ fn step(sky: &Sky, length: Duration) -> Option<Duration> {
 ///
 /// # Errors
 /// If they are too many for so long a time.
-pub(super) fn check(scenario: &Scenario, space: &Space) -> Result<(), Failure> {
+pub(super) fn check(scenario: &Scenario, space: &ExpandedConstellations) -> Result<(), Failure> {
     for sky in &space.skies {
         let simple = sky.constellation.stands() || sky.constellation.as_shell().is_some();
         if !simple && step(sky, scenario.duration).is_none() {
@@ -53,7 +53,12 @@ pub(super) fn check(scenario: &Scenario, space: &Space) -> Result<(), Failure> {
 }
 
 /// The page as one file.
-pub(super) fn html(scenario: &Scenario, space: &Space, courses: &[Course], at: Time) -> String {
+pub(super) fn html(
+    scenario: &Scenario,
+    space: &ExpandedConstellations,
+    courses: &[Course],
+    at: Time,
+) -> String {
     let mut page = Page::new(format!("{}: the network", scenario.name))
         .markup(&format!("<style>\n{STYLE}</style>"));
     if !scenario.description.trim().is_empty() {
@@ -126,7 +131,12 @@ fn table(scenario: &Scenario, courses: &[Course]) -> Table {
 }
 
 /// The maps, their controls, the data and the script.
-fn map(scenario: &Scenario, space: &Space, courses: &[Course], at: Time) -> String {
+fn map(
+    scenario: &Scenario,
+    space: &ExpandedConstellations,
+    courses: &[Course],
+    at: Time,
+) -> String {
     let views = super::views(space, courses);
     let mut out = String::new();
     for (i, (_, view)) in views.iter().enumerate() {
@@ -199,7 +209,7 @@ fn millis(at: Time) -> u64 {
 
 fn data(
     scenario: &Scenario,
-    space: &Space,
+    space: &ExpandedConstellations,
     courses: &[Course],
     at: Time,
     views: &[(&str, View)],
@@ -295,7 +305,7 @@ fn key(stop: Stop) -> (usize, u32) {
     }
 }
 
-fn sky_data(sky: &Sky, scenario: &Scenario) -> Value {
+fn sky_data(sky: &ExpandedConstellation, scenario: &Scenario) -> Value {
     let count = sky.constellation.len();
     let mut here = Vec::new();
     sky.constellation.positions(Time::ZERO, &mut here);
@@ -382,7 +392,11 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// A picture of the network for the page and for files.
-pub(super) fn network(scenario: &Scenario, space: &Space, courses: &[Course]) -> Picture {
+pub(super) fn network(
+    scenario: &Scenario,
+    space: &ExpandedConstellations,
+    courses: &[Course],
+) -> Picture {
     let (body, width, height) = network::draw(scenario, space, courses);
     Picture {
         body,

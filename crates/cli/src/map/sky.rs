@@ -6,13 +6,13 @@ use super::room::{Box4, Room};
 use bentpipe_orbit::{Angle, Constellation, Distance, Position, coverage_half_angle};
 use bentpipe_report::svg::{Anchor, INK, INK_SOFT, Svg, TextStyle, colour, num};
 use bentpipe_scenario::Scenario;
-use bentpipe_scenario::space::{Sky, Space};
+use bentpipe_scenario::space::{ExpandedConstellation, ExpandedConstellations};
 use bentpipe_units::Time;
 use std::collections::BTreeSet;
 
 /// The half angle of the cap in which a satellite serves terminals with the
 /// lowest mask of the constellation, degrees.
-pub(super) fn half_angle(sky: &Sky, satellite: usize, time: Time) -> f64 {
+pub(super) fn half_angle(sky: &ExpandedConstellation, satellite: usize, time: Time) -> f64 {
     let masks = sky.terminals.iter().map(|t| t.mask.degrees());
     let mask = Angle::from_degrees(masks.fold(90.0, f64::min));
     let height = sky.constellation.position(satellite, time).altitude().km();
@@ -25,7 +25,11 @@ pub(super) fn is_there(at: Position) -> bool {
 }
 
 /// Where a stop is, if it has a place in the world.
-fn position(space: &Space, positions: &[Vec<Position>], stop: Stop) -> Option<Position> {
+fn position(
+    space: &ExpandedConstellations,
+    positions: &[Vec<Position>],
+    stop: Stop,
+) -> Option<Position> {
     match stop {
         Stop::Satellite(sky, satellite) => positions.get(sky)?.get(satellite as usize).copied(),
         Stop::Ground(node) => {
@@ -40,7 +44,7 @@ fn position(space: &Space, positions: &[Vec<Position>], stop: Stop) -> Option<Po
 
 /// What flows need to see: their terminals and the satellites that they use,
 /// longitude and latitude.
-pub(super) fn places(space: &Space, courses: &[Course]) -> Vec<(f64, f64)> {
+pub(super) fn places(space: &ExpandedConstellations, courses: &[Course]) -> Vec<(f64, f64)> {
     let mut points = Vec::new();
     for sky in &space.skies {
         points.extend(sky.plan.ground().iter().map(|at| below(*at)));
@@ -57,7 +61,12 @@ pub(super) fn places(space: &Space, courses: &[Course]) -> Vec<(f64, f64)> {
 }
 
 /// The terminals with their names, and the room that they take.
-pub(super) fn terminals(svg: &mut Svg, view: View, scenario: &Scenario, space: &Space) -> Room {
+pub(super) fn terminals(
+    svg: &mut Svg,
+    view: View,
+    scenario: &Scenario,
+    space: &ExpandedConstellations,
+) -> Room {
     let mut room = Room::default();
     let mut spots = Vec::new();
     let mut seen = BTreeSet::new();
@@ -124,7 +133,7 @@ fn label(
 pub(super) fn moving(
     svg: &mut Svg,
     view: View,
-    space: &Space,
+    space: &ExpandedConstellations,
     courses: &[Course],
     time: Time,
     mut room: Room,
@@ -253,7 +262,7 @@ fn avoid(room: &mut Room, view: View, lines: &[Vec<(f64, f64)>]) {
 }
 
 /// What a satellite is called on the map; a lone one after its constellation.
-pub(super) fn satellite_name(sky: &Sky, satellite: usize) -> String {
+pub(super) fn satellite_name(sky: &ExpandedConstellation, satellite: usize) -> String {
     if sky.constellation.len() == 1 {
         return sky.name.clone();
     }

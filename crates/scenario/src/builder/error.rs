@@ -38,9 +38,14 @@ pub enum BuildError {
     /// A link that carries nothing.
     #[error("the rate of link `{0}` is zero")]
     NoRate(String),
-    /// A link that changes with time cannot send again what it loses.
-    #[error("link `{0}` has a timeline and ARQ; it can have one of them")]
-    ArqAndTimeline(String),
+    /// A link with two properties that exclude each other.
+    #[error("link `{link}` {conflict}")]
+    LinkConflict {
+        /// Name of the link.
+        link: String,
+        /// The two properties.
+        conflict: crate::LinkConflict,
+    },
     /// A link that shares a medium of another builder.
     #[error("the medium of link `{0}` does not exist")]
     NoMedium(String),

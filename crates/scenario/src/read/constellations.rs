@@ -1,25 +1,24 @@
 //! Constellations of satellites, as a file describes them.
 
+use super::links;
 use super::queues::{self, Queue};
-use super::value::Read;
-use super::{Fields, links};
-use crate::diagnostic::{Diagnostic, Errors, Reported};
-use crate::schema;
-use crate::source::Place;
-use crate::tree::{Entry, Value};
+use crate::schema::constellation::{ConstellationTable, OrbitKeys, SkyKeys};
+use bentpipe_document::{
+    Context, Diagnostic, NamedKinds, OneNamed, OptionalField, Place, Placed, Reported,
+};
 use bentpipe_link::{ChannelSettings, InFlightPolicy, WhenDown};
 use bentpipe_orbit::{
-    Angle, Catalogue, Constellation, Distance, GeoSlot, IslRules, Mesh, Mode, Pattern, Policy,
-    Preset, Settings, Shell, Utc, Walker,
+    Angle, Catalogue, Constellation, Distance, GeoSlot, IslRules, Mesh, Mode, Policy, Preset,
+    Settings, Shell, Utc, Walker,
 };
 use bentpipe_units::{Duration, Rate};
 
 /// A constellation, and what its links are like.
-pub(super) struct Sky<'a> {
-    pub(super) name: &'a str,
+pub(super) struct ConstellationSpec {
+    pub(super) name: String,
     pub(super) place: Place,
     /// For messages about it.
-    pub(super) fields: Fields<'a>,
+    pub(super) context: Context,
     pub(super) constellation: Constellation,
     /// Of terminals that say nothing.
     pub(super) mask: Angle,
@@ -34,32 +33,28 @@ pub(super) struct Sky<'a> {
 }
 
 /// The constellations of a scenario.
-pub(super) struct Skies<'a> {
-    pub(super) skies: Vec<Sky<'a>>,
+pub(super) struct Skies {
+    pub(super) skies: Vec<ConstellationSpec>,
     /// Names in the file, good or bad.
-    pub(super) names: Vec<&'a str>,
+    pub(super) names: Vec<String>,
     /// False where one could not be read.
     pub(super) complete: bool,
 }
 
-pub(super) fn read<'a>(
-    top: &Fields<'a>,
-    files: &Errors,
+pub(super) fn read(
+    tables: OptionalField<NamedKinds<ConstellationTable>>,
     duration: Option<Duration>,
     seed: u64,
-) -> Skies<'a> {
+) -> Skies {
     let mut read = Skies {
         skies: Vec::new(),
         names: Vec::new(),
-        complete: true,
+        complete: tables.is_ok(),
     };
-    let Ok(tables) = top.tables("constellation") else {
-        read.complete = false;
-        return read;
-    };
-    for (entry, _) in tables {
-        read.names.push(&entry.key);
-        match sky(top, entry, files, duration, seed) {
+    let tables = tables.ok().flatten().map(|t| t.value.0).unwrap_or_default();
+    read.names = tables.names;
+    for one in tables.tables {
+        match sky(one, duration, seed) {
             Ok(sky) => read.skies.push(sky),
             Err(_) => read.complete = false,
         }
@@ -67,100 +62,100 @@ pub(super) fn read<'a>(
     read
 }
 
-/// The value of a key that not every kind has.
-fn maybe<T: Read>(fields: &Fields<'_>, name: &str) -> Result<Option<T>, Reported> {
-    match fields.section.key(name) {
-        Some(_) => fields.optional(name),
-        None => Ok(None),
-    }
-}
-
-fn maybe_word(fields: &Fields<'_>, name: &str) -> Result<Option<&'static str>, Reported> {
-    match fields.section.key(name) {
-        Some(_) => fields.optional_word(name),
-        None => Ok(None),
-    }
-}
-
-fn sky<'a>(
-    top: &Fields<'a>,
-    entry: &'a Entry,
-    files: &Errors,
+fn sky(
+    one: OneNamed<ConstellationTable>,
     duration: Option<Duration>,
     seed: u64,
-) -> Result<Sky<'a>, Reported> {
-    let mut fields = top.kind(entry, &schema::CONSTELLATIONS, "constellation")?;
-    fields.what = format!("constellation `{}`", entry.key);
-    let stars = stars(&fields, files);
-    let mask = fields.optional::<f64>("mask");
-    let rate = |name: &str, preset: Option<Rate>| match preset {
-        Some(rate) => fields.optional(name).map(|r| r.unwrap_or(rate)),
-        None => fields.required(name),
+) -> Result<ConstellationSpec, Reported> {
+    let table = one.table?;
+    let mut context = table.context().clone();
+    context.what = format!("constellation `{}`", one.name);
+    let Parts { stars, sky, orbit } = parts(table, &context);
+    let (mask, channel) = (sky.mask, sky.channel);
+    let rate = |name, rate: OptionalField<Rate>, preset: Option<Rate>| match (rate?, preset) {
+        (None, Some(preset)) => Ok(preset),
+        (rate, _) => context.need(name, rate).map(|rate| rate.value),
     };
     let preset = stars.as_ref().ok().and_then(|s| s.preset.as_ref());
-    let (up, down) = match &stars {
-        Ok(_) => (
-            rate("up_rate", preset.map(|p| p.up_rate)),
-            rate("down_rate", preset.map(|p| p.down_rate)),
-        ),
-        Err(_) => (fields.optional("up_rate").map(Option::unwrap_or_default), {
-            fields.optional("down_rate").map(Option::unwrap_or_default)
-        }),
-    };
-    let isl_rate = maybe::<Rate>(&fields, "isl_rate");
-    let isl = maybe::<bool>(&fields, "isl");
-    let queue = fields
-        .entry("queue")
-        .map(|entry| queues::read(&fields, entry))
+    let up_rate = rate("up_rate", sky.up_rate, preset.map(|p| p.up_rate));
+    let down_rate = rate("down_rate", sky.down_rate, preset.map(|p| p.down_rate));
+    let queue = sky
+        .queue?
+        .map(|queue| Ok((queues::read(queue.value)?, queue.place)));
+    let queue = queue.transpose();
+    let channel = channel?
+        .map(|table| links::channel(table.value))
         .transpose();
-    let channel = fields
-        .entry("channel")
-        .map(|entry| links::channel(&fields, entry))
-        .transpose();
-    let handover = maybe_word(&fields, "handover");
-    let search = maybe::<Duration>(&fields, "search");
-    let jitter = maybe::<bool>(&fields, "jitter");
-    let when_down = maybe_word(&fields, "when_down");
-    let in_flight = maybe_word(&fields, "in_flight");
     let stars = stars?;
-    let isl = isl?.unwrap_or(stars.linked);
+    let given = orbit.as_ref().map(|orbit| orbit.isl).transpose()?.flatten();
+    let isl = given.map_or(stars.linked, |isl| isl.value);
     if isl && stars.constellation.isls().is_empty() {
-        let place = fields.entry("isl").map_or(fields.at, |e| e.item.place);
-        let message = format!("{} has no links between satellites", fields.what);
+        let place = given.map_or(context.at, |isl| isl.place);
+        let message = format!("{} has no links between satellites", context.what);
         let error = Diagnostic::new(place, message).label("expected `isl = false`");
         let error = error.help("name them in a file with `links`, or let satellites repeat");
-        return Err(fields.errors.report(error));
+        return Err(context.report(error));
     }
-    let search = search?.unwrap_or(Duration::from_secs(10));
-    let up_rate = up?;
+    let moving = orbit.map(moving).transpose()?.unwrap_or_default();
+    let (up_rate, down_rate) = (up_rate?, down_rate?);
     let preset = stars.preset.as_ref();
-    Ok(Sky {
-        name: &entry.key,
-        place: entry.key_place,
-        mask: Angle::from_degrees(mask?.unwrap_or(stars.mask)),
+    Ok(ConstellationSpec {
+        name: one.name,
+        place: one.place,
+        mask: Angle::from_degrees(mask?.map_or(stars.mask, |mask| mask.value)),
         up_rate,
-        down_rate: down?,
-        isl_rate: isl_rate?.unwrap_or(preset.map_or(up_rate, |p| p.isl_rate)),
-        queue: queue?.unwrap_or((queues::FIFTY, fields.at)),
+        down_rate,
+        isl_rate: moving
+            .isl_rate
+            .unwrap_or(preset.map_or(up_rate, |p| p.isl_rate)),
+        queue: queue?.unwrap_or((queues::FIFTY, context.at)),
         channel: channel?.unwrap_or(ChannelSettings::Perfect),
         settings: Settings {
             duration: duration.unwrap_or(Duration::from_secs(1)),
             mode: if isl { Mode::Isl } else { Mode::BentPipe },
-            policy: handover?.map_or(Policy::Keep, |word| word.parse().unwrap_or_default()),
-            search,
-            jitter: jitter?.unwrap_or(false).then_some(seed),
-            isl_check: search,
+            policy: moving.handover,
+            search: moving.search,
+            jitter: moving.jitter.then_some(seed),
+            isl_check: moving.search,
         },
-        when_down: match when_down? {
-            Some("waits") => WhenDown::Waits,
-            _ => WhenDown::Lost,
-        },
-        in_flight: match in_flight? {
-            Some("lost") => InFlightPolicy::Lost,
-            _ => InFlightPolicy::Delivered,
-        },
+        when_down: moving.when_down,
+        in_flight: moving.in_flight,
         constellation: stars.constellation,
-        fields,
+        context,
+    })
+}
+
+/// How a constellation moves; the default is that of one that stands.
+struct Moving {
+    isl_rate: Option<Rate>,
+    handover: Policy,
+    search: Duration,
+    jitter: bool,
+    when_down: WhenDown,
+    in_flight: InFlightPolicy,
+}
+
+impl Default for Moving {
+    fn default() -> Moving {
+        Moving {
+            isl_rate: None,
+            handover: Policy::Keep,
+            search: Duration::from_secs(10),
+            jitter: false,
+            when_down: WhenDown::Lost,
+            in_flight: InFlightPolicy::Delivered,
+        }
+    }
+}
+
+fn moving(keys: OrbitKeys) -> Result<Moving, Reported> {
+    Ok(Moving {
+        isl_rate: keys.isl_rate?.map(|rate| rate.value),
+        handover: keys.handover?.value,
+        search: keys.search?.value,
+        jitter: keys.jitter?.value,
+        when_down: keys.when_down?.value,
+        in_flight: keys.in_flight?.value,
     })
 }
 
@@ -173,99 +168,149 @@ struct Stars {
     preset: Option<Preset>,
 }
 
-fn stars(fields: &Fields<'_>, files: &Errors) -> Result<Stars, Reported> {
+/// A table by what its keys are about.
+struct Parts {
+    stars: Result<Stars, Reported>,
+    sky: SkyKeys,
+    orbit: Option<OrbitKeys>,
+}
+
+fn parts(table: ConstellationTable, context: &Context) -> Parts {
     let own = |constellation, mask, linked| Stars {
         constellation,
         mask,
         linked,
         preset: None,
     };
-    let preset = match fields.section.kind {
-        Some("geo") => {
-            let longitude: f64 = fields.required("longitude")?;
-            let slot = GeoSlot::new(longitude).map_err(|e| wrong(fields, "longitude", e))?;
-            return Ok(own(Constellation::geo(&[slot]), 0.0, false));
+    let (stars, sky, orbit) = match table {
+        ConstellationTable::Geo { sky, longitude, .. } => {
+            let slot = longitude.and_then(|longitude| {
+                GeoSlot::new(longitude.value)
+                    .map_err(|e| wrong(context, "longitude", longitude.place, e))
+            });
+            let stars = slot.map(|slot| own(Constellation::geo(&[slot]), 0.0, false));
+            (stars, sky, None)
         }
-        Some("walker") => return Ok(own(walker(fields)?, 10.0, true)),
-        Some("elements") => {
-            let constellation = elements(fields, files)?;
-            let linked = !constellation.isls().is_empty();
-            return Ok(own(constellation, 10.0, linked));
+        ConstellationTable::Walker {
+            sky,
+            orbit,
+            pattern,
+            altitude_km,
+            shape,
+            isl_latitude,
+            ..
+        } => {
+            let shell = walker(context, pattern, altitude_km, shape, isl_latitude);
+            (shell.map(|shell| own(shell, 10.0, true)), sky, Some(orbit))
         }
-        Some("teledesic") => {
-            let stagger = fields.optional::<f64>("stagger")?.unwrap_or(7.5);
-            bentpipe_orbit::teledesic(Angle::from_degrees(stagger))
+        ConstellationTable::Elements {
+            sky,
+            orbit,
+            file,
+            start,
+            links,
+            ..
+        } => {
+            let stars = elements(context, file, start, links).map(|constellation| {
+                let linked = !constellation.isls().is_empty();
+                own(constellation, 10.0, linked)
+            });
+            (stars, sky, Some(orbit))
         }
-        Some("starlink") => bentpipe_orbit::starlink(),
-        _ => bentpipe_orbit::iridium(),
+        ConstellationTable::Teledesic {
+            sky,
+            orbit,
+            stagger,
+            ..
+        } => {
+            let preset =
+                stagger.map(|s| bentpipe_orbit::teledesic(Angle::from_degrees(s.value)).into());
+            (preset, sky, Some(orbit))
+        }
+        ConstellationTable::Starlink { sky, orbit, .. } => {
+            (Ok(bentpipe_orbit::starlink().into()), sky, Some(orbit))
+        }
+        ConstellationTable::Iridium { sky, orbit, .. } => {
+            (Ok(bentpipe_orbit::iridium().into()), sky, Some(orbit))
+        }
     };
-    Ok(Stars {
-        constellation: preset.constellation.clone(),
-        mask: preset.mask.degrees(),
-        linked: true,
-        preset: Some(preset),
-    })
+    Parts { stars, sky, orbit }
+}
+
+impl From<Preset> for Stars {
+    fn from(preset: Preset) -> Stars {
+        Stars {
+            constellation: preset.constellation.clone(),
+            mask: preset.mask.degrees(),
+            linked: true,
+            preset: Some(preset),
+        }
+    }
 }
 
 /// The error that the value of a key makes no constellation.
-fn wrong(fields: &Fields<'_>, key: &str, why: impl ToString) -> Reported {
-    let place = fields.entry(key).map_or(fields.at, |e| e.item.place);
-    let error = Diagnostic::new(place, format!("`{key}`: {}", why.to_string()));
-    fields.errors.report(error)
+fn wrong(context: &Context, key: &str, place: Place, why: impl ToString) -> Reported {
+    context.report(Diagnostic::new(
+        place,
+        format!("`{key}`: {}", why.to_string()),
+    ))
 }
 
-fn walker(fields: &Fields<'_>) -> Result<Constellation, Reported> {
-    let pattern = fields.required::<String>("pattern");
-    let altitude = fields.required::<f64>("altitude_km");
-    let shape = fields.optional_word("shape");
-    let latitude = fields.optional::<f64>("isl_latitude");
-    let walker: Walker = pattern?.parse().map_err(|e| wrong(fields, "pattern", e))?;
-    let shape = match shape? {
-        Some("star") => Pattern::Star,
-        _ => Pattern::Delta,
-    };
-    let altitude = Distance::from_km(altitude?);
-    let shell = Shell::walker(walker, altitude, shape).map_err(|e| wrong(fields, "pattern", e))?;
+fn walker(
+    context: &Context,
+    pattern: Result<Placed<String>, Reported>,
+    altitude: Result<Placed<f64>, Reported>,
+    shape: Result<Placed<bentpipe_orbit::Pattern>, Reported>,
+    latitude: OptionalField<f64>,
+) -> Result<Constellation, Reported> {
+    let pattern = pattern?;
+    let place = pattern.place;
+    let walker: Walker = pattern
+        .value
+        .parse()
+        .map_err(|e| wrong(context, "pattern", place, e))?;
+    let altitude = Distance::from_km(altitude?.value);
+    let shell = Shell::walker(walker, altitude, shape?.value);
+    let shell = shell.map_err(|e| wrong(context, "pattern", place, e))?;
     let rules = IslRules {
-        latitude: latitude?.map(Angle::from_degrees),
+        latitude: latitude?.map(|latitude| Angle::from_degrees(latitude.value)),
         ..IslRules::NONE
     };
     Ok(Constellation::shell(shell, Mesh::GRID, rules))
 }
 
-fn elements(fields: &Fields<'_>, files: &Errors) -> Result<Constellation, Reported> {
-    let text = |key: &str| -> Result<Option<&str>, Reported> {
-        let Some(entry) = fields.entry(key) else {
-            return Ok(None);
-        };
-        let Value::Text(name) = &entry.item.value else {
-            // Says that it is no text.
-            fields.optional::<String>(key)?;
-            return Ok(None);
-        };
-        match files.origin().files.get(name) {
-            Some(text) => Ok(Some(text)),
-            None => {
-                let why = format!("there is no text of the file `{name}`");
-                Err(wrong(fields, key, why))
-            }
-        }
+fn elements(
+    context: &Context,
+    file: Result<Placed<String>, Reported>,
+    start: OptionalField<String>,
+    links: OptionalField<String>,
+) -> Result<Constellation, Reported> {
+    let text = |key: &str, name: &Placed<String>| {
+        let files = &context.errors.origin().files;
+        files.get(&name.value).ok_or_else(|| {
+            let why = format!("there is no text of the file `{}`", name.value);
+            wrong(context, key, name.place, why)
+        })
     };
-    let (file, links) = (text("file"), text("links"));
-    let start = fields.optional::<String>("start");
-    let Some(file) = file? else {
-        return Err(fields.missing("file"));
-    };
-    let catalogue = Catalogue::parse(file).map_err(|e| wrong(fields, "file", e))?;
+    let file = file?;
+    let links = links?;
+    let links = links
+        .as_ref()
+        .map(|name| Ok((text("links", name)?, name.place)));
+    let catalogue = Catalogue::parse(text("file", &file)?)
+        .map_err(|e| wrong(context, "file", file.place, e))?;
     let start: Utc = match start? {
-        Some(start) => start.parse().map_err(|e| wrong(fields, "start", e))?,
+        Some(start) => {
+            let parsed = start.value.parse();
+            parsed.map_err(|e| wrong(context, "start", start.place, e))?
+        }
         None => catalogue.latest_epoch(),
     };
     let constellation = Constellation::elements(catalogue, start);
-    match links? {
-        Some(links) => constellation
+    match links.transpose()? {
+        Some((links, place)) => constellation
             .with_links(links)
-            .map_err(|e| wrong(fields, "links", e)),
+            .map_err(|e| wrong(context, "links", place, e)),
         None => Ok(constellation),
     }
 }

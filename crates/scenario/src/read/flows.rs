@@ -2,14 +2,15 @@
 
 use super::nodes::Nodes;
 use super::transports::Transports;
-use super::{Fields, applications, routers};
-use crate::diagnostic::{Diagnostic, Reported};
-use crate::fits::{Misfit, misfit};
-use crate::model::{Flow, Handshake, Link};
+use super::{applications, routers};
+use crate::incompatible::{Incompatibility, incompatibility};
+use crate::model::{Flow, Link};
 use crate::route::{self, NoRoute};
-use crate::schema::{self, LARGEST_COUNT};
-use crate::source::Place;
-use crate::tree::{Entry, Table};
+use crate::schema::LARGEST_COUNT;
+use crate::schema::flow::FlowTable;
+use bentpipe_document::{
+    Context, Diagnostic, Item, Named, OneNamed, OptionalField, Place, Placed, Reported,
+};
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Time};
@@ -21,72 +22,62 @@ pub(super) struct Unrouted {
 }
 
 pub(super) fn read(
-    top: &Fields<'_>,
-    nodes: &Nodes<'_>,
-    transports: &Transports<'_>,
+    top: &Context,
+    tables: OptionalField<Named<FlowTable>>,
+    nodes: &Nodes,
+    transports: &Transports,
     duration: Option<Duration>,
 ) -> Result<Unrouted, Reported> {
     let mut read = Unrouted {
         flows: Vec::new(),
         places: Vec::new(),
     };
-    let tables = top.tables("flow")?;
-    if top.lacks_all("flow") {
+    let tables = tables?.map(|t| t.value).unwrap_or_default();
+    if tables.names.is_empty() {
         let error = Diagnostic::new(top.at, "the scenario has no flows");
-        return Err(top
-            .errors
-            .report(error.help("write a table such as `[flow.download]` for each")));
+        let help = "write a table such as `[flow.download]` for each";
+        return Err(top.report(error.help(help)));
     }
-    for (entry, table) in tables {
+    for one in tables.tables {
         // Reported where it fails; the others are read all the same.
-        let _ = flow(top, nodes, transports, duration, (entry, table), &mut read);
+        let _ = flow(nodes, transports, duration, one, &mut read);
     }
     Ok(read)
 }
 
 /// Adds the flows of one table.
 fn flow(
-    top: &Fields<'_>,
-    nodes: &Nodes<'_>,
-    transports: &Transports<'_>,
+    nodes: &Nodes,
+    transports: &Transports,
     duration: Option<Duration>,
-    (entry, table): (&Entry, &Table),
+    one: OneNamed<FlowTable>,
     read: &mut Unrouted,
 ) -> Result<(), Reported> {
-    let what = format!("flow `{}`", entry.key);
-    let fields = Fields::new(top.errors, &schema::FLOW, table, entry.key_place, what);
-    fields.check_keys(&[]);
-    let end = |key: &str| match fields.entry(key) {
-        Some(entry) => nodes.end(&fields, &entry.item),
-        None => Err(fields.missing(key)),
-    };
-    let (from, to) = (end("from"), end("to"));
-    let named = fields
-        .entry("transport")
-        .map(|e| transports.find(&fields, &e.item))
-        .transpose();
+    let table = one.table?;
+    let context = &table.context;
+    let end = |end: Result<Placed<Item>, Reported>| nodes.end(context, &end?.value);
+    let (from, to) = (end(table.from), end(table.to));
+    let given = table.transport?;
+    let named = given.as_ref().map(|t| transports.find(context, &t.value));
+    let named = named.transpose();
     let known = named.as_ref().ok().and_then(Option::as_ref);
-    let application = match fields.entry("application") {
-        Some(entry) => applications::read(&fields, entry, known),
-        None => Err(fields.missing("application")),
-    };
-    let transport = transport(&fields, named, application.as_ref().ok());
-    let times = times(&fields, duration);
-    let count = fields.optional::<u32>("count");
-    let handshake = handshake(&fields);
+    let application = table
+        .application
+        .and_then(|table| applications::read(table.value, known));
+    let transport = transport(context, given.as_ref(), named, application.as_ref().ok());
+    let times = times(context, table.start, table.stop, table.spacing, duration);
     let (from, to) = (from?, to?);
-    let pairs = from.pairs(&to, &fields)?;
+    let pairs = from.pairs(&to, context)?;
     let (application, transport, times) = (application?, transport?, times?);
-    let (count, handshake) = (count?, handshake?);
+    let count = table.count?.map(|count| count.value);
+    let handshake = table.handshake?.value;
     let numbered = from.counted(&to) || count.is_some();
     let count = count.unwrap_or(1);
     let flows = pairs.len() as u64 * u64::from(count);
     if read.flows.len() as u64 + flows > LARGEST_COUNT {
         let message = format!("more than {LARGEST_COUNT} flows");
-        let error = Diagnostic::new(entry.key_place, message);
-        return Err(top
-            .errors
-            .report(error.label(format!("{flows} of them here"))));
+        let error = Diagnostic::new(one.place, message);
+        return Err(context.report(error.label(format!("{flows} of them here"))));
     }
     let each = pairs
         .into_iter()
@@ -94,15 +85,15 @@ fn flow(
     for (i, (from, to)) in each.enumerate() {
         read.flows.push(Flow {
             name: if numbered {
-                format!("{}[{}]", entry.key, i + 1)
+                format!("{}[{}]", one.name, i + 1)
             } else {
-                entry.key.clone()
+                one.name.clone()
             },
             from,
             to,
             transport: transport.clone(),
             application: application.clone(),
-            start: times.start + times.spacing * i as u64,
+            start: times.start + times.spacing() * i as u64,
             stop: times.stop,
             handshake,
             forward: Vec::new(),
@@ -110,43 +101,46 @@ fn flow(
             changes: Vec::new(),
             split: None,
         });
-        read.places.push(entry.key_place);
+        read.places.push(one.place);
     }
-    times.check_last(&fields, flows)
+    times.check_last(context, flows)
 }
 
 /// The transport, which datagrams do not have.
 fn transport(
-    fields: &Fields<'_>,
+    context: &Context,
+    given: Option<&Placed<Item>>,
     named: Result<Option<Transport>, Reported>,
     application: Option<&Application>,
 ) -> Result<Option<Transport>, Reported> {
-    match (application, fields.entry("transport")) {
+    match (application, given) {
         (Some(application), Some(entry)) if !application.takes_transport() => {
-            let message = format!("{} sends datagrams and has no transport", fields.what);
-            let error = Diagnostic::new(entry.key_place, message).label("not used");
-            Err(fields.errors.report(error.help("remove the key")))
+            let message = format!("{} sends datagrams and has no transport", context.what);
+            let error = Diagnostic::new(entry.key, message).label("not used");
+            Err(context.report(error.help("remove the key")))
         }
         (Some(application), None) if application.needs_transport() => {
             let help = "write a transport by name, such as `transport = \"cubic\"`";
-            Err(fields.errors.report(fields.lacks("transport").help(help)))
+            Err(context.report(context.lacks("transport").help(help)))
         }
         (Some(application), Some(entry)) => {
             let transport = named?;
-            let why = transport.as_ref().and_then(|t| misfit(t, application));
-            let report = |error: Diagnostic| Err(fields.errors.report(error));
+            let why = transport
+                .as_ref()
+                .and_then(|t| incompatibility(t, application));
+            let report = |error: Diagnostic| Err(context.report(error));
             match why {
                 None => Ok(transport),
-                Some(Misfit::Pauses) => {
+                Some(Incompatibility::Pauses) => {
                     let message = "the ideal bound is that of a transfer without pauses";
-                    let error = Diagnostic::new(entry.item.place, message);
+                    let error = Diagnostic::new(entry.place, message);
                     let web = matches!(application, Application::Web(_));
                     let what = if web { "pages" } else { "on-off traffic" };
                     report(error.label(format!("does not carry {what}")))
                 }
-                Some(Misfit::Connections) => {
+                Some(Incompatibility::Connections) => {
                     let message = "the agents of ns-2 know one connection";
-                    let error = Diagnostic::new(entry.item.place, message);
+                    let error = Diagnostic::new(entry.place, message);
                     let error = error.label("cannot open one for each page");
                     let help = "write `connection = \"persistent\"` in the application, or \
                                 another `profile` in the transport";
@@ -161,69 +155,69 @@ fn transport(
 struct Times {
     start: Time,
     stop: Option<Time>,
-    spacing: Duration,
+    spacing: Option<Placed<Duration>>,
     /// The end of the run, where it is known.
     end: Option<Time>,
 }
 
-fn times(fields: &Fields<'_>, duration: Option<Duration>) -> Result<Times, Reported> {
-    let start = fields.optional::<Duration>("start");
-    let stop = fields.optional::<Duration>("stop");
-    let spacing = fields.optional::<Duration>("spacing");
-    let (start, stop) = (start?.unwrap_or(Duration::ZERO), stop?);
-    if let (Some(stop), Some(entry)) = (stop.filter(|s| *s <= start), fields.entry("stop")) {
-        let message = format!("{} stops before it starts", fields.what);
-        let error = Diagnostic::new(entry.item.place, message);
-        let error = error.label(format!("{stop}, but it starts at {start}"));
-        return Err(fields.errors.report(error));
+fn times(
+    context: &Context,
+    start: OptionalField<Duration>,
+    stop: OptionalField<Duration>,
+    spacing: OptionalField<Duration>,
+    duration: Option<Duration>,
+) -> Result<Times, Reported> {
+    let (given, stop) = (start?, stop?);
+    let start = given.map_or(Duration::ZERO, |start| start.value);
+    if let Some(stop) = stop.filter(|stop| stop.value <= start) {
+        let message = format!("{} stops before it starts", context.what);
+        let error = Diagnostic::new(stop.place, message);
+        let error = error.label(format!("{}, but it starts at {start}", stop.value));
+        return Err(context.report(error));
     }
     let end = duration.map(|d| Time::ZERO + d);
-    if let (Some(end), Some(entry)) = (end, fields.entry("start"))
+    if let (Some(end), Some(given)) = (end, given)
         && Time::ZERO + start >= end
     {
-        let message = format!("{} never starts", fields.what);
-        let error = Diagnostic::new(entry.item.place, message);
+        let message = format!("{} never starts", context.what);
+        let error = Diagnostic::new(given.place, message);
         let error = error.label(format!("the run ends at {}", end.since(Time::ZERO)));
-        return Err(fields.errors.report(error));
+        return Err(context.report(error));
     }
     Ok(Times {
         start: Time::ZERO + start,
-        stop: stop.map(|s| Time::ZERO + s),
-        spacing: spacing?.unwrap_or(Duration::ZERO),
+        stop: stop.map(|stop| Time::ZERO + stop.value),
+        spacing: spacing?,
         end,
     })
 }
 
 impl Times {
+    /// Time between the starts of two flows of the table.
+    fn spacing(&self) -> Duration {
+        self.spacing.map_or(Duration::ZERO, |s| s.value)
+    }
+
     /// Reports spacing that puts the last of `flows` behind its end.
-    fn check_last(&self, fields: &Fields<'_>, flows: u64) -> Result<(), Reported> {
-        let last = self.start + self.spacing * flows.saturating_sub(1);
+    fn check_last(&self, context: &Context, flows: u64) -> Result<(), Reported> {
+        let last = self.start + self.spacing() * flows.saturating_sub(1);
         let end = self.stop.into_iter().chain(self.end).min();
-        match (end.filter(|end| last >= *end), fields.entry("spacing")) {
-            (Some(end), Some(entry)) => {
-                let message = format!("the last of {} never starts", fields.what);
+        match (end.filter(|end| last >= *end), self.spacing) {
+            (Some(end), Some(spacing)) => {
+                let message = format!("the last of {} never starts", context.what);
                 let (last, end) = (last.since(Time::ZERO), end.since(Time::ZERO));
-                let error = Diagnostic::new(entry.item.place, message);
+                let error = Diagnostic::new(spacing.place, message);
                 let label = format!("it would start at {last}, but all end at {end}");
-                Err(fields.errors.report(error.label(label)))
+                Err(context.report(error.label(label)))
             }
             _ => Ok(()),
         }
     }
 }
 
-fn handshake(fields: &Fields<'_>) -> Result<Handshake, Reported> {
-    let word = fields.optional_word("handshake")?;
-    Ok(match word {
-        Some("not-counted") => Handshake::NotCounted,
-        Some("skipped") => Handshake::Skipped,
-        _ => Handshake::Counted,
-    })
-}
-
 /// Reports flows whose senders wait for routers (XCP) that are not there.
 fn check_routers(
-    top: &Fields<'_>,
+    top: &Context,
     flows: Vec<Flow>,
     places: &[Place],
     links: &[Link],
@@ -240,16 +234,16 @@ fn check_routers(
             continue;
         }
         let error = routers::lacks(&format!("flow `{}`", flow.name), transport, *place);
-        reported = Some(top.errors.report(error));
+        reported = Some(top.report(error));
     }
     reported.map_or(Ok(flows), Err)
 }
 
 /// Gives each flow its links.
 pub(super) fn route(
-    top: &Fields<'_>,
+    top: &Context,
     unrouted: Unrouted,
-    nodes: &Nodes<'_>,
+    nodes: &Nodes,
     links: &[Link],
     complete: bool,
 ) -> Result<Vec<Flow>, Reported> {
@@ -285,7 +279,7 @@ pub(super) fn route(
                     .help("use fewer nodes, or fewer nodes with several links")
             }
         };
-        reported = Some(top.errors.report(error));
+        reported = Some(top.report(error));
     }
     reported.map_or(Ok(flows), Err)
 }

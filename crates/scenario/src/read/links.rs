@@ -1,18 +1,19 @@
 //! Links with their queues and channels.
 
-use super::Fields;
 use super::media::Media;
 use super::nodes::{End, Nodes};
 use super::protection;
 use super::queues::{self, Queue};
-use super::timelines::{self, Changing};
-use crate::diagnostic::{Diagnostic, Reported};
-use crate::model::{Link, MediumId};
-use crate::schema::{self, LARGEST_COUNT};
-use crate::source::Place;
-use crate::tree::{Entry, Table, Value};
+use super::timelines::{self, Changing, TimeKeys};
+use crate::incompatible::{LinkConflict, link_conflict};
+use crate::model::{Link, LinkId, MediumId};
+use crate::schema::LARGEST_COUNT;
+use crate::schema::link::{ChannelTable, DirectionKeys, LinkTable};
+use bentpipe_document::{
+    Context, Diagnostic, Item, Named, OneNamed, OptionalField, Place, Placed, Reported, Value,
+};
 use bentpipe_link::medium::MediumSettings;
-use bentpipe_link::{ArqSettings, ChannelSettings, Coding, LinkSettings, QueueSettings, Timeline};
+use bentpipe_link::{ArqSettings, ChannelSettings, Coding, LinkSettings, Timeline};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 use std::sync::Arc;
 
@@ -24,23 +25,29 @@ pub(super) struct Links {
     pub(super) complete: bool,
 }
 
-pub(super) fn read(top: &Fields<'_>, nodes: &Nodes<'_>, media: &Media<'_>) -> Links {
+pub(super) fn read(
+    top: &Context,
+    tables: OptionalField<Named<LinkTable>>,
+    constellations: bool,
+    nodes: &Nodes,
+    media: &Media,
+) -> Links {
     let mut read = Links {
         links: Vec::new(),
         complete: true,
     };
-    let Ok(tables) = top.tables("link") else {
+    let Ok(tables) = tables else {
         read.complete = false;
         return read;
     };
-    if top.lacks_all("link") && top.lacks_all("constellation") {
+    let tables = tables.map(|t| t.value).unwrap_or_default();
+    if tables.names.is_empty() && !constellations {
         let error = Diagnostic::new(top.at, "the scenario has no links");
-        top.errors
-            .report(error.help("write a table such as `[link.satellite]` for each"));
+        top.report(error.help("write a table such as `[link.satellite]` for each"));
         read.complete = false;
     }
-    for (entry, table) in tables {
-        if link(top, nodes, media, entry, table, &mut read.links).is_err() {
+    for table in tables.tables {
+        if link(nodes, media, table, &mut read.links).is_err() {
             read.complete = false;
         }
     }
@@ -49,80 +56,72 @@ pub(super) fn read(top: &Fields<'_>, nodes: &Nodes<'_>, media: &Media<'_>) -> Li
 
 /// Adds the links of one table, forth and back for each pair of nodes.
 fn link(
-    top: &Fields<'_>,
-    nodes: &Nodes<'_>,
-    media: &Media<'_>,
-    entry: &Entry,
-    table: &Table,
+    nodes: &Nodes,
+    media: &Media,
+    one: OneNamed<LinkTable>,
     links: &mut Vec<Link>,
 ) -> Result<(), Reported> {
-    let what = format!("link `{}`", entry.key);
-    let fields = Fields::new(top.errors, &schema::LINK, table, entry.key_place, what);
-    fields.check_keys(&[]);
-    let between = between(&fields, nodes);
-    let settings = settings(&fields, media, entry);
-    let reports_corruption = fields.optional("reports_corruption");
+    let (table, key) = (one.table?, one.name);
+    let context = table.context.clone();
+    let between = between(&context, table.between.clone(), nodes);
+    let reports_corruption = table.reports_corruption.clone();
+    let settings = settings(table, media, &key);
     let (from, to) = between?;
-    let pairs = from.pairs(&to, &fields);
+    let pairs = from.pairs(&to, &context);
     let ((forward, reverse), pairs) = (settings?, pairs?);
-    let reports_corruption = reports_corruption?.unwrap_or(false);
+    let reports_corruption = reports_corruption?.value;
     if (links.len() + 2 * pairs.len()) as u64 > 2 * LARGEST_COUNT {
         let message = format!("more than {LARGEST_COUNT} links");
-        let error = Diagnostic::new(entry.key_place, message).label("too many with these");
-        return Err(top.errors.report(error));
+        let error = Diagnostic::new(one.place, message).label("too many with these");
+        return Err(context.report(error));
     }
     for (i, (a, b)) in pairs.into_iter().enumerate() {
         let name = if from.counted(&to) {
-            format!("{}[{}]", entry.key, i + 1)
+            format!("{key}[{}]", i + 1)
         } else {
-            entry.key.clone()
+            key.clone()
         };
         let back = format!("{name}.reverse");
-        links.push(Link {
+        let first = LinkId(links.len() as u32);
+        let of = |name, from, to, way: &Finished, reverse| Link {
             name,
-            from: a,
-            to: b,
-            settings: forward.settings.clone(),
-            timeline: forward.timeline.clone(),
-            arq: forward.arq,
-            medium: forward.medium,
+            from,
+            to,
+            reverse: Some(reverse),
+            settings: way.settings.clone(),
+            timeline: way.timeline.clone(),
+            arq: way.arq,
+            medium: way.medium,
             reports_corruption,
-        });
-        links.push(Link {
-            name: back,
-            from: b,
-            to: a,
-            settings: reverse.settings.clone(),
-            timeline: reverse.timeline.clone(),
-            arq: reverse.arq,
-            medium: reverse.medium,
-            reports_corruption,
-        });
+        };
+        links.push(of(name, a, b, &forward, LinkId(first.0 + 1)));
+        links.push(of(back, b, a, &reverse, first));
     }
     Ok(())
 }
 
-fn between(fields: &Fields<'_>, nodes: &Nodes<'_>) -> Result<(End, End), Reported> {
-    let Some(entry) = fields.entry("between") else {
-        return Err(fields.missing("between"));
-    };
-    match &entry.item.value {
+fn between(
+    context: &Context,
+    between: Result<Placed<Item>, Reported>,
+    nodes: &Nodes,
+) -> Result<(End, End), Reported> {
+    let entry = between?;
+    match &entry.value.value {
         Value::List(items) => match &items[..] {
             [a, b] => {
-                let (a, b) = (nodes.end(fields, a), nodes.end(fields, b));
+                let (a, b) = (nodes.end(context, a), nodes.end(context, b));
                 Ok((a?, b?))
             }
             items => {
-                let message = format!("{} is between {} nodes", fields.what, items.len());
-                let error = Diagnostic::new(entry.item.place, message);
-                Err(fields.errors.report(error.label("expected two names")))
+                let message = format!("{} is between {} nodes", context.what, items.len());
+                let error = Diagnostic::new(entry.place, message);
+                Err(context.report(error.label("expected two names")))
             }
         },
         other => {
             let message = format!("expected an array, found {}", other.kind());
-            let error = Diagnostic::new(entry.item.place, message);
-            Err(fields
-                .errors
+            let error = Diagnostic::new(entry.place, message);
+            Err(context
                 .report(error.label("expected two names, such as `[\"gateway\", \"client\"]`")))
         }
     }
@@ -151,84 +150,78 @@ struct Direction {
     medium: Option<MediumId>,
 }
 
-fn settings(
-    fields: &Fields<'_>,
-    media: &Media<'_>,
-    entry: &Entry,
-) -> Result<(Finished, Finished), Reported> {
-    let shared = media.of(fields);
+fn settings(table: LinkTable, media: &Media, name: &str) -> Result<(Finished, Finished), Reported> {
+    let context = &table.context;
+    let total = &table.round_trip_delay;
+    let shared = media.of(context, &table.direction, total.as_ref().ok());
     let delays = match &shared {
         Ok(Some((_, medium))) => Ok((medium.one_way_delay, medium.one_way_delay)),
-        Ok(None) => delays(fields),
+        Ok(None) => delays(context, &table.direction.one_way_delay, total),
         Err(reported) => Err(*reported),
     };
-    let there = direction(fields, shared, None);
-    let back = match fields.entry("reverse") {
-        None => Ok(None),
-        Some(entry) => fields.table_of(entry).map(|table| {
-            let what = format!("the reverse of {}", fields.what);
-            let at = entry.key_place;
-            let back = Fields::new(fields.errors, &schema::REVERSE, table, at, what);
-            back.check_keys(&[]);
-            Some(back)
-        }),
-    };
+    let back = table.reverse?.map(|reverse| reverse.value);
     let back_shared = match &back {
-        Ok(Some(back)) => media.of(back),
-        _ => Ok(None),
+        Some(back) => media.of(&back.context, &back.direction, None),
+        None => Ok(None),
     };
     let back_delay = match (&back, &back_shared) {
         (_, Ok(Some((_, medium)))) => Ok(Some(medium.one_way_delay)),
-        (Ok(Some(back)), _) => back.optional::<Duration>("one_way_delay"),
+        (Some(back), _) => back.direction.one_way_delay.map(|d| d.map(|d| d.value)),
         _ => Ok(None),
     };
-    if let (Ok(Some(back)), Some(total)) = (&back, fields.entry("round_trip_delay"))
-        && let Some(delay) = back.entry("one_way_delay")
+    if let (Some(back), Ok(Some(total))) = (&back, total)
+        && let Ok(Some(delay)) = &back.direction.one_way_delay
     {
-        let error = Diagnostic::new(delay.key_place, "the delay is given twice");
-        return Err(fields.errors.report(
+        let error = Diagnostic::new(delay.key, "the delay is given twice");
+        return Err(context.report(
             error
                 .label("a delay of its own")
-                .related(total.key_place, "and half of the round trip")
+                .related(total.key, "and half of the round trip")
                 .help("write `one_way_delay` for each direction"),
         ));
     }
+    let mut there = direction(context, table.direction, shared, None);
     let (forth, half) = delays?;
-    let mut there = there?;
-    there.one_way_delay = forth;
-    let mut reverse = match back? {
-        Some(back) => direction(&back, back_shared, Some(&there))?,
+    if let Ok(there) = &mut there {
+        there.one_way_delay = forth;
+    }
+    let there = there?;
+    let back_context = back.as_ref().map_or(context, |back| &back.context).clone();
+    let mut reverse = match back {
+        Some(back) => direction(&back_context, back.direction, back_shared, Some(&there))?,
         None => there.again(),
     };
     reverse.one_way_delay = back_delay?.unwrap_or(half);
     let round_trip = there.one_way_delay + reverse.one_way_delay;
-    let name = &entry.key;
-    let there = there.finish(fields, name, round_trip);
-    let reverse = reverse.finish(fields, name, round_trip);
+    let there = there.finish(context, name, round_trip);
+    let reverse = reverse.finish(context, name, round_trip);
     Ok((there?, reverse?))
 }
 
 /// Propagation delay forth and, unless the way back has its own, back.
-fn delays(fields: &Fields<'_>) -> Result<(Duration, Duration), Reported> {
-    match (
-        fields.entry("one_way_delay"),
-        fields.entry("round_trip_delay"),
-    ) {
+fn delays(
+    context: &Context,
+    one_way: &OptionalField<Duration>,
+    round_trip: &OptionalField<Duration>,
+) -> Result<(Duration, Duration), Reported> {
+    match ((*one_way)?, (*round_trip)?) {
         (Some(one_way), Some(round_trip)) => {
-            let error = Diagnostic::new(round_trip.key_place, "the delay is given twice");
-            Err(fields.errors.report(
+            let error = Diagnostic::new(round_trip.key, "the delay is given twice");
+            Err(context.report(
                 error
                     .label("round trip")
-                    .related(one_way.key_place, "one way")
+                    .related(one_way.key, "one way")
                     .help("keep one of the two"),
             ))
         }
-        (None, Some(_)) => {
-            let total: Duration = fields.required("round_trip_delay")?;
-            let half = total / 2;
-            Ok((half, total - half))
+        (None, Some(total)) => {
+            let half = total.value / 2;
+            Ok((half, total.value - half))
         }
-        _ => fields.required("one_way_delay").map(|delay| (delay, delay)),
+        (one_way, None) => {
+            let delay = context.need("one_way_delay", one_way)?;
+            Ok((delay.value, delay.value))
+        }
     }
 }
 
@@ -238,47 +231,69 @@ type Shared<'a> = Result<Option<(MediumId, &'a MediumSettings)>, Reported>;
 /// Reads what one direction says. The way back takes what it leaves out from
 /// `there`.
 fn direction(
-    fields: &Fields<'_>,
+    context: &Context,
+    keys: DirectionKeys,
     shared: Shared<'_>,
     there: Option<&Direction>,
 ) -> Result<Direction, Reported> {
-    let rate = match (shared, there) {
-        (Err(reported), _) => Err(reported),
+    let rate = match (&shared, keys.rate) {
+        (Err(reported), _) => Err(*reported),
+        (_, Err(reported)) => Err(reported),
         (Ok(Some((_, medium))), _) => Ok(medium.rate),
-        (Ok(None), None) => fields.required("rate"),
-        (Ok(None), Some(there)) => fields
-            .optional("rate")
-            .map(|rate| rate.unwrap_or(there.rate)),
+        (Ok(None), Ok(rate)) => match (rate, there) {
+            (None, Some(there)) => Ok(there.rate),
+            (rate, _) => context.need("rate", rate).map(|rate| rate.value),
+        },
     };
-    let bdp_round_trip = fields.optional("bdp_round_trip");
-    let framing = fields.optional("framing");
-    let queue = fields
-        .entry("queue")
-        .map(|entry| queues::read(fields, entry))
-        .transpose();
-    let channel = fields
-        .entry("channel")
-        .map(|entry| channel(fields, entry))
-        .transpose();
-    let (coding, arq) = (protection::coding(fields), protection::arq(fields));
-    let changing = timelines::read(fields, there.map(|t| &t.changing));
+    let queue = keys.queue.and_then(|queue| {
+        let read = |queue: Placed<_>| Ok((queues::read(queue.value)?, queue.place));
+        queue.map(read).transpose()
+    });
+    let coding = match (keys.coding, keys.channel.as_ref()) {
+        (Ok(Some(table)), Ok(channel)) => {
+            protection::coding(table, channel.as_ref(), context).map(Some)
+        }
+        (Ok(None), _) => Ok(None),
+        (Err(reported), _) | (_, Err(&reported)) => Err(reported),
+    };
+    let channel = keys
+        .channel
+        .and_then(|table| table.map(|table| channel(table.value)).transpose());
+    let arq = keys
+        .arq
+        .and_then(|table| table.map(|table| protection::arq(table.value)).transpose());
+    let times = TimeKeys {
+        timeline: keys.timeline,
+        fade: keys.fade,
+        trace: keys.trace,
+        repeat: keys.repeat,
+        when_down: keys.when_down,
+        in_flight: keys.in_flight,
+    };
+    let changing = timelines::read(context, times, there.map(|t| &t.changing));
+    let channel = channel?;
+    let value = |time: Option<Placed<Duration>>| time.map(|t| t.value);
     Ok(Direction {
         rate: rate?,
         one_way_delay: Duration::ZERO,
         queue: queue?
             .or(there.map(|t| t.queue))
-            .unwrap_or((queues::DEFAULT, fields.at)),
-        bdp_round_trip: bdp_round_trip?.or(there.and_then(|t| t.bdp_round_trip)),
-        channel: channel?
-            .or(there.map(|t| t.channel))
-            .unwrap_or(ChannelSettings::Perfect),
-        framing: framing?.or(there.map(|t| t.framing)).unwrap_or(Bytes::ZERO),
+            .unwrap_or((queues::DEFAULT, context.at)),
+        bdp_round_trip: value(keys.bdp_round_trip?).or(there.and_then(|t| t.bdp_round_trip)),
         // A channel of its own is that behind the decoder.
         coding: match coding? {
             Some(own) => own,
-            None if fields.entry("channel").is_some() => None,
+            None if channel.is_some() => None,
             None => there.and_then(|t| t.coding.clone()),
         },
+        channel: channel
+            .or(there.map(|t| t.channel))
+            .unwrap_or(ChannelSettings::Perfect),
+        framing: keys
+            .framing?
+            .map(|f| f.value)
+            .or(there.map(|t| t.framing))
+            .unwrap_or(Bytes::ZERO),
         arq: arq?.unwrap_or(there.and_then(|t| t.arq)),
         changing: changing?,
         medium: shared?.map(|(id, _)| id),
@@ -297,7 +312,7 @@ impl Direction {
     /// The settings, with a queue in BDP turned into bytes.
     fn finish(
         self,
-        fields: &Fields<'_>,
+        context: &Context,
         name: &str,
         own_round_trip: Duration,
     ) -> Result<Finished, Reported> {
@@ -308,73 +323,64 @@ impl Direction {
             rate = coding.rate(rate).max(Rate::from_bps(1));
             channel = ChannelSettings::BitErrors { bit_error_rate };
         }
-        let timeline = self.changing.finish(fields, rate, self.one_way_delay);
+        let timeline = self.changing.finish(context, rate, self.one_way_delay);
         let (queue, place) = self.queue;
-        let before = queues::Before {
+        let before = queues::LinkContext {
             rate,
             round_trip: self.bdp_round_trip.unwrap_or(own_round_trip),
             name,
             place,
         };
-        let queue = queue.finish(fields, &before)?;
-        let settings = LinkSettings {
-            rate,
-            one_way_delay: self.one_way_delay,
-            queue,
-            channel,
-            framing: self.framing,
-        };
-        let (timeline, arq) = (timeline?, self.arq);
-        let refuse = |key: &str, message: &str, help: &str| {
-            let place = fields.entry(key).map_or(fields.at, |e| e.key_place);
-            let error = Diagnostic::new(place, format!("{} {message}", fields.what));
-            Err(fields.errors.report(error.label("not both").help(help)))
-        };
-        if timeline.is_some() && arq.is_some() {
-            let help = "remove one of the two, or put two links in a row";
-            return refuse("arq", "changes with time and has ARQ", help);
-        }
-        if self.medium.is_some() && (timeline.is_some() || arq.is_some() || self.coding.is_some()) {
-            let message = "shares a medium and has a timeline, ARQ or coding of its own";
-            return refuse(
-                "medium",
-                message,
-                "put a second link behind that of the medium",
-            );
-        }
-        if self.medium.is_some() && matches!(settings.queue, QueueSettings::Xcp(_)) {
-            let message = "shares a medium and has a queue of kind `xcp`";
-            let help = "an XCP router needs a rate of its own: put it on a second link";
-            return refuse("queue", message, help);
-        }
-        Ok(Finished {
-            settings,
-            timeline,
-            arq,
+        let queue = queue.finish(context, &before)?;
+        let finished = Finished {
+            settings: LinkSettings {
+                rate,
+                one_way_delay: self.one_way_delay,
+                queue,
+                channel,
+                framing: self.framing,
+            },
+            timeline: timeline?,
+            arq: self.arq,
             medium: self.medium,
-        })
+        };
+        let changes = finished.timeline.is_some();
+        let protected = (finished.arq.is_some(), self.coding.is_some());
+        let shares = finished.medium.is_some();
+        let queue = &finished.settings.queue;
+        let Some(conflict) = link_conflict(changes, protected, shares, queue) else {
+            return Ok(finished);
+        };
+        let key = match conflict {
+            LinkConflict::ArqAndTimeline => "arq",
+            LinkConflict::MediumAndOwn => "medium",
+            LinkConflict::MediumAndRouter => "queue",
+        };
+        let place = context.table.get(key).map_or(context.at, |e| e.key_place);
+        let message = format!("{} {conflict}", context.what);
+        let error = Diagnostic::new(place, message).label("not both");
+        Err(context.report(error.help(conflict.advice())))
     }
 }
 
-pub(super) fn channel(fields: &Fields<'_>, entry: &Entry) -> Result<ChannelSettings, Reported> {
-    let kind = fields.kind(entry, &schema::CHANNELS, "channel")?;
-    Ok(match kind.section.kind {
-        Some("uniform") => ChannelSettings::Uniform {
-            packet_error_rate: kind.required("packet_error_rate")?,
+pub(super) fn channel(table: ChannelTable) -> Result<ChannelSettings, Reported> {
+    Ok(match table {
+        ChannelTable::Perfect { .. } => ChannelSettings::Perfect,
+        ChannelTable::Uniform {
+            packet_error_rate, ..
+        } => ChannelSettings::Uniform {
+            packet_error_rate: packet_error_rate?.value,
         },
-        Some("bit-errors") => ChannelSettings::BitErrors {
-            bit_error_rate: kind.required("bit_error_rate")?,
+        ChannelTable::BitErrors { bit_error_rate, .. } => ChannelSettings::BitErrors {
+            bit_error_rate: bit_error_rate?.value,
         },
-        Some("gilbert-elliott") => {
-            let (rate, burst) = (
-                kind.required("packet_error_rate"),
-                kind.required("mean_burst"),
-            );
-            ChannelSettings::GilbertElliott {
-                packet_error_rate: rate?,
-                mean_burst: burst?,
-            }
-        }
-        _ => ChannelSettings::Perfect,
+        ChannelTable::GilbertElliott {
+            packet_error_rate,
+            mean_burst,
+            ..
+        } => ChannelSettings::GilbertElliott {
+            packet_error_rate: packet_error_rate?.value,
+            mean_burst: mean_burst?.value,
+        },
     })
 }

@@ -1,212 +1,255 @@
 //! Media and their terminals.
 
-use super::{Fields, quoted};
-use crate::diagnostic::{Diagnostic, Reported};
 use crate::model::{Link, Medium, MediumId};
-use crate::schema;
-use crate::source::Place;
-use bentpipe_cc::nearest;
+use crate::schema::link::DirectionKeys;
+use crate::schema::medium::{
+    AlohaKeys, DemandKeys, FrameKeys, MediumTable, RequestPath, SchedulerPlace,
+};
+use bentpipe_document::names::quoted;
+use bentpipe_document::{Context, Diagnostic, NamedKinds, OptionalField, Place, Placed, Reported};
 use bentpipe_link::medium::{
     AccessSettings, AlohaSettings, FrameSettings, MediumSettings, Requests, Scheduler,
 };
-use bentpipe_units::{Bytes, Duration};
+use bentpipe_units::{Bytes, Duration, nearest};
 
 /// The media of a scenario.
-pub(super) struct Media<'a> {
-    top: &'a Fields<'a>,
+pub(super) struct Media {
+    context: Context,
     media: Vec<Medium>,
     places: Vec<Place>,
+    /// Every name in the file, good or bad.
+    names: Vec<String>,
     /// False where one could not be read.
     complete: bool,
 }
 
-pub(super) fn read<'a>(top: &'a Fields<'a>) -> Media<'a> {
+pub(super) fn read(top: &Context, tables: OptionalField<NamedKinds<MediumTable>>) -> Media {
     let mut read = Media {
-        top,
+        context: top.clone(),
         media: Vec::new(),
         places: Vec::new(),
-        complete: true,
+        names: Vec::new(),
+        complete: tables.is_ok(),
     };
-    let Ok(tables) = top.tables("medium") else {
-        read.complete = false;
-        return read;
-    };
-    for (entry, _) in tables {
-        let settings = top
-            .kind(entry, &schema::MEDIA, "medium")
-            .and_then(|fields| settings(&fields));
-        let Ok(settings) = settings else {
-            read.complete = false;
-            continue;
-        };
-        read.media.push(Medium {
-            name: entry.key.clone(),
-            settings,
-        });
-        read.places.push(entry.key_place);
+    let tables = tables.ok().flatten().map(|t| t.value.0).unwrap_or_default();
+    read.names = tables.names;
+    for one in tables.tables {
+        match one.table.and_then(settings) {
+            Ok(settings) => {
+                read.media.push(Medium {
+                    name: one.name,
+                    settings,
+                });
+                read.places.push(one.place);
+            }
+            Err(_) => read.complete = false,
+        }
     }
     read
 }
 
-fn settings(fields: &Fields<'_>) -> Result<MediumSettings, Reported> {
-    let rate = fields.required("rate");
-    let one_way_delay = fields.required("one_way_delay");
-    let kind = fields.section.kind.unwrap_or("");
-    let access = match kind {
-        "tdma" => frame(fields, false).map(|frame| AccessSettings::Tdma { frame }),
-        "dama" => {
-            let frame = frame(fields, true);
-            let scheduler = scheduler(fields, one_way_delay);
-            Ok(AccessSettings::Dama {
-                frame: frame?,
-                scheduler: scheduler?,
-            })
+fn settings(table: MediumTable) -> Result<MediumSettings, Reported> {
+    let context = table.context().clone();
+    let (channel, access) = match table {
+        MediumTable::Tdma { channel, frame, .. } => {
+            let frame = frame_of(frame, Bytes::ZERO);
+            (channel, frame.map(|frame| AccessSettings::Tdma { frame }))
         }
-        "cf-dama" => {
-            let (frame, requests) = (frame(fields, true), requests(fields));
-            let scheduler = scheduler(fields, one_way_delay);
-            Ok(AccessSettings::CfDama {
-                frame: frame?,
-                scheduler: scheduler?,
-                requests: requests?,
-            })
+        MediumTable::Dama {
+            channel,
+            frame,
+            demand,
+            ..
+        } => {
+            let hop = channel.one_way_delay.map(|d| d.value);
+            let slots = on_demand(&context, frame, demand, hop);
+            let access = slots.map(|(frame, scheduler)| AccessSettings::Dama { frame, scheduler });
+            (channel, access)
         }
-        _ => aloha(fields, one_way_delay, kind == "slotted-aloha"),
+        MediumTable::CfDama {
+            channel,
+            frame,
+            demand,
+            requests,
+            minislots,
+            ..
+        } => {
+            let hop = channel.one_way_delay.map(|d| d.value);
+            let slots = on_demand(&context, frame, demand, hop);
+            let requests = requests_of(&context, requests, minislots);
+            let access = slots.and_then(|(frame, scheduler)| {
+                Ok(AccessSettings::CfDama {
+                    frame,
+                    scheduler,
+                    requests: requests?,
+                })
+            });
+            (channel, access)
+        }
+        MediumTable::Aloha { channel, aloha, .. } => {
+            let hop = channel.one_way_delay.map(|d| d.value);
+            let access = aloha_of(&context, aloha, hop, None);
+            (channel, access)
+        }
+        MediumTable::SlottedAloha {
+            channel,
+            aloha,
+            slot,
+            ..
+        } => {
+            let hop = channel.one_way_delay.map(|d| d.value);
+            let access = slot.and_then(|slot| aloha_of(&context, aloha, hop, Some(slot.value)));
+            (channel, access)
+        }
     };
     Ok(MediumSettings {
-        rate: rate?,
-        one_way_delay: one_way_delay?,
+        rate: channel.rate?.value,
+        one_way_delay: channel.one_way_delay?.value,
         access: access?,
     })
 }
 
-fn frame(fields: &Fields<'_>, minislots: bool) -> Result<FrameSettings, Reported> {
-    let (length, slots) = (fields.required("frame"), fields.required("slots"));
-    let overhead = fields.optional("overhead");
-    let minislot = if minislots {
-        fields.optional("minislot")?.unwrap_or(Bytes::new(16))
-    } else {
-        Bytes::ZERO
-    };
+fn frame_of(keys: FrameKeys, minislot: Bytes) -> Result<FrameSettings, Reported> {
     Ok(FrameSettings {
-        length: length?,
-        slots: slots?,
-        overhead: overhead?.unwrap_or(Bytes::ZERO),
+        length: keys.frame?.value,
+        slots: keys.slots?.value,
+        overhead: keys.overhead?.value,
         minislot,
     })
 }
 
-fn scheduler(fields: &Fields<'_>, hop: Result<Duration, Reported>) -> Result<Scheduler, Reported> {
-    let word = fields.optional_word("scheduler");
-    let to_satellite = fields.optional::<Duration>("to_satellite");
-    let (word, to_satellite) = (word?, to_satellite?);
-    let entry = fields.entry("to_satellite");
-    let place = entry.map_or(fields.at, |e| e.key_place);
-    if word != Some("on-board") {
-        if to_satellite.is_some() {
-            let error = Diagnostic::new(place, "the scheduler is on the ground");
-            let error = error.label("belongs to one on board");
-            return Err(fields
-                .errors
-                .report(error.help("write `scheduler = \"on-board\"`, or leave this out")));
-        }
-        return Ok(Scheduler::Ground);
-    }
-    let hop = hop?;
-    let to_satellite = to_satellite.unwrap_or(hop / 2);
-    if to_satellite > hop {
-        let error = Diagnostic::new(place, "the satellite is farther than the hub");
-        let error = error.label(format!("`one_way_delay` of the whole hop is {hop}"));
-        return Err(fields.errors.report(error));
-    }
-    Ok(Scheduler::OnBoard { to_satellite })
+fn on_demand(
+    context: &Context,
+    frame: FrameKeys,
+    demand: DemandKeys,
+    hop: Result<Duration, Reported>,
+) -> Result<(FrameSettings, Scheduler), Reported> {
+    let scheduler = scheduler(context, demand.scheduler, demand.to_satellite, hop);
+    let frame = frame_of(frame, demand.minislot?.value);
+    Ok((frame?, scheduler?))
 }
 
-fn requests(fields: &Fields<'_>) -> Result<Requests, Reported> {
-    let word = fields.optional_word("requests");
-    let minislots = fields.optional::<u32>("minislots");
-    let (word, minislots) = (word?, minislots?);
-    if word == Some("random") {
-        let minislots = minislots.unwrap_or(4);
-        return Ok(Requests::Random { minislots });
+fn scheduler(
+    context: &Context,
+    place: Result<Placed<SchedulerPlace>, Reported>,
+    to_satellite: OptionalField<Duration>,
+    hop: Result<Duration, Reported>,
+) -> Result<Scheduler, Reported> {
+    let (place, to_satellite) = (place?.value, to_satellite?);
+    if place == SchedulerPlace::Ground {
+        let Some(to_satellite) = to_satellite else {
+            return Ok(Scheduler::Ground);
+        };
+        let error = Diagnostic::new(to_satellite.key, "the scheduler is on the ground");
+        let error = error.label("belongs to one on board");
+        return Err(
+            context.report(error.help("write `scheduler = \"on-board\"`, or leave this out"))
+        );
     }
-    if let Some(entry) = fields.entry("minislots") {
-        let error = Diagnostic::new(entry.key_place, "requests are not random");
+    let hop = hop?;
+    match to_satellite {
+        None => Ok(Scheduler::OnBoard {
+            to_satellite: hop / 2,
+        }),
+        Some(to_satellite) if to_satellite.value > hop => {
+            let error = Diagnostic::new(to_satellite.key, "the satellite is farther than the hub");
+            let error = error.label(format!("`one_way_delay` of the whole hop is {hop}"));
+            Err(context.report(error))
+        }
+        Some(to_satellite) => Ok(Scheduler::OnBoard {
+            to_satellite: to_satellite.value,
+        }),
+    }
+}
+
+fn requests_of(
+    context: &Context,
+    path: Result<Placed<RequestPath>, Reported>,
+    minislots: OptionalField<u32>,
+) -> Result<Requests, Reported> {
+    let (path, minislots) = (path?.value, minislots?);
+    if let (RequestPath::Preassigned | RequestPath::Piggyback, Some(minislots)) = (path, minislots)
+    {
+        let error = Diagnostic::new(minislots.key, "requests are not random");
         let error = error.label("belongs to random ones");
-        return Err(fields
-            .errors
-            .report(error.help("write `requests = \"random\"`, or leave this out")));
+        return Err(context.report(error.help("write `requests = \"random\"`, or leave this out")));
     }
-    Ok(match word {
-        Some("piggyback") => Requests::Piggyback,
-        _ => Requests::Preassigned,
+    Ok(match path {
+        RequestPath::Preassigned => Requests::Preassigned,
+        RequestPath::Piggyback => Requests::Piggyback,
+        RequestPath::Random => Requests::Random {
+            minislots: minislots.map_or(4, |n| n.value),
+        },
     })
 }
 
-fn aloha(
-    fields: &Fields<'_>,
+fn aloha_of(
+    context: &Context,
+    keys: AlohaKeys,
     hop: Result<Duration, Reported>,
-    slotted: bool,
+    slot: Option<Duration>,
 ) -> Result<AccessSettings, Reported> {
-    let slot = if slotted {
-        fields.required("slot").map(Some)
-    } else {
-        Ok(None)
-    };
-    let (timeout, backoff) = (fields.optional("timeout"), fields.optional("mean_backoff"));
-    let again = fields.optional("retransmissions");
-    let spread = fields.optional("spread");
-    let (slot, timeout, hop) = (slot?, timeout?, hop?);
-    let default = AlohaSettings::NS2;
-    if let (Some(timeout), Some(entry)) = (timeout, fields.entry("timeout"))
-        && timeout < hop
-    {
-        let error = Diagnostic::new(entry.item.place, "the time-out is shorter than the hop");
+    let (timeout, hop) = (keys.timeout?, hop?);
+    if let Some(timeout) = timeout.filter(|t| t.value < hop) {
+        let error = Diagnostic::new(timeout.place, "the time-out is shorter than the hop");
         let error = error.label(format!("a terminal hears its packet after {hop}"));
-        return Err(fields
-            .errors
-            .report(error.help("every packet would be sent at least twice")));
+        return Err(context.report(error.help("every packet would be sent at least twice")));
     }
     Ok(AccessSettings::Aloha(AlohaSettings {
         slot,
-        timeout: timeout.unwrap_or(default.timeout.max(hop)),
-        mean_backoff: backoff?.unwrap_or(default.mean_backoff),
-        retransmissions: again?.unwrap_or(default.retransmissions),
-        spread: spread?.unwrap_or(default.spread),
+        timeout: timeout.map_or(AlohaSettings::NS2.timeout.max(hop), |t| t.value),
+        mean_backoff: keys.mean_backoff?.value,
+        retransmissions: keys.retransmissions?.value,
+        spread: keys.spread?.value,
     }))
 }
 
-impl Media<'_> {
+impl Media {
     /// The medium that a direction of a link names, if it names one.
     pub(super) fn of(
         &self,
-        fields: &Fields<'_>,
+        context: &Context,
+        keys: &DirectionKeys,
+        round_trip: Option<&Option<Placed<Duration>>>,
     ) -> Result<Option<(MediumId, &MediumSettings)>, Reported> {
-        let Some(entry) = fields.entry("medium") else {
+        let Some(name) = keys.medium.as_ref().map_err(|reported| *reported)? else {
             return Ok(None);
         };
-        let name: String = fields.required("medium")?;
-        if let Some(at) = self.media.iter().position(|m| m.name == name) {
-            for key in ["rate", "one_way_delay", "round_trip_delay"] {
-                if let Some(own) = fields.entry(key) {
-                    let error = Diagnostic::new(own.key_place, format!("`{key}` is the medium's"));
-                    return Err(fields.errors.report(
+        if let Some(at) = self.media.iter().position(|m| m.name == name.value) {
+            let own = [
+                ("rate", keys.rate.ok().flatten().map(|x| x.key)),
+                (
+                    "one_way_delay",
+                    keys.one_way_delay.ok().flatten().map(|x| x.key),
+                ),
+                (
+                    "round_trip_delay",
+                    round_trip.and_then(|x| x.map(|x| x.key)),
+                ),
+            ];
+            for (key, place) in own {
+                if let Some(place) = place {
+                    let error = Diagnostic::new(place, format!("`{key}` is the medium's"));
+                    return Err(context.report(
                         error
                             .label("of one direction of a link that shares a medium")
-                            .related(entry.key_place, "shares this one")
-                            .help(format!("leave it out, and set that of `medium.{name}`")),
+                            .related(name.key, "shares this one")
+                            .help(format!(
+                                "leave it out, and set that of `medium.{}`",
+                                name.value
+                            )),
                     ));
                 }
             }
             return Ok(Some((MediumId(at as u32), &self.media[at].settings)));
         }
-        if self.top.names("medium", &name) {
-            return Err(fields.errors.already());
+        if self.names.contains(&name.value) {
+            return Err(context.errors.already());
         }
         let names = || self.media.iter().map(|m| m.name.as_str());
-        let error = Diagnostic::new(entry.item.place, format!("unknown medium `{name}`"));
+        let error = Diagnostic::new(name.place, format!("unknown medium `{}`", name.value));
         let error = error.label("no medium has this name");
-        Err(fields.errors.report(match nearest(&name, names()) {
+        Err(context.report(match nearest(&name.value, names()) {
             Some(name) => error.help(format!("did you mean `{name}`?")),
             None if self.media.is_empty() => error.help("write a table `[medium.NAME]` for it"),
             None => error.help(format!("media are {}", quoted(names()))),
@@ -224,7 +267,7 @@ impl Media<'_> {
                 let minislots = settings.minislots(terminals);
                 let message = format!("the slots of medium `{}` hold nothing", medium.name);
                 let error = Diagnostic::new(*place, message);
-                self.top.errors.report(
+                self.context.report(
                     error
                         .label(format!("{terminals} terminals, {minislots} minislots"))
                         .help("make the frame longer, the slots fewer, or the overhead smaller"),
@@ -237,7 +280,7 @@ impl Media<'_> {
         if self.complete {
             Ok(self.media)
         } else {
-            Err(self.top.errors.already())
+            Err(self.context.errors.already())
         }
     }
 }

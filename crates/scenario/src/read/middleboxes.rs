@@ -2,47 +2,65 @@
 
 use super::links::Links;
 use super::nodes::Nodes;
+use super::routers;
 use super::transports::Transports;
-use super::{Fields, quoted, routers};
 use crate::attach::{NotThere, attach};
-use crate::diagnostic::{Diagnostic, Reported};
 use crate::model::{Flow, LinkId, Middlebox, NodeId, SplitPep};
-use crate::schema;
-use crate::source::Place;
-use crate::tree::{Entry, Value};
-use bentpipe_cc::nearest;
-use bentpipe_middlebox::split::{Accept, Pool, SplitSettings};
-use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant, SpoofSettings};
-use bentpipe_tcp::CongestionControlChoice;
+use crate::schema::middlebox::{BoxKeys, MiddleboxTable};
+use bentpipe_document::names::quoted;
+use bentpipe_document::{
+    Context, Diagnostic, Item, NamedKinds, OptionalField, Place, Placed, Reported, Value,
+};
+use bentpipe_middlebox::split::SplitSettings;
+use bentpipe_middlebox::{Settings, SnoopSettings, SpoofSettings};
+use bentpipe_tcp::{CongestionControlChoice, Transport};
+use bentpipe_units::nearest;
+
+/// What middleboxes refer to.
+struct Around<'a> {
+    nodes: &'a Nodes,
+    links: &'a Links,
+    transports: &'a Transports,
+}
 
 pub(super) fn read(
-    top: &Fields<'_>,
-    nodes: &Nodes<'_>,
+    tables: OptionalField<NamedKinds<MiddleboxTable>>,
+    nodes: &Nodes,
     links: &Links,
-    transports: &Transports<'_>,
+    transports: &Transports,
 ) -> Result<(Vec<Middlebox>, Vec<SplitPep>), Reported> {
     let (mut boxes, mut peps) = (Vec::new(), Vec::new());
+    let around = Around {
+        nodes,
+        links,
+        transports,
+    };
     let mut result = Ok(());
-    for (entry, _) in top.tables("middlebox")? {
-        let kind = top.kind(entry, &schema::MIDDLEBOXES, "middlebox");
-        let read = kind.and_then(|kind| match kind.section.kind {
-            Some("split") => pep(&kind, nodes, links, transports, entry).map(|p| peps.push(p)),
-            _ => middlebox(&kind, nodes, links, entry).map(|m| boxes.push(m)),
-        });
+    for one in tables?.map(|t| t.value.0).unwrap_or_default().tables {
+        let read = one.table.and_then(|table| build(table, one.name, &around));
         // Reported where it failed; the others are read all the same.
-        result = result.and(read);
+        result = result.and(read.map(|built| match built {
+            Built::Box(middlebox) => boxes.push(middlebox),
+            Built::Pep(pep) => peps.push(pep),
+        }));
     }
     result.map(|()| (boxes, peps))
 }
 
+/// What a table makes.
+enum Built {
+    Box(Middlebox),
+    Pep(SplitPep),
+}
+
 /// Splits the flows that pass a PEP.
 pub(super) fn split(
-    top: &Fields<'_>,
+    top: &Context,
     links: &Links,
     flows: &mut [Flow],
     peps: &[SplitPep],
 ) -> Result<(), Reported> {
-    let place = |name: &str| match top.entry("middlebox").map(|e| &e.item.value) {
+    let place = |name: &str| match top.table.get("middlebox").map(|e| &e.item.value) {
         Some(Value::Table(tables)) => tables.get(name).map_or(Place::Whole, |e| e.key_place),
         _ => Place::Whole,
     };
@@ -56,15 +74,15 @@ pub(super) fn split(
             let message = format!("middlebox `{}`: unknown flow `{name}`", pep.name);
             let error = Diagnostic::new(place(&pep.name), message).label("no flow has this name");
             let known = flows.iter().map(|flow| flow.name.as_str());
-            return Err(top.errors.report(error.suggest(nearest(name, known))));
+            return Err(top.report(error.suggest(nearest(name, known))));
         }
     }
     crate::split::split(&links.links, flows, peps).map_err(|failed| {
-        let (pep, flow) = (&peps[failed.place].name, &flows[failed.flow].name);
+        let (pep, flow) = (&peps[failed.pep].name, &flows[failed.flow].name);
         let message = format!("middlebox `{pep}` cannot split flow `{flow}`");
         let error = Diagnostic::new(place(pep), message).label(failed.why.reason());
         let help = "name the flows that it is to split, such as `flows = [\"download\"]`";
-        top.errors.report(error.help(help))
+        top.report(error.help(help))
     })?;
     let splits = |pep: &SplitPep| {
         let mut split = flows.iter().filter_map(|flow| flow.split.as_ref());
@@ -82,7 +100,7 @@ pub(super) fn split(
         let error = Diagnostic::new(place(&idle.name), message)
             .label("no flow that it is to split passes its node")
             .help("put it on a node between the ends of a flow over TCP");
-        return Err(top.errors.report(error));
+        return Err(top.report(error));
     }
     for flow in flows.iter() {
         let Some(split) = &flow.split else { continue };
@@ -93,110 +111,167 @@ pub(super) fn split(
             let pep = &split.peps[number.saturating_sub(1)].name;
             let who = format!("a leg of flow `{}`", flow.name);
             let error = routers::lacks(&who, &leg.transport, place(pep));
-            return Err(top.errors.report(error));
+            return Err(top.report(error));
         }
     }
     Ok(())
 }
 
-fn pep(
-    kind: &Fields<'_>,
-    nodes: &Nodes<'_>,
-    links: &Links,
-    transports: &Transports<'_>,
-    entry: &Entry,
-) -> Result<SplitPep, Reported> {
-    let node = node(kind, nodes);
-    let transport = kind
-        .entry("transport")
-        .map(|e| transports.find(kind, &e.item));
-    let (buffer, receive_buffer) = (kind.optional("buffer"), kind.optional("receive_buffer"));
-    let (accept, pool) = (kind.optional_word("accept"), kind.optional_word("pool"));
-    let flows = kind.optional::<Vec<String>>("flows");
-    let node = node?;
-    let toward = match kind.has("toward") {
-        true => toward(kind, links, nodes, node)?.0,
-        false => Vec::new(),
-    };
-    fn named<T: Copy + Default>(all: [(&str, T); 2], word: Option<&str>) -> T {
-        let found = all.iter().find(|(name, _)| Some(*name) == word);
-        found.map_or_else(T::default, |(_, value)| *value)
-    }
-    let transport = transport.transpose()?;
-    if let (Some(t), Some(e)) = (&transport, kind.entry("transport"))
-        && t.congestion_control == CongestionControlChoice::Ideal
-    {
-        let error = Diagnostic::new(e.item.place, "the ideal bound is not that of a leg");
-        let label = "expected a transport that sends";
-        return Err(kind.errors.report(error.label(label)));
-    }
-    Ok(SplitPep {
-        name: entry.key.clone(),
-        node,
-        toward,
-        settings: SplitSettings {
-            buffer: buffer?.unwrap_or(SplitSettings::default().buffer),
-            receive_buffer: receive_buffer?,
-            accept: named(Accept::ALL, accept?),
-            pool: named(Pool::ALL, pool?),
+fn build(table: MiddleboxTable, name: String, around: &Around<'_>) -> Result<Built, Reported> {
+    let context = table.context().clone();
+    let (place, settings) = match table {
+        MiddleboxTable::Split {
+            node: at,
+            toward,
             transport,
-            flows: flows?.unwrap_or_default(),
-        },
-    })
-}
-
-fn middlebox(
-    kind: &Fields<'_>,
-    nodes: &Nodes<'_>,
-    links: &Links,
-    entry: &Entry,
-) -> Result<Middlebox, Reported> {
-    let node = node(kind, nodes);
-    let settings = match kind.section.kind {
-        Some("spoof") => spoof(kind).map(Settings::Spoof),
-        _ => snoop(kind).map(Settings::Snoop),
+            buffer,
+            receive_buffer,
+            pool,
+            accept,
+            flows,
+            ..
+        } => {
+            let place = pep_place(&context, at, toward, around);
+            let settings = SplitSettings {
+                transport: leg_transport(&context, transport, around)?,
+                buffer: buffer?.value,
+                receive_buffer: receive_buffer?.map(|size| size.value),
+                accept: accept?.value,
+                pool: pool?.value,
+                flows: flows?.map(|flows| flows.value).unwrap_or_default(),
+            };
+            let (node, toward) = place?;
+            return Ok(Built::Pep(SplitPep {
+                name,
+                node,
+                toward,
+                settings,
+            }));
+        }
+        MiddleboxTable::Snoop {
+            place,
+            cache,
+            threshold,
+            tick,
+            srtt,
+            rttvar,
+            gain,
+            retransmissions,
+            variant,
+            ..
+        } => {
+            let place = box_place(&context, place, around);
+            let settings = SnoopSettings {
+                cache: cache?.value,
+                threshold: threshold?.value,
+                tick: tick?.value,
+                srtt: srtt?.value,
+                rttvar: rttvar?.value,
+                gain: gain?.value,
+                retransmissions: retransmissions?.value,
+                variant: variant?.value,
+            };
+            (place?, Settings::Snoop(settings))
+        }
+        MiddleboxTable::Spoof {
+            place,
+            cache,
+            threshold,
+            tick,
+            ..
+        } => {
+            let place = box_place(&context, place, around);
+            let settings = SpoofSettings {
+                cache: cache?.value,
+                threshold: threshold?.value,
+                tick: tick?.value,
+            };
+            (place?, Settings::Spoof(settings))
+        }
     };
-    let node = node?;
-    let (toward, back) = toward(kind, links, nodes, node)?;
-    Ok(Middlebox {
-        name: entry.key.clone(),
+    let (node, toward, back) = place;
+    Ok(Built::Box(Middlebox {
+        name,
         node,
         toward,
         back,
-        settings: settings?,
-    })
+        settings,
+    }))
 }
 
-fn node(kind: &Fields<'_>, nodes: &Nodes<'_>) -> Result<NodeId, Reported> {
-    let Some(entry) = kind.entry("node") else {
-        return Err(kind.missing("node"));
+/// Where a box stands that acts on one link: its node, the links that it acts
+/// on and their ways back.
+fn box_place(
+    context: &Context,
+    keys: BoxKeys,
+    around: &Around<'_>,
+) -> Result<(NodeId, Vec<LinkId>, Vec<LinkId>), Reported> {
+    let node = node(context, keys.node, around.nodes)?;
+    let (toward, back) = toward(context, &keys.toward?, around, node)?;
+    Ok((node, toward, back))
+}
+
+/// Where a PEP stands, and the links on its side.
+fn pep_place(
+    context: &Context,
+    at: Result<Placed<Item>, Reported>,
+    link: OptionalField<String>,
+    around: &Around<'_>,
+) -> Result<(NodeId, Vec<LinkId>), Reported> {
+    let node = node(context, at, around.nodes)?;
+    match link? {
+        Some(link) => Ok((node, toward(context, &link, around, node)?.0)),
+        None => Ok((node, Vec::new())),
+    }
+}
+
+/// The transport of a PEP's leg.
+fn leg_transport(
+    context: &Context,
+    given: OptionalField<Item>,
+    around: &Around<'_>,
+) -> Result<Option<Transport>, Reported> {
+    let Some(given) = given? else {
+        return Ok(None);
     };
-    let end = nodes.end(kind, &entry.item)?;
+    let transport = around.transports.find(context, &given.value)?;
+    if transport.congestion_control == CongestionControlChoice::Ideal {
+        let error = Diagnostic::new(given.place, "the ideal bound is not that of a leg");
+        let label = "expected a transport that sends";
+        return Err(context.report(error.label(label)));
+    }
+    Ok(Some(transport))
+}
+
+fn node(
+    context: &Context,
+    at: Result<Placed<Item>, Reported>,
+    nodes: &Nodes,
+) -> Result<NodeId, Reported> {
+    let at = at?;
+    let end = nodes.end(context, &at.value)?;
     end.single().ok_or_else(|| {
-        let error = Diagnostic::new(entry.item.place, "a middlebox stands on one node");
-        kind.errors.report(
-            error
-                .label("several nodes")
-                .help("name one of them, such as `NAME[1]`"),
-        )
+        let error = Diagnostic::new(at.place, "a middlebox stands on one node");
+        let help = "name one of them, such as `NAME[1]`";
+        context.report(error.label("several nodes").help(help))
     })
 }
 
 fn toward(
-    kind: &Fields<'_>,
-    links: &Links,
-    nodes: &Nodes<'_>,
+    context: &Context,
+    link: &Placed<String>,
+    around: &Around<'_>,
     node: NodeId,
 ) -> Result<(Vec<LinkId>, Vec<LinkId>), Reported> {
-    let name: String = kind.required("toward")?;
-    let place = kind.entry("toward").map_or(kind.at, |e| e.item.place);
-    attach(&links.links, node, &name).map_err(|why| {
+    let (links, nodes) = (around.links, around.nodes);
+    let (name, place) = (&link.value, link.place);
+    attach(&links.links, node, name).map_err(|why| {
         if !links.complete && why == NotThere::UnknownLink {
             // It may be one of those that could not be read.
-            return kind.errors.already();
+            return context.errors.already();
         }
         let at = |leaves: &mut dyn FnMut(NodeId) -> bool| -> Vec<&str> {
-            let forth = links.links.iter().step_by(2);
+            let forth = links.links.iter().filter(|l| !l.name.ends_with(".reverse"));
             let all = forth.filter(|l| leaves(l.from) || leaves(l.to));
             all.map(|l| l.name.as_str()).collect()
         };
@@ -205,7 +280,7 @@ fn toward(
                 let error = Diagnostic::new(place, format!("unknown link `{name}`"));
                 let error = error.label("no link has this name");
                 let known = at(&mut |_| true);
-                match nearest(&name, known.iter().copied()) {
+                match nearest(name, known.iter().copied()) {
                     Some(near) => error.help(format!("did you mean `{near}`?")),
                     None => error,
                 }
@@ -220,43 +295,6 @@ fn toward(
                 ))
             }
         };
-        kind.errors.report(error)
-    })
-}
-
-fn spoof(kind: &Fields<'_>) -> Result<SpoofSettings, Reported> {
-    let (cache, threshold) = (kind.optional("cache"), kind.optional("threshold"));
-    let tick = kind.optional("tick");
-    let usual = SpoofSettings::default();
-    Ok(SpoofSettings {
-        cache: cache?.unwrap_or(usual.cache),
-        threshold: threshold?.unwrap_or(usual.threshold),
-        tick: tick?.unwrap_or(usual.tick),
-    })
-}
-
-fn snoop(kind: &Fields<'_>) -> Result<SnoopSettings, Reported> {
-    let (cache, threshold) = (kind.optional("cache"), kind.optional("threshold"));
-    let (tick, srtt, rttvar) = (
-        kind.optional("tick"),
-        kind.optional("srtt"),
-        kind.optional("rttvar"),
-    );
-    let (gain, retransmissions) = (kind.optional("gain"), kind.optional("retransmissions"));
-    let variant = kind.optional_word("variant");
-    let usual = SnoopSettings::default();
-    let variant = variant?.and_then(|word| {
-        let all = SnoopVariant::ALL.into_iter();
-        all.into_iter().find(|(name, _)| *name == word)
-    });
-    Ok(SnoopSettings {
-        cache: cache?.unwrap_or(usual.cache),
-        threshold: threshold?.unwrap_or(usual.threshold),
-        tick: tick?.unwrap_or(usual.tick),
-        srtt: srtt?.unwrap_or(usual.srtt),
-        rttvar: rttvar?.unwrap_or(usual.rttvar),
-        gain: gain?.unwrap_or(usual.gain),
-        retransmissions: retransmissions?.unwrap_or(usual.retransmissions),
-        variant: variant.map_or(usual.variant, |(_, variant)| variant),
+        context.report(error)
     })
 }

@@ -2,15 +2,13 @@
 
 use super::constellations::Skies;
 use super::links::Links;
-use super::{Fields, quoted};
-use crate::diagnostic::{Diagnostic, Reported};
 use crate::model::{Node, NodeId};
-use crate::schema::{self, LARGEST_COUNT};
-use crate::source::Place;
-use crate::tree::{Item, Value};
-use bentpipe_cc::nearest;
+use crate::schema::LARGEST_COUNT;
+use crate::schema::network::NodeTable;
+use bentpipe_document::names::quoted;
+use bentpipe_document::{Context, Diagnostic, Item, Named, OptionalField, Place, Reported, Value};
 use bentpipe_orbit::Angle;
-use bentpipe_units::Rate;
+use bentpipe_units::{Rate, nearest};
 use std::collections::HashMap;
 
 /// A node of the file, which may stand for several.
@@ -34,12 +32,12 @@ pub(super) struct Station {
 }
 
 /// The nodes of a scenario.
-pub(super) struct Nodes<'a> {
-    /// The scenario, to see which names stand in the file.
-    top: &'a Fields<'a>,
-    groups: HashMap<&'a str, Group>,
-    /// Names in the order of the file, for messages.
-    names: Vec<&'a str>,
+pub(super) struct Nodes {
+    groups: HashMap<String, Group>,
+    /// Names of those that could be read, for messages.
+    names: Vec<String>,
+    /// Every name in the file, good or bad.
+    written: Vec<String>,
     nodes: Vec<Node>,
     /// False where a node could not be read, so that an unknown name may be
     /// one of those.
@@ -55,107 +53,98 @@ pub(super) struct End {
     pub(super) place: Place,
 }
 
-pub(super) fn read<'a>(top: &'a Fields<'a>, skies: &Skies<'_>) -> Nodes<'a> {
+pub(super) fn read(top: &Context, tables: OptionalField<Named<NodeTable>>, skies: &Skies) -> Nodes {
     let mut read = Nodes {
-        top,
         groups: HashMap::new(),
         names: Vec::new(),
+        written: Vec::new(),
         nodes: Vec::new(),
-        complete: true,
+        complete: tables.is_ok(),
     };
-    let Ok(tables) = top.tables("node") else {
-        read.complete = false;
+    let Ok(tables) = tables else {
         return read;
     };
-    if top.lacks_all("node") {
+    let tables = tables.map(|t| t.value).unwrap_or_default();
+    if tables.names.is_empty() {
         let error = Diagnostic::new(top.at, "the scenario has no nodes");
-        top.errors
-            .report(error.help("write a table such as `[node.server]` for each"));
+        top.report(error.help("write a table such as `[node.server]` for each"));
         read.complete = false;
     }
-    for (entry, table) in tables {
-        let what = format!("node `{}`", entry.key);
-        let fields = Fields::new(top.errors, &schema::NODE, table, entry.key_place, what);
-        fields.check_keys(&[]);
-        let count = fields.optional::<u32>("count").unwrap_or_else(|_| {
+    read.written = tables.names;
+    for one in tables.tables {
+        let Ok(table) = one.table else {
             read.complete = false;
-            None
-        });
-        let station = station(&fields, skies).unwrap_or_else(|_| {
-            read.complete = false;
-            None
-        });
+            continue;
+        };
+        let count = table.count;
+        let station = station(table, skies);
+        read.complete &= count.is_ok() && station.is_ok();
+        let count = count.ok().flatten().map(|c| c.value);
         let first = read.nodes.len();
         if first as u64 + u64::from(count.unwrap_or(1)) > LARGEST_COUNT {
             let message = format!("more than {LARGEST_COUNT} nodes");
-            top.errors
-                .report(Diagnostic::new(entry.key_place, message).label("too many with these"));
+            top.report(Diagnostic::new(one.place, message).label("too many with these"));
             read.complete = false;
             continue;
         }
-        read.names.push(&entry.key);
         let group = Group {
             first: first as u32,
             count,
-            place: entry.key_place,
-            station,
+            place: one.place,
+            station: station.ok().flatten(),
         };
-        read.groups.insert(&entry.key, group);
         match count {
             None => read.nodes.push(Node {
-                name: entry.key.clone(),
+                name: one.name.clone(),
             }),
             Some(count) => {
                 let numbered = (1..=count).map(|i| Node {
-                    name: format!("{}[{i}]", entry.key),
+                    name: format!("{}[{i}]", one.name),
                 });
                 read.nodes.extend(numbered);
             }
         }
+        read.names.push(one.name.clone());
+        read.groups.insert(one.name, group);
     }
     read
 }
 
 /// What makes a node a terminal.
-fn station(fields: &Fields<'_>, skies: &Skies<'_>) -> Result<Option<(usize, Station)>, Reported> {
-    let of = fields.optional_name("terminal_of", skies.names.clone());
-    let latitude = fields.optional::<f64>("latitude");
-    let longitude = fields.optional::<f64>("longitude");
-    let mask = fields.optional::<f64>("mask");
-    let (up_rate, down_rate) = (fields.optional("up_rate"), fields.optional("down_rate"));
-    let Some(of) = of? else {
+fn station(table: NodeTable, skies: &Skies) -> Result<Option<(usize, Station)>, Reported> {
+    let context = table.context;
+    let Some(of) = table.terminal_of? else {
         let keys = ["latitude", "longitude", "mask", "up_rate", "down_rate"];
-        let Some(entry) = keys.iter().find_map(|key| fields.entry(key)) else {
+        let Some(entry) = keys.iter().find_map(|key| context.table.get(key)) else {
             return Ok(None);
         };
-        let message = format!("{} is no terminal of a constellation", fields.what);
+        let message = format!("{} is no terminal of a constellation", context.what);
         let error = Diagnostic::new(entry.key_place, message).label("only terminals have this");
         let help = "name its constellation with `terminal_of`, or remove this";
-        return Err(fields.errors.report(error.help(help)));
+        return Err(context.report(error.help(help)));
     };
-    let (Some(latitude), Some(longitude)) = (latitude?, longitude?) else {
-        let missing = match fields.has("latitude") {
-            true => "longitude",
-            false => "latitude",
-        };
-        return Err(fields.missing(missing));
-    };
+    if !skies.names.contains(&of.value) {
+        let known = skies.names.iter().map(String::as_str);
+        return Err(context.unknown("constellation", &of, known));
+    }
+    let latitude = context.need("latitude", table.latitude?)?;
+    let longitude = context.need("longitude", table.longitude?)?;
     let station = Station {
         // Both are in their ranges.
-        place: bentpipe_orbit::Place::new(latitude, longitude)
-            .map_err(|_| fields.errors.already())?,
-        mask: mask?.map(Angle::from_degrees),
-        up_rate: up_rate?,
-        down_rate: down_rate?,
+        place: bentpipe_orbit::Place::new(latitude.value, longitude.value)
+            .map_err(|_| context.errors.already())?,
+        mask: table.mask?.map(|mask| Angle::from_degrees(mask.value)),
+        up_rate: table.up_rate?.map(|rate| rate.value),
+        down_rate: table.down_rate?.map(|rate| rate.value),
     };
-    let index = skies.skies.iter().position(|sky| sky.name == of);
+    let index = skies.skies.iter().position(|sky| sky.name == of.value);
     match index {
         Some(index) => Ok(Some((index, station))),
-        None => Err(fields.errors.already()),
+        None => Err(context.errors.already()),
     }
 }
 
-impl Nodes<'_> {
+impl Nodes {
     pub(super) fn is_complete(&self) -> bool {
         self.complete
     }
@@ -185,8 +174,8 @@ impl Nodes<'_> {
     }
 
     /// The nodes that a value names.
-    pub(super) fn end(&self, fields: &Fields<'_>, item: &Item) -> Result<End, Reported> {
-        let report = |error: Diagnostic| Err(fields.errors.report(error));
+    pub(super) fn end(&self, context: &Context, item: &Item) -> Result<End, Reported> {
+        let report = |error: Diagnostic| Err(context.report(error));
         let Value::Text(text) = &item.value else {
             let message = format!("expected the name of a node, found {}", item.value.kind());
             let error = Diagnostic::new(item.place, message);
@@ -197,19 +186,21 @@ impl Nodes<'_> {
             None => (text.as_str(), None),
         };
         let Some(group) = self.groups.get(name) else {
-            if self.top.names("node", name) {
-                return Err(fields.errors.already());
+            if self.written.iter().any(|n| n == name) {
+                return Err(context.errors.already());
             }
-            let error = Diagnostic::new(item.place, format!("unknown node `{text}`"));
-            let error = error.label("no node has this name");
-            return report(match nearest(name, self.names.iter().copied()) {
-                Some(name) => error.help(format!("did you mean `{name}`?")),
-                None if self.names.is_empty() => error.help("write a table `[node.NAME]` for it"),
-                None => {
-                    let shown = quoted(self.names.iter().copied().take(10));
-                    error.help(format!("nodes are {shown}"))
+            return Err(context.errors.report_with(|| {
+                let names = || self.names.iter().map(String::as_str);
+                let error = Diagnostic::new(item.place, format!("unknown node `{text}`"));
+                let error = error.label("no node has this name");
+                match nearest(name, names()) {
+                    Some(name) => error.help(format!("did you mean `{name}`?")),
+                    None if self.names.is_empty() => {
+                        error.help("write a table `[node.NAME]` for it")
+                    }
+                    None => error.help(format!("nodes are {}", quoted(names().take(10)))),
                 }
-            });
+            }));
         };
         let Some(number) = number else {
             return Ok(End {
@@ -252,13 +243,13 @@ impl End {
     pub(super) fn pairs(
         &self,
         other: &End,
-        fields: &Fields<'_>,
+        context: &Context,
     ) -> Result<Vec<(NodeId, NodeId)>, Reported> {
         let nodes = match (self.count, other.count) {
             (Some(a), Some(b)) if a != b => {
                 let message = format!("{a} nodes cannot pair up with {b}");
                 let error = Diagnostic::new(other.place, message);
-                return Err(fields.errors.report(
+                return Err(context.report(
                     error
                         .label(format!("{b} nodes"))
                         .related(self.place, format!("{a} nodes"))
@@ -270,9 +261,11 @@ impl End {
         let at = |end: &End, i: u32| NodeId(end.first + if end.count.is_some() { i } else { 0 });
         let pairs: Vec<_> = (0..nodes).map(|i| (at(self, i), at(other, i))).collect();
         if pairs.iter().any(|(a, b)| a == b) {
-            let error =
-                Diagnostic::new(other.place, format!("{} ends where it starts", fields.what));
-            return Err(fields.errors.report(
+            let error = Diagnostic::new(
+                other.place,
+                format!("{} ends where it starts", context.what),
+            );
+            return Err(context.report(
                 error
                     .label("the same node")
                     .related(self.place, "starts here")
@@ -289,7 +282,7 @@ impl End {
 }
 
 /// Reports nodes that no link reaches.
-pub(super) fn check_linked(top: &Fields<'_>, nodes: &Nodes<'_>, links: &Links) {
+pub(super) fn check_linked(top: &Context, nodes: &Nodes, links: &Links) {
     // One misspelt name in a link would make several nodes look lonely.
     if !nodes.complete || !links.complete || links.links.is_empty() {
         return;
@@ -312,7 +305,7 @@ pub(super) fn check_linked(top: &Fields<'_>, nodes: &Nodes<'_>, links: &Links) {
         };
         let alone = &nodes.nodes[range.start + alone].name;
         let error = Diagnostic::new(group.place, format!("no link reaches node `{alone}`"));
-        top.errors.report(
+        top.report(
             error
                 .label("not in the `between` of any link")
                 .help("add a link to it, or remove it"),

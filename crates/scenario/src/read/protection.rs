@@ -1,103 +1,93 @@
 //! How a link protects itself: forward error correction and retransmission.
 
-use super::Fields;
-use super::timelines::tables;
-use crate::diagnostic::{Diagnostic, Reported};
-use crate::schema;
-use crate::tree::Entry;
+use crate::schema::protection::{ArqKeys, ArqTable, CodingTable};
+use bentpipe_document::{Context, Diagnostic, Placed, Reported};
 use bentpipe_link::{ArqScheme, ArqSettings, Coding};
 use bentpipe_units::Ratio;
 
-/// Reads `arq`; `Some(None)`: it is switched off.
-pub(super) fn arq(fields: &Fields<'_>) -> Result<Option<Option<ArqSettings>>, Reported> {
-    let Some(entry) = fields.entry("arq") else {
-        return Ok(None);
+/// The settings of `arq`; none where it is switched off.
+pub(super) fn arq(table: ArqTable) -> Result<Option<ArqSettings>, Reported> {
+    let (keys, scheme, in_order) = match table {
+        ArqTable::Unrepeated { .. } => return Ok(None),
+        ArqTable::SelectiveRepeat { keys, in_order, .. } => {
+            (keys, ArqScheme::SelectiveRepeat, in_order?.value)
+        }
+        ArqTable::GoBackN { keys, .. } => (keys, ArqScheme::GoBackN, true),
     };
-    let kind = fields.kind(entry, &schema::ARQS, "ARQ")?;
-    let scheme = match kind.section.kind {
-        Some("selective-repeat") => ArqScheme::SelectiveRepeat,
-        Some("go-back-n") => ArqScheme::GoBackN,
-        _ => return Ok(Some(None)),
-    };
-    let (window, timeout) = (kind.optional("window"), kind.optional("timeout"));
-    let transmissions = kind.optional("transmissions");
-    let in_order = match scheme {
-        ArqScheme::SelectiveRepeat => kind.optional("in_order"),
-        ArqScheme::GoBackN => Ok(None),
-    };
-    Ok(Some(Some(ArqSettings {
+    let ArqKeys {
+        window,
+        timeout,
+        transmissions,
+        ..
+    } = keys;
+    Ok(Some(ArqSettings {
         scheme,
-        window: window?.unwrap_or(u32::MAX),
-        timeout: timeout?,
-        transmissions: transmissions?.unwrap_or(8),
-        in_order: in_order?.unwrap_or(true),
-    })))
+        window: window?.map_or(u32::MAX, |w| w.value),
+        timeout: timeout?.map(|t| t.value),
+        transmissions: transmissions?.value,
+        in_order,
+    }))
 }
 
-/// Reads `coding`; `Some(None)`: there is none.
-pub(super) fn coding(fields: &Fields<'_>) -> Result<Option<Option<Coding>>, Reported> {
-    let Some(entry) = fields.entry("coding") else {
-        return Ok(None);
-    };
-    let kind = fields.kind(entry, &schema::CODINGS, "coding")?;
-    let coding = match kind.section.kind {
-        Some("marchese") => Coding::marchese(),
-        Some("given") => {
-            let (code_rate, after) = (kind.required("code_rate"), kind.required("bit_error_rate"));
-            Coding::Given {
-                code_rate: code_rate?,
-                bit_error_rate: after?,
-            }
-        }
-        Some("block") => {
-            let (n, k, t) = (kind.required("n"), kind.required("k"), kind.required("t"));
-            Coding::Block {
-                n: n?,
-                k: k?,
-                t: t?,
-                raw_bit_error_rate: kind.required("raw_bit_error_rate")?,
-            }
-        }
-        Some("table") => {
-            let (code_rate, raw) = (
-                kind.required("code_rate"),
-                kind.required("raw_bit_error_rate"),
-            );
+/// The code of `coding`; none where there is none. `channel` is the key that
+/// says otherwise what is lost.
+pub(super) fn coding<T>(
+    table: Placed<CodingTable>,
+    channel: Option<&Placed<T>>,
+    context: &Context,
+) -> Result<Option<Coding>, Reported> {
+    let coding = match table.value {
+        CodingTable::Uncoded { .. } => return Ok(None),
+        CodingTable::Marchese { .. } => Coding::marchese(),
+        CodingTable::Given {
+            code_rate,
+            bit_error_rate,
+            ..
+        } => Coding::Given {
+            code_rate: code_rate?.value,
+            bit_error_rate: bit_error_rate?.value,
+        },
+        CodingTable::Block {
+            n,
+            k,
+            t,
+            raw_bit_error_rate,
+            ..
+        } => Coding::Block {
+            n: n?.value,
+            k: k?.value,
+            t: t?.value,
+            raw_bit_error_rate: raw_bit_error_rate?.value,
+        },
+        CodingTable::Points {
+            code_rate,
+            raw_bit_error_rate,
+            points,
+            ..
+        } => {
+            let point = |point: crate::schema::protection::PointTable| {
+                Ok((point.raw?.value, point.decoded?.value))
+            };
+            let points: Result<Vec<(Ratio, Ratio)>, Reported> =
+                points?.value.into_iter().map(point).collect();
             Coding::Table {
-                code_rate: code_rate?,
-                points: points(&kind)?,
-                raw_bit_error_rate: raw?,
+                code_rate: code_rate?.value,
+                points: points?,
+                raw_bit_error_rate: raw_bit_error_rate?.value,
             }
         }
-        _ => return Ok(Some(None)),
     };
-    if let Some(channel) = fields.entry("channel") {
-        let error = Diagnostic::new(channel.key_place, "the losses are given twice");
+    if let Some(channel) = channel {
+        let error = Diagnostic::new(channel.key, "the losses are given twice");
         let error = error.label("a channel");
-        let error = error.related(entry.key_place, "and what a code leaves of its errors");
-        return Err(fields.errors.report(error.help(
+        let error = error.related(table.key, "and what a code leaves of its errors");
+        return Err(context.report(error.help(
             "keep one of the two: a coding says what the bit error rate of the channel is",
         )));
     }
     if let Err(why) = coding.bit_error_rate() {
-        return Err(wrong(fields, entry, &why.to_string()));
+        let error = Diagnostic::new(table.place, "the coding cannot be");
+        return Err(context.report(error.label(why.to_string())));
     }
-    Ok(Some(Some(coding)))
-}
-
-fn wrong(fields: &Fields<'_>, entry: &Entry, why: &str) -> Reported {
-    let error = Diagnostic::new(entry.item.place, "the coding cannot be");
-    fields.errors.report(error.label(why))
-}
-
-fn points(kind: &Fields<'_>) -> Result<Vec<(Ratio, Ratio)>, Reported> {
-    let Some(entry) = kind.entry("points") else {
-        return Err(kind.missing("points"));
-    };
-    let mut points = Vec::new();
-    for point in tables(kind, entry, &schema::POINTS, "a point")? {
-        let (raw, decoded) = (point.required("raw"), point.required("decoded"));
-        points.push((raw?, decoded?));
-    }
-    Ok(points)
+    Ok(Some(coding))
 }

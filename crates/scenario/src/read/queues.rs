@@ -1,53 +1,46 @@
 //! Queues of links.
 
-use super::Fields;
-use super::value::{QueueLength, QueueLimit};
-use crate::diagnostic::{Diagnostic, Reported};
-use crate::schema::{self, Kind};
-use crate::source::Place;
-use crate::tree::{Entry, Value};
+use crate::queue_length::{QueueLength, QueueLimit};
+use crate::schema::queue::{QueueKinds, QueueTable, RedKeys};
+use bentpipe_document::{Context, Diagnostic, Place, Reported};
 use bentpipe_link::{
-    AckFilterSettings, CoDelSettings, Limit, PriorityDropSettings, QueueSettings, RedMode,
-    RedPreset, RedSettings, XcpSettings,
+    AckFilterSettings, CoDelSettings, Limit, PriorityDropSettings, QueueSettings, RedSettings,
+    XcpSettings,
 };
-use bentpipe_units::{Bytes, Duration, Rate, Ratio};
+use bentpipe_units::{Bytes, Duration, Rate};
 
 /// The queue of a link that says nothing.
-pub(super) const DEFAULT: Queue = Queue::DropTail(QueueLimit::Exactly(Limit::Packets(1000)));
+pub(super) const DEFAULT: Queue = Queue::drop_tail(1000.0);
 
 /// The queue of a constellation that says nothing: that of ns-2.
-pub(super) const FIFTY: Queue = Queue::DropTail(QueueLimit::Exactly(Limit::Packets(50)));
+pub(super) const FIFTY: Queue = Queue::drop_tail(50.0);
 
 /// A queue, before its lengths are known in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Queue {
-    DropTail(QueueLimit),
+pub(super) struct Queue {
+    limit: QueueLimit,
+    kind: Kind,
+}
+
+/// The limits in these settings come with the link's rate.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    DropTail,
     Red {
-        /// All but its limit and thresholds.
         settings: RedSettings,
-        limit: QueueLimit,
         minimum: Option<QueueLength>,
         maximum: Option<QueueLength>,
     },
-    CoDel {
-        /// All but its limit.
-        settings: CoDelSettings,
-        limit: QueueLimit,
-    },
+    CoDel(CoDelSettings),
     PriorityDrop {
-        limit: QueueLimit,
         low_limit: Option<QueueLimit>,
     },
-    Xcp {
-        /// All but its limit.
-        settings: XcpSettings,
-        limit: QueueLimit,
-    },
-    AckFilter(QueueLimit),
+    Xcp(XcpSettings),
+    AckFilter,
 }
 
-/// The link behind a queue.
-pub(super) struct Before<'a> {
+/// The link that a queue feeds.
+pub(super) struct LinkContext<'a> {
     pub(super) rate: Rate,
     /// What `BDP` refers to.
     pub(super) round_trip: Duration,
@@ -58,186 +51,158 @@ pub(super) struct Before<'a> {
 }
 
 /// Reads `"100 packets"`, or a table with a kind.
-pub(super) fn read(fields: &Fields<'_>, entry: &Entry) -> Result<(Queue, Place), Reported> {
-    let place = entry.item.place;
-    if let (Value::Text(text), Some(key)) = (&entry.item.value, fields.key("queue")) {
-        // A word without a number is a kind, with its own message.
-        if text.contains(|c: char| c.is_ascii_digit()) || text.trim().is_empty() {
-            let key = schema::Key {
-                kind: Kind::QueueLimit,
-                ..*key
+pub(super) fn read(table: QueueTable) -> Result<Queue, Reported> {
+    let unlimited = Limit::Packets(0);
+    let (limit, kind) = match table.0 {
+        QueueKinds::DropTail { limit, .. } => (limit, Kind::DropTail),
+        QueueKinds::AckFilter { limit, .. } => (limit, Kind::AckFilter),
+        QueueKinds::PriorityDrop {
+            limit, low_limit, ..
+        } => {
+            let low_limit = low_limit?.map(|l| l.value);
+            (limit, Kind::PriorityDrop { low_limit })
+        }
+        QueueKinds::CoDel {
+            limit,
+            target,
+            interval,
+            mtu,
+            ecn,
+            ..
+        } => {
+            let settings = CoDelSettings {
+                limit: unlimited,
+                target: target?.value,
+                interval: interval?.value,
+                mtu: mtu?.value,
+                ecn: ecn?.value,
             };
-            return Ok((Queue::DropTail(fields.read(&entry.item, &key)?), place));
+            (limit, Kind::CoDel(settings))
         }
-    } else if !matches!(entry.item.value, Value::Table(_)) {
-        let limit = fields.read(&entry.item, &schema::QUEUES[0].keys[0])?;
-        return Ok((Queue::DropTail(limit), place));
-    }
-    let kind = fields.kind(entry, &schema::QUEUES, "queue")?;
-    let queue = match kind.section.kind {
-        Some("red") => red(&kind, false)?,
-        Some("adaptive-red") => red(&kind, true)?,
-        Some("codel") => codel(&kind)?,
-        Some("xcp") => xcp(&kind)?,
-        Some("priority-drop") => {
-            let (limit, low_limit) = (kind.required("limit"), kind.optional("low_limit"));
-            Queue::PriorityDrop {
-                limit: limit?,
-                low_limit: low_limit?,
-            }
+        QueueKinds::Xcp {
+            limit,
+            p_xcp,
+            alpha,
+            beta,
+            gamma,
+            longest_rtt,
+            ..
+        } => {
+            let settings = XcpSettings {
+                limit: unlimited,
+                alpha: alpha?.value,
+                beta: beta?.value,
+                gamma: gamma?.value,
+                longest_rtt: longest_rtt?.value,
+                p_xcp: p_xcp?.value,
+            };
+            (limit, Kind::Xcp(settings))
         }
-        Some("ack-filter") => Queue::AckFilter(kind.required("limit")?),
-        _ => Queue::DropTail(kind.required("limit")?),
+        QueueKinds::Red { red, .. } => return red_queue(red, |_| Ok(())),
+        QueueKinds::AdaptiveRed {
+            red,
+            interval,
+            alpha,
+            beta,
+            bottom,
+            top,
+            ..
+        } => {
+            let preset = red.preset;
+            return red_queue(red, |settings| {
+                *settings = settings.adaptive(preset?.value);
+                let Some(adaptive) = &mut settings.adaptive else {
+                    return Ok(());
+                };
+                set(&mut adaptive.interval, interval?.map(|x| x.value));
+                set(&mut adaptive.alpha, alpha?.map(|x| x.value));
+                set(&mut adaptive.beta, beta?.map(|x| x.value));
+                set(&mut adaptive.bottom, bottom?.map(|x| Some(x.value.get())));
+                set(&mut adaptive.top, top?.map(|x| x.value.get()));
+                Ok(())
+            });
+        }
     };
-    Ok((queue, place))
-}
-
-fn red(fields: &Fields<'_>, adaptive: bool) -> Result<Queue, Reported> {
-    let limit = fields.required("limit");
-    let preset = fields.optional_word("preset")?;
-    let preset = RedPreset::ALL
-        .iter()
-        .find(|(name, _)| Some(*name) == preset)
-        .map_or(RedPreset::Ns2002, |(_, preset)| *preset);
-    // The true limit comes with the link's rate.
-    let mut settings = RedSettings::preset(preset, Limit::Packets(0));
-    if adaptive {
-        settings = settings.adaptive(preset);
-    }
-    let s = &mut settings;
-    let mode = fields.optional_word("mode");
-    let minimum = fields.optional::<QueueLength>("minimum");
-    let maximum = fields.optional::<QueueLength>("maximum");
-    let mark_below = fields.optional::<f64>("mark_below");
-    let mark_below = mark_below.map(|most| most.map(|p| p.is_finite().then_some(p)));
-    let read = [
-        set(&mut s.mean_packet, fields.optional("mean_packet")),
-        set(&mut s.max_p, fields.optional("max_p")),
-        set(&mut s.gentle, fields.optional("gentle")),
-        set(&mut s.wait, fields.optional("wait")),
-        set(&mut s.ecn, fields.optional("ecn")),
-        set(&mut s.target_delay, fields.optional("target_delay")),
-        set(
-            &mut s.weight,
-            fields.optional("weight").map(|w| w.map(Some)),
-        ),
-        set(&mut s.mark_below, mark_below),
-    ];
-    let ratio = |name| fields.optional::<Ratio>(name).map(|r| r.map(Ratio::get));
-    let more = s.adaptive.as_mut().map(|a| {
-        [
-            set(&mut a.interval, fields.optional("interval")),
-            set(&mut a.alpha, fields.optional("alpha")),
-            set(&mut a.beta, fields.optional("beta")),
-            set(&mut a.bottom, ratio("bottom").map(|r| r.map(Some))),
-            set(&mut a.top, ratio("top")),
-        ]
-    });
-    read.into_iter()
-        .chain(more.into_iter().flatten())
-        .collect::<Result<(), Reported>>()?;
-    match mode? {
-        Some("bytes") => settings.mode = RedMode::Bytes,
-        Some(_) => settings.mode = RedMode::Packets,
-        None => {}
-    }
-    Ok(Queue::Red {
-        settings,
-        limit: limit?,
-        minimum: minimum?,
-        maximum: maximum?,
+    Ok(Queue {
+        limit: limit?.value,
+        kind,
     })
 }
 
-fn codel(fields: &Fields<'_>) -> Result<Queue, Reported> {
-    let limit = fields.required("limit");
-    // The true limit comes with the link's rate.
-    let mut settings = CoDelSettings::new(Limit::Packets(0));
-    let read = [
-        set(&mut settings.target, fields.optional("target")),
-        set(&mut settings.interval, fields.optional("interval")),
-        set(&mut settings.mtu, fields.optional("mtu")),
-        set(&mut settings.ecn, fields.optional("ecn")),
-    ];
-    read.into_iter().collect::<Result<(), Reported>>()?;
-    Ok(Queue::CoDel {
-        settings,
-        limit: limit?,
-    })
-}
-
-fn xcp(fields: &Fields<'_>) -> Result<Queue, Reported> {
-    let limit = fields.required("limit");
-    // The true limit comes with the link's rate.
-    let mut settings = XcpSettings::new(Limit::Packets(0));
+fn red_queue(
+    keys: RedKeys,
+    adapt: impl FnOnce(&mut RedSettings) -> Result<(), Reported>,
+) -> Result<Queue, Reported> {
+    let mut settings = RedSettings::preset(keys.preset?.value, Limit::Packets(0));
+    adapt(&mut settings)?;
     let s = &mut settings;
-    let read = [
-        set(&mut s.alpha, fields.optional("alpha")),
-        set(&mut s.beta, fields.optional("beta")),
-        set(&mut s.gamma, fields.optional("gamma")),
-        set(&mut s.longest_rtt, fields.optional("longest_rtt")),
-        set(&mut s.p_xcp, fields.optional("p_xcp")),
-    ];
-    read.into_iter().collect::<Result<(), Reported>>()?;
-    Ok(Queue::Xcp {
-        settings,
-        limit: limit?,
+    set(&mut s.mode, keys.mode?.map(|x| x.value));
+    set(&mut s.mean_packet, keys.mean_packet?.map(|x| x.value));
+    set(&mut s.weight, keys.weight?.map(|x| Some(x.value)));
+    set(&mut s.max_p, keys.max_p?.map(|x| x.value));
+    set(&mut s.gentle, keys.gentle?.map(|x| x.value));
+    set(&mut s.wait, keys.wait?.map(|x| x.value));
+    set(&mut s.ecn, keys.ecn?.map(|x| x.value));
+    let mark_below = keys.mark_below?.map(|x| x.value);
+    set(
+        &mut s.mark_below,
+        mark_below.map(|p| p.is_finite().then_some(p)),
+    );
+    set(&mut s.target_delay, keys.target_delay?.map(|x| x.value));
+    let (minimum, maximum) = (keys.minimum?, keys.maximum?);
+    Ok(Queue {
+        limit: keys.limit?.value,
+        kind: Kind::Red {
+            settings,
+            minimum: minimum.map(|l| l.value),
+            maximum: maximum.map(|l| l.value),
+        },
     })
 }
 
 /// Takes a value that was written.
-fn set<T>(to: &mut T, read: Result<Option<T>, Reported>) -> Result<(), Reported> {
-    if let Some(value) = read? {
+fn set<T>(to: &mut T, value: Option<T>) {
+    if let Some(value) = value {
         *to = value;
     }
-    Ok(())
 }
 
 impl Queue {
+    const fn drop_tail(packets: f64) -> Queue {
+        Queue {
+            limit: QueueLimit(QueueLength::Packets(packets)),
+            kind: Kind::DropTail,
+        }
+    }
+
     /// The settings before that link.
     pub(super) fn finish(
         self,
-        fields: &Fields<'_>,
-        link: &Before<'_>,
+        context: &Context,
+        link: &LinkContext<'_>,
     ) -> Result<QueueSettings, Reported> {
-        Ok(match self {
-            Queue::DropTail(limit) => QueueSettings::drop_tail(link.limit(fields, limit)?),
-            Queue::CoDel {
-                mut settings,
-                limit,
-            } => {
-                settings.limit = link.limit(fields, limit)?;
-                QueueSettings::CoDel(settings)
+        let limit = link.limit(context, self.limit)?;
+        Ok(match self.kind {
+            Kind::DropTail => QueueSettings::drop_tail(limit),
+            Kind::CoDel(settings) => QueueSettings::CoDel(CoDelSettings { limit, ..settings }),
+            Kind::Xcp(settings) => QueueSettings::Xcp(XcpSettings { limit, ..settings }),
+            Kind::AckFilter => QueueSettings::AckFilter(AckFilterSettings { limit }),
+            Kind::PriorityDrop { low_limit } => {
+                let low_limit = low_limit.map(|low| link.limit(context, low)).transpose()?;
+                QueueSettings::PriorityDrop(PriorityDropSettings { limit, low_limit })
             }
-            Queue::Xcp {
+            Kind::Red {
                 mut settings,
-                limit,
-            } => {
-                settings.limit = link.limit(fields, limit)?;
-                QueueSettings::Xcp(settings)
-            }
-            Queue::AckFilter(limit) => QueueSettings::AckFilter(AckFilterSettings {
-                limit: link.limit(fields, limit)?,
-            }),
-            Queue::PriorityDrop { limit, low_limit } => {
-                QueueSettings::PriorityDrop(PriorityDropSettings {
-                    limit: link.limit(fields, limit)?,
-                    low_limit: low_limit.map(|low| link.limit(fields, low)).transpose()?,
-                })
-            }
-            Queue::Red {
-                mut settings,
-                limit,
                 minimum,
                 maximum,
             } => {
-                settings.limit = link.limit(fields, limit)?;
+                settings.limit = limit;
                 let mean = settings.mean_packet.as_f64();
                 if let Some(minimum) = minimum {
-                    settings.minimum = Some(link.length(fields, minimum, mean)?);
+                    settings.minimum = Some(link.length(context, minimum, mean)?);
                 }
                 if let Some(maximum) = maximum {
-                    settings.maximum = Some(link.length(fields, maximum, mean)?);
+                    settings.maximum = Some(link.length(context, maximum, mean)?);
                 }
                 let (low, high) = settings.thresholds(link.rate);
                 if low >= high {
@@ -248,7 +213,7 @@ impl Queue {
                     let error = Diagnostic::new(link.place, message)
                         .label(format!("minimum {low} packets, maximum {high}"))
                         .help("packets here are of `mean_packet`");
-                    return Err(fields.errors.report(error));
+                    return Err(context.report(error));
                 }
                 QueueSettings::Red(settings)
             }
@@ -256,25 +221,27 @@ impl Queue {
     }
 }
 
-impl Before<'_> {
-    fn limit(&self, fields: &Fields<'_>, limit: QueueLimit) -> Result<Limit, Reported> {
-        match limit {
-            QueueLimit::Exactly(limit) => Ok(limit),
-            QueueLimit::Bdp(factor) => self.bdp(fields, factor).map(Limit::Bytes),
-        }
+impl LinkContext<'_> {
+    fn limit(&self, context: &Context, limit: QueueLimit) -> Result<Limit, Reported> {
+        Ok(match limit.0 {
+            // A limit is of whole packets that fit.
+            QueueLength::Packets(n) => Limit::Packets(n as u32),
+            QueueLength::Bytes(n) => Limit::Bytes(n),
+            QueueLength::Bdp(factor) => Limit::Bytes(self.bdp(context, factor)?),
+        })
     }
 
     /// A length in packets of `mean` bytes.
-    fn length(&self, fields: &Fields<'_>, length: QueueLength, mean: f64) -> Result<f64, Reported> {
+    fn length(&self, context: &Context, length: QueueLength, mean: f64) -> Result<f64, Reported> {
         match length {
             QueueLength::Packets(n) => Ok(n),
             QueueLength::Bytes(n) => Ok(n.as_f64() / mean),
-            QueueLength::Bdp(factor) => Ok(self.bdp(fields, factor)?.as_f64() / mean),
+            QueueLength::Bdp(factor) => Ok(self.bdp(context, factor)?.as_f64() / mean),
         }
     }
 
     /// Bandwidth-delay products in bytes.
-    fn bdp(&self, fields: &Fields<'_>, factor: f64) -> Result<Bytes, Reported> {
+    fn bdp(&self, context: &Context, factor: f64) -> Result<Bytes, Reported> {
         let bdp = self.rate.bytes_in(self.round_trip).as_f64();
         let bytes = Bytes::new((bdp * factor + 0.5) as u64);
         if bytes != Bytes::ZERO {
@@ -287,6 +254,6 @@ impl Before<'_> {
         let error = Diagnostic::new(self.place, message)
             .label(format!("{} x {}", self.rate, self.round_trip))
             .help("say with `bdp_round_trip` which round trip `BDP` refers to");
-        Err(fields.errors.report(error))
+        Err(context.report(error))
     }
 }

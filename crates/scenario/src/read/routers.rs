@@ -1,8 +1,7 @@
 //! Senders that wait for routers (XCP) need one on their way.
 
-use crate::diagnostic::Diagnostic;
 use crate::model::{Link, LinkId};
-use crate::source::Place;
+use bentpipe_document::{Diagnostic, Place};
 use bentpipe_link::QueueSettings;
 use bentpipe_tcp::Transport;
 

@@ -7,17 +7,16 @@
 //! do. Satellites that merely repeat become one link for each pair and
 //! direction instead, with the delay of both hops.
 
-use super::Fields;
-use super::constellations::{Skies, Sky};
+use super::constellations::{ConstellationSpec, Skies};
 use super::links::Links;
 use super::nodes::{Nodes, Station};
 use super::queues;
 use crate::courses;
-use crate::diagnostic::{Diagnostic, Reported};
 use crate::model::{Flow, Link, LinkId, Node, NodeId, RouteChange, Scenario};
 use crate::route;
 use crate::schema::LARGEST_COUNT;
-use crate::space::{Hop, Space};
+use crate::space::{ExpandedConstellation, ExpandedConstellations, Hop};
+use bentpipe_document::{Context, Diagnostic, Reported};
 use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
 use bentpipe_orbit::{Distance, EdgeKind, Mode, Node as Stop, Plan, Position, Terminal};
 use bentpipe_units::{Bytes, Duration, Rate, Time};
@@ -27,8 +26,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const MOST_TERMINALS: usize = 300;
 
 /// What stands for constellations while routes are found.
-pub(super) struct Spaces<'a, 'b> {
-    skies: &'b [Sky<'a>],
+pub(super) struct Spaces<'a> {
+    skies: &'a [ConstellationSpec],
     /// Of each constellation its terminals.
     stations: Vec<Vec<(NodeId, Station)>>,
     /// The first link that stands for a pair.
@@ -38,12 +37,12 @@ pub(super) struct Spaces<'a, 'b> {
 }
 
 /// Puts a link between any two terminals of each constellation.
-pub(super) fn join<'a, 'b>(
-    top: &Fields<'_>,
-    skies: &'b Skies<'a>,
-    nodes: &Nodes<'_>,
+pub(super) fn join<'a>(
+    top: &Context,
+    skies: &'a Skies,
+    nodes: &Nodes,
     links: &mut Links,
-) -> Result<Spaces<'a, 'b>, Reported> {
+) -> Result<Spaces<'a>, Reported> {
     let mut spaces = Spaces {
         skies: &skies.skies,
         stations: Vec::new(),
@@ -66,7 +65,7 @@ pub(super) fn join<'a, 'b>(
                 sky.name
             );
             links.complete = false;
-            return Err(top.errors.report(error.help(help)));
+            return Err(top.report(error.help(help)));
         }
         let height = sky.constellation.position(0, Time::ZERO).altitude().km();
         for (a, (from, here)) in stations.iter().enumerate() {
@@ -76,6 +75,7 @@ pub(super) fn join<'a, 'b>(
                 let km = ground(here).distance(ground(there)).km() + 2.0 * height;
                 links.links.push(Link {
                     arq: None,
+                    reverse: None,
                     name: String::new(),
                     from: *from,
                     to: *to,
@@ -107,11 +107,11 @@ type Ways = Vec<(Time, Vec<LinkId>, Vec<LinkId>)>;
 
 /// Puts what constellations do in the place of the links that stand for them.
 pub(super) fn expand(
-    top: &Fields<'_>,
-    spaces: Spaces<'_, '_>,
+    top: &Context,
+    spaces: Spaces<'_>,
     scenario: &mut Scenario,
-) -> Result<Space, Reported> {
-    let mut space = Space::default();
+) -> Result<ExpandedConstellations, Reported> {
+    let mut space = ExpandedConstellations::default();
     if spaces.skies.is_empty() {
         return Ok(space);
     }
@@ -137,8 +137,8 @@ pub(super) fn expand(
             .collect();
         let stations = &spaces.stations[index];
         let (expanded, plan) = sky_ways(sky, stations, &pairs, scenario)?;
-        space.skies.push(crate::space::Sky {
-            name: sky.name.to_owned(),
+        space.skies.push(ExpandedConstellation {
+            name: sky.name.clone(),
             constellation: sky.constellation.clone(),
             mode: sky.settings.mode,
             terminals: terminals(sky, stations),
@@ -154,7 +154,7 @@ pub(super) fn expand(
     if scenario.links.len() as u64 > 2 * LARGEST_COUNT {
         let message = format!("constellations make more than {LARGEST_COUNT} links");
         let place = spaces.skies[0].place;
-        return Err(top.errors.report(Diagnostic::new(place, message)));
+        return Err(top.report(Diagnostic::new(place, message)));
     }
     let hop = |link: &LinkId| match stands_for(link) {
         None => Hop::Link(*link),
@@ -179,7 +179,7 @@ pub(super) fn expand(
             let message = format!("the path of flow `{}` is too long", flow.name);
             let label = format!("more than {} links", route::LONGEST);
             let error = Diagnostic::new(spaces.skies[0].place, message).label(label);
-            return Err(top.errors.report(error));
+            return Err(top.report(error));
         }
     }
     Ok(space)
@@ -188,14 +188,14 @@ pub(super) fn expand(
 /// Plans `pairs` of one constellation, adds its nodes and links and gives the
 /// ways of each pair.
 fn sky_ways(
-    sky: &Sky<'_>,
+    sky: &ConstellationSpec,
     stations: &[(NodeId, Station)],
     pairs: &[(u32, u32)],
     scenario: &mut Scenario,
 ) -> Result<(Vec<Ways>, Plan), Reported> {
     let report = |message: String, help: &str| {
         let error = Diagnostic::new(sky.place, message);
-        Err(sky.fields.errors.report(error.help(help)))
+        Err(sky.context.report(error.help(help)))
     };
     let terminals = terminals(sky, stations);
     let plan = bentpipe_orbit::plan(&sky.constellation, &terminals, pairs, &sky.settings);
@@ -224,12 +224,12 @@ fn sky_ways(
     }
     let ways = match sky.settings.mode {
         Mode::BentPipe => repeated(sky, stations, &plan, scenario),
-        Mode::Isl => handed_on(sky, stations, &plan, scenario),
+        Mode::Isl => expand_satellite_hops(sky, stations, &plan, scenario),
     };
     Ok((ways?, plan))
 }
 
-fn terminals(sky: &Sky<'_>, stations: &[(NodeId, Station)]) -> Vec<Terminal> {
+fn terminals(sky: &ConstellationSpec, stations: &[(NodeId, Station)]) -> Vec<Terminal> {
     let stations = stations.iter().map(|(_, station)| Terminal {
         place: station.place,
         mask: station.mask.unwrap_or(sky.mask),
@@ -238,14 +238,14 @@ fn terminals(sky: &Sky<'_>, stations: &[(NodeId, Station)]) -> Vec<Terminal> {
 }
 
 fn settings(
-    sky: &Sky<'_>,
+    sky: &ConstellationSpec,
     name: &str,
     rate: Rate,
     one_way_delay: Duration,
     channel: ChannelSettings,
 ) -> Result<LinkSettings, Reported> {
     let (queue, place) = sky.queue;
-    let before = queues::Before {
+    let before = queues::LinkContext {
         rate,
         round_trip: one_way_delay + one_way_delay,
         name,
@@ -254,7 +254,7 @@ fn settings(
     Ok(LinkSettings {
         rate,
         one_way_delay,
-        queue: queue.finish(&sky.fields, &before)?,
+        queue: queue.finish(&sky.context, &before)?,
         channel,
         framing: Bytes::ZERO,
     })
@@ -262,7 +262,7 @@ fn settings(
 
 /// One link for each pair and direction.
 fn repeated(
-    sky: &Sky<'_>,
+    sky: &ConstellationSpec,
     stations: &[(NodeId, Station)],
     plan: &Plan,
     scenario: &mut Scenario,
@@ -273,7 +273,7 @@ fn repeated(
         let [a, b] = ends.map(|(node, _)| scenario.nodes[node.0 as usize].name.clone());
         let name = format!("{}[{a}-{b}]", sky.name);
         let mut ids = [LinkId(0); 2];
-        for (way, id) in ids.iter_mut().enumerate() {
+        for way in 0..2 {
             let ((from, here), (to, there)) = (ends[way], ends[1 - way]);
             let name = if way == 0 {
                 name.clone()
@@ -288,10 +288,11 @@ fn repeated(
             };
             let delay = line.at(Time::ZERO).one_way_delay;
             let settings = settings(sky, &name, rate, delay, sky.channel)?;
-            *id = LinkId(scenario.links.len() as u32);
+            ids[way] = LinkId(scenario.links.len() as u32);
             let changes = !sky.constellation.stands();
             scenario.links.push(Link {
                 arq: None,
+                reverse: (way == 1).then_some(ids[0]),
                 name,
                 from,
                 to,
@@ -301,14 +302,17 @@ fn repeated(
                 reports_corruption: false,
             });
         }
+        if let Some(forth) = scenario.links.get_mut(ids[0].0 as usize) {
+            forth.reverse = Some(ids[1]);
+        }
         all.push(vec![(Time::ZERO, vec![ids[0]], vec![ids[1]])]);
     }
     Ok(all)
 }
 
 /// Satellites as nodes, and a link for each hop and direction.
-fn handed_on(
-    sky: &Sky<'_>,
+fn expand_satellite_hops(
+    sky: &ConstellationSpec,
     stations: &[(NodeId, Station)],
     plan: &Plan,
     scenario: &mut Scenario,
@@ -374,9 +378,11 @@ fn handed_on(
             };
             let settings = settings(sky, &name, rate, delay, channel)?;
             let line = courses::of_edge(plan, edge, rate, (sky.when_down, sky.in_flight));
-            links.insert((from, to), LinkId(scenario.links.len() as u32));
+            let id = LinkId(scenario.links.len() as u32);
+            links.insert((from, to), id);
             scenario.links.push(Link {
                 arq: None,
+                reverse: Some(LinkId(if down { id.0 + 1 } else { id.0 - 1 })),
                 name,
                 from: nodes[&from],
                 to: nodes[&to],

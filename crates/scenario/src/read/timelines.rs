@@ -1,11 +1,7 @@
 //! What changes on a link with time.
 
-use super::Fields;
-use super::value::Problem;
-use crate::diagnostic::{Diagnostic, Reported};
-use crate::schema;
-use crate::source::Place;
-use crate::tree::{Entry, Table, Value};
+use crate::schema::timeline::{FadeTable, PieceTable, TraceFormat, TraceTable};
+use bentpipe_document::{Context, Diagnostic, OptionalField, Place, Reported};
 use bentpipe_link::{
     Fade, InFlightPolicy, Loss, Mode, Opportunities, Piece, Timeline, TimelineError, WhenDown,
     trace,
@@ -18,8 +14,20 @@ use std::sync::Arc;
 pub(super) struct Changing {
     how: Option<(How, Place)>,
     repeat: Option<Duration>,
+    /// Where its own `repeat` stands.
+    repeat_place: Option<Place>,
     when_down: Option<WhenDown>,
     in_flight: Option<InFlightPolicy>,
+}
+
+/// The keys of a direction that are about time.
+pub(super) struct TimeKeys {
+    pub(super) timeline: OptionalField<Vec<PieceTable>>,
+    pub(super) fade: OptionalField<FadeTable>,
+    pub(super) trace: OptionalField<TraceTable>,
+    pub(super) repeat: OptionalField<Duration>,
+    pub(super) when_down: OptionalField<WhenDown>,
+    pub(super) in_flight: OptionalField<InFlightPolicy>,
 }
 
 #[derive(Clone, Debug)]
@@ -49,37 +57,37 @@ struct Step {
 }
 
 /// Reads what a direction says; what it leaves out is as `there`.
-pub(super) fn read(fields: &Fields<'_>, there: Option<&Changing>) -> Result<Changing, Reported> {
-    let given: Vec<&Entry> = ["timeline", "fade", "trace"]
-        .iter()
-        .filter_map(|key| fields.entry(key))
+pub(super) fn read(
+    context: &Context,
+    keys: TimeKeys,
+    there: Option<&Changing>,
+) -> Result<Changing, Reported> {
+    let (timeline, fade, trace) = (keys.timeline, keys.fade, keys.trace);
+    let key = |place: Option<Place>| place.into_iter();
+    let given: Vec<Place> = key(place_of(&timeline))
+        .chain(key(place_of(&fade)))
+        .chain(key(place_of(&trace)))
         .collect();
     if let [first, second, ..] = given[..] {
-        let message = format!("{} changes in two ways", fields.what);
-        let error = Diagnostic::new(second.key_place, message).label("the second");
-        let error = error.related(first.key_place, "the first");
-        return Err(fields.errors.report(error.help("keep one of the two")));
+        let message = format!("{} changes in two ways", context.what);
+        let error = Diagnostic::new(second, message).label("the second");
+        let error = error.related(first, "the first");
+        return Err(context.report(error.help("keep one of the two")));
     }
-    let how = match given.first() {
-        None => Ok(None),
-        Some(entry) if entry.key == "fade" => fade(fields, entry).map(Some),
-        Some(entry) if entry.key == "trace" => read_trace(fields, entry).map(Some),
-        Some(entry) => steps(fields, entry).map(Some),
+    let how = match (timeline, fade, trace) {
+        (Err(why), ..) | (_, Err(why), _) | (.., Err(why)) => Err(why),
+        (Ok(Some(table)), ..) => steps(table.value).map(|how| Some((how, table.key))),
+        (_, Ok(Some(table)), _) => fade_of(table.value).map(|how| Some((how, table.key))),
+        (.., Ok(Some(table))) => read_trace(table.value).map(|how| Some((how, table.key))),
+        _ => Ok(None),
     };
-    let repeat = fields.optional("repeat");
-    let when_down = fields.optional_word("when_down");
-    let in_flight = fields.optional_word("in_flight");
+    let (repeat, when_down, in_flight) = (keys.repeat?, keys.when_down?, keys.in_flight?);
     let own = Changing {
-        how: how?.map(|how| (how, given[0].key_place)),
-        repeat: repeat?,
-        when_down: when_down?.map(|word| match word {
-            "waits" => WhenDown::Waits,
-            _ => WhenDown::Lost,
-        }),
-        in_flight: in_flight?.map(|word| match word {
-            "lost" => InFlightPolicy::Lost,
-            _ => InFlightPolicy::Delivered,
-        }),
+        how: how?,
+        repeat: repeat.map(|r| r.value),
+        repeat_place: repeat.map(|r| r.place),
+        when_down: when_down.map(|w| w.value),
+        in_flight: in_flight.map(|f| f.value),
     };
     let changing = match there {
         None => own,
@@ -89,187 +97,135 @@ pub(super) fn read(fields: &Fields<'_>, there: Option<&Changing>) -> Result<Chan
             how: own.how.or(there.how.clone()),
             when_down: own.when_down.or(there.when_down),
             in_flight: own.in_flight.or(there.in_flight),
+            ..own
         },
     };
-    if let (Some((How::Trace(_), _)), Some(repeat)) = (&changing.how, fields.entry("repeat")) {
-        let error = Diagnostic::new(repeat.key_place, "`repeat` with a trace");
+    if let (Some((How::Trace(_), _)), Some(repeat)) = (&changing.how, repeat) {
+        let error = Diagnostic::new(repeat.key, "`repeat` with a trace");
         let error = error.label("a trace has a length of its own");
-        return Err(fields
-            .errors
-            .report(error.help("remove this; `wraps` of the trace says whether it repeats")));
+        return Err(
+            context.report(error.help("remove this; `wraps` of the trace says whether it repeats"))
+        );
     }
-    for key in ["repeat", "when_down", "in_flight"] {
-        if let (None, Some(entry)) = (&changing.how, fields.entry(key)) {
+    let idle = [
+        ("repeat", repeat.map(|r| r.key)),
+        ("when_down", when_down.map(|w| w.key)),
+        ("in_flight", in_flight.map(|f| f.key)),
+    ];
+    for (key, place) in idle {
+        if let (None, Some(place)) = (&changing.how, place) {
             let message = format!("`{key}` without anything that changes");
-            let error = Diagnostic::new(entry.key_place, message);
-            let error = error.label("has no effect");
-            return Err(fields
-                .errors
-                .report(error.help("add a `timeline`, or remove this")));
+            let error = Diagnostic::new(place, message).label("has no effect");
+            return Err(context.report(error.help("add a `timeline`, or remove this")));
         }
     }
     Ok(changing)
 }
 
-/// The tables of an array, each read against `section`.
-pub(super) fn tables<'a>(
-    fields: &Fields<'a>,
-    entry: &'a Entry,
-    section: &'static schema::Section,
-    what: &str,
-) -> Result<Vec<Fields<'a>>, Reported> {
-    let wrong = |place: Place, found: String| {
-        let problem = Problem::new(found, schema::Kind::Tables(section.path));
-        Err(fields.errors.report(problem.at(place, &entry.key)))
-    };
-    let Value::List(items) = &entry.item.value else {
-        let found = format!("expected an array, found {}", entry.item.value.kind());
-        return wrong(entry.item.place, found);
-    };
-    if items.is_empty() {
-        return wrong(entry.item.place, "an empty array".to_owned());
-    }
-    let mut found = Vec::with_capacity(items.len());
-    for item in items.iter() {
-        let table: &'a Table = match &item.value {
-            Value::Table(table) => table,
-            other => {
-                let message = format!("expected a table, found {}", other.kind());
-                return wrong(item.place, message);
-            }
-        };
-        let what = format!("{what} of {}", fields.what);
-        let fields = Fields::new(fields.errors, section, table, item.place, what);
-        fields.check_keys(&[]);
-        found.push(fields);
-    }
-    Ok(found)
+/// Where the key of a table stands, if it is there and good.
+fn place_of<T>(table: &OptionalField<T>) -> Option<Place> {
+    table.as_ref().ok()?.as_ref().map(|table| table.key)
 }
 
-fn steps<'a>(fields: &Fields<'a>, entry: &'a Entry) -> Result<How, Reported> {
+fn steps(pieces: Vec<PieceTable>) -> Result<How, Reported> {
     let mut steps: Vec<Step> = Vec::new();
-    for step in tables(fields, entry, &schema::TIMELINE, "a piece")? {
-        let (at, rate) = (step.required::<Duration>("at"), step.optional("rate"));
-        let delay = step.optional("one_way_delay");
-        let (linear, up) = (step.optional("linear"), step.optional("up"));
-        let route = step.optional("route");
-        let loss = loss(&step);
-        let at = at?;
-        if let Some(before) = steps.last().filter(|before| before.at >= at) {
-            let message = format!("`{at}` does not come after `{}`", before.at);
-            let place = step.entry("at").map_or(step.at, |e| e.item.place);
-            let error = Diagnostic::new(place, message);
-            return Err(step.errors.report(error.label("expected a later time")));
+    for piece in pieces {
+        let loss = loss(
+            &piece.context,
+            piece.packet_error_rate,
+            piece.bit_error_rate,
+        );
+        let at = piece.at?;
+        if let Some(before) = steps.last().filter(|before| before.at >= at.value) {
+            let message = format!("`{}` does not come after `{}`", at.value, before.at);
+            let error = Diagnostic::new(at.place, message);
+            return Err(piece.context.report(error.label("expected a later time")));
         }
         steps.push(Step {
-            at,
-            rate: rate?,
-            one_way_delay: delay?,
-            linear: linear?.unwrap_or(false),
+            at: at.value,
+            rate: piece.rate?.map(|x| x.value),
+            one_way_delay: piece.one_way_delay?.map(|x| x.value),
+            linear: piece.linear?.value,
             loss: loss?,
-            up: up?,
-            route: route?,
+            up: piece.up?.map(|x| x.value),
+            route: piece.route?.map(|x| x.value),
         });
     }
     Ok(How::Steps(steps))
 }
 
-fn loss(step: &Fields<'_>) -> Result<Option<Loss>, Reported> {
-    let packets = step.optional::<Ratio>("packet_error_rate");
-    let bits = step.optional::<Ratio>("bit_error_rate");
+fn loss(
+    context: &Context,
+    packets: OptionalField<Ratio>,
+    bits: OptionalField<Ratio>,
+) -> Result<Option<Loss>, Reported> {
     match (packets?, bits?) {
         (None, None) => Ok(None),
-        (Some(packets), None) => Ok(Some(Loss::Packets(packets))),
-        (None, Some(bits)) => Ok(Some(Loss::Bits(bits))),
-        (Some(_), Some(_)) => {
-            let place = step
-                .entry("bit_error_rate")
-                .map_or(step.at, |e| e.key_place);
-            let error = Diagnostic::new(place, "the loss is given twice");
+        (Some(packets), None) => Ok(Some(Loss::Packets(packets.value))),
+        (None, Some(bits)) => Ok(Some(Loss::Bits(bits.value))),
+        (Some(_), Some(bits)) => {
+            let error = Diagnostic::new(bits.key, "the loss is given twice");
             let error = error.label("per bit, and per packet as well");
-            Err(step.errors.report(error.help("keep one of the two")))
+            Err(context.report(error.help("keep one of the two")))
         }
     }
 }
 
-fn fade<'a>(fields: &Fields<'a>, entry: &'a Entry) -> Result<How, Reported> {
-    let table = fields.table_of(entry)?;
-    let what = format!("the fade of {}", fields.what);
-    let fade = Fields::new(fields.errors, &schema::FADE, table, entry.key_place, what);
-    fade.check_keys(&[]);
-    let depth = fade.required("depth_db");
-    let (begins, slope) = (fade.required::<Duration>("begins"), fade.required("slope"));
-    let stays = fade.optional("stays");
-    let Some(coding) = fade.entry("coding") else {
-        return Err(fade.missing("coding"));
-    };
+fn fade_of(fade: FadeTable) -> Result<How, Reported> {
     let mut modes: Vec<Mode> = Vec::new();
-    for mode in tables(&fade, coding, &schema::CODING, "a coding")? {
-        let up_to_db = mode.required::<f64>("up_to_db");
-        let (rate, code_rate) = (mode.optional("rate"), mode.optional::<Ratio>("code_rate"));
-        let loss = loss(&mode);
-        let up_to_db = up_to_db?;
+    for mode in fade.coding?.value {
+        let loss = loss(&mode.context, mode.packet_error_rate, mode.bit_error_rate);
+        let up_to_db = mode.up_to_db?;
         if modes
             .last()
-            .is_some_and(|before| before.up_to_db >= up_to_db)
+            .is_some_and(|before| before.up_to_db >= up_to_db.value)
         {
-            let place = mode.entry("up_to_db").map_or(mode.at, |e| e.item.place);
-            let error = Diagnostic::new(place, "codings are not in order");
+            let error = Diagnostic::new(up_to_db.place, "codings are not in order");
             let error = error.label("expected more attenuation than the coding before stands");
-            return Err(mode.errors.report(error));
+            return Err(mode.context.report(error));
         }
-        let code_rate = code_rate?.unwrap_or(Ratio::ONE);
-        if code_rate == Ratio::ZERO {
-            let place = mode.entry("code_rate").map_or(mode.at, |e| e.item.place);
-            let error = Diagnostic::new(place, "a code rate of zero carries nothing");
+        let code_rate = mode.code_rate?;
+        if code_rate.value == Ratio::ZERO {
+            let error = Diagnostic::new(code_rate.place, "a code rate of zero carries nothing");
             return Err(mode
-                .errors
+                .context
                 .report(error.label("expected a ratio above zero")));
         }
         modes.push(Mode {
-            up_to_db,
-            rate: rate?,
-            code_rate,
+            up_to_db: up_to_db.value,
+            rate: mode.rate?.map(|x| x.value),
+            code_rate: code_rate.value,
             loss: loss?.unwrap_or(Loss::Channel),
         });
     }
     Ok(How::Fade(Fade {
-        depth_db: depth?,
-        begins: begins?,
-        slope: slope?,
-        stays: stays?.unwrap_or(Duration::ZERO),
+        depth_db: fade.depth_db?.value,
+        begins: fade.begins?.value,
+        slope: fade.slope?.value,
+        stays: fade.stays?.value,
         modes,
     }))
 }
 
-fn read_trace<'a>(fields: &Fields<'a>, entry: &'a Entry) -> Result<How, Reported> {
-    let table = fields.table_of(entry)?;
-    let what = format!("the trace of {}", fields.what);
-    let at = entry.key_place;
-    let given = Fields::new(fields.errors, &schema::TRACE, table, at, what.clone());
-    given.check_keys(&[]);
-    let file = given.required::<String>("file");
-    let format = given.optional_word("format");
-    let wraps = given.optional("wraps");
-    let (file, wraps) = (file?, wraps?.unwrap_or(true));
-    let Some(format) = format? else {
-        return Err(given.missing("format"));
-    };
-    let place = given.entry("file").map_or(given.at, |e| e.item.place);
+fn read_trace(table: TraceTable) -> Result<How, Reported> {
+    let (file, format, wraps) = (table.file, table.format, table.wraps);
+    let (file, format, wraps) = (file?, format?.value, wraps?.value);
     let fail = |why: String| {
-        let error = Diagnostic::new(place, format!("cannot read {what}"));
-        Err(given.errors.report(error.label(why)))
+        let message = format!("cannot read {}", table.context.what);
+        let error = Diagnostic::new(file.place, message);
+        Err(table.context.report(error.label(why)))
     };
-    let Some(text) = fields.errors.origin().files.get(&file) else {
-        return fail(format!("there is no text of the file `{file}`"));
+    let name = &file.value;
+    let Some(text) = table.context.errors.origin().files.get(name) else {
+        return fail(format!("there is no text of the file `{name}`"));
     };
     let read = match format {
-        "mahimahi" => trace::mahimahi::read(text, wraps).map(Trace::Opportunities),
-        _ => trace::theaterq::read(text, wraps).map(Trace::Timeline),
+        TraceFormat::Mahimahi => trace::mahimahi::read(text, wraps).map(Trace::Opportunities),
+        TraceFormat::Theaterq => trace::theaterq::read(text, wraps).map(Trace::Timeline),
     };
     match read {
         Ok(trace) => Ok(How::Trace(Arc::new(trace))),
-        Err(why) => fail(format!("{file}:{}: {}", why.line, why.what)),
+        Err(why) => fail(format!("{name}:{}: {}", why.line, why.what)),
     }
 }
 
@@ -277,7 +233,7 @@ impl Changing {
     /// The timeline of a link that is otherwise of this rate and delay.
     pub(super) fn finish(
         &self,
-        fields: &Fields<'_>,
+        context: &Context,
         rate: Rate,
         one_way_delay: Duration,
     ) -> Result<Option<Arc<Timeline>>, Reported> {
@@ -315,12 +271,12 @@ impl Changing {
                 )))
             }
             Err(why) => {
-                let place = match (why, fields.entry("repeat")) {
-                    (TimelineError::ShortPeriod, Some(entry)) => entry.item.place,
+                let place = match (why, self.repeat_place) {
+                    (TimelineError::ShortPeriod, Some(place)) => place,
                     _ => *place,
                 };
-                let error = Diagnostic::new(place, format!("{}: {why}", fields.what));
-                Err(fields.errors.report(error))
+                let error = Diagnostic::new(place, format!("{}: {why}", context.what));
+                Err(context.report(error))
             }
         }
     }

@@ -1,174 +1,168 @@
 //! Transports: those of the file over those that have a name.
 
-use super::value::Problem;
-use super::{Fields, quoted};
-use crate::diagnostic::{Diagnostic, Reported};
-use crate::schema;
-use crate::tree::{Entry, Item, Table, Value};
-use bentpipe_cc::{Parameter, ParameterValue, Range, SlotKind, nearest, slots};
-use bentpipe_tcp::{
-    CongestionControlChoice, HostProfile, Pacing, Recovery, Transport, TransportSettings,
-    find_transport, transports,
+use crate::schema::transport::{DelayedAckTable, PacingTable, TransportTable};
+use bentpipe_cc::{Parameter, ParameterValue, Range, SlotKind, slots};
+use bentpipe_document::names::quoted;
+use bentpipe_document::{
+    Context, Diagnostic, Item, Named, OneNamed, OptionalField, Place, Placed, Problem, Reported,
+    Value,
 };
-use bentpipe_units::Duration;
+use bentpipe_tcp::{
+    CongestionControlChoice, Pacing, Transport, TransportSettings, find_transport, transports,
+};
+use bentpipe_units::{Duration, nearest};
 use std::collections::HashMap;
 
 /// The transports of a file; `Err` for those that could not be read.
-pub(super) struct Transports<'a> {
-    top: &'a Fields<'a>,
-    by_name: HashMap<&'a str, Result<TransportSettings, Reported>>,
+pub(super) struct Transports {
+    by_name: HashMap<String, Result<TransportSettings, Reported>>,
+    /// Every name in the file, good or bad.
+    written: Vec<String>,
 }
 
-pub(super) fn read<'a>(top: &'a Fields<'a>) -> Transports<'a> {
-    let tables = top.tables("transport").unwrap_or_default();
+pub(super) fn read(tables: OptionalField<Named<TransportTable>>) -> Transports {
+    let tables = tables.ok().flatten().map(|t| t.value).unwrap_or_default();
     let mut reader = Reader {
-        top,
-        tables: tables
-            .iter()
-            .map(|(entry, table)| (entry.key.as_str(), (*entry, *table)))
-            .collect(),
+        tables: tables.tables.iter().map(|one| (&*one.name, one)).collect(),
         done: HashMap::new(),
     };
-    for (entry, _) in &tables {
-        reader.get(&entry.key, 0);
+    for one in &tables.tables {
+        reader.get(&one.name, 0);
     }
     let done = reader.done.into_iter();
     Transports {
-        top,
         by_name: done
-            .filter_map(|(name, settings)| Some((name, settings?)))
+            .filter_map(|(name, settings)| Some((name.to_string(), settings?)))
             .collect(),
+        written: tables.names,
     }
 }
 
-impl Transports<'_> {
+impl Transports {
     /// The transport that a flow names.
-    pub(super) fn find(&self, fields: &Fields<'_>, item: &Item) -> Result<Transport, Reported> {
+    pub(super) fn find(&self, context: &Context, item: &Item) -> Result<Transport, Reported> {
         let Value::Text(name) = &item.value else {
             let message = format!(
                 "expected the name of a transport, found {}",
                 item.value.kind()
             );
             let error = Diagnostic::new(item.place, message);
-            return Err(fields
-                .errors
-                .report(error.label("expected a name in quotes")));
+            return Err(context.report(error.label("expected a name in quotes")));
         };
         match (self.by_name.get(name.as_str()), find_transport(name)) {
             (Some(settings), _) => settings.clone().map(|s| s.resolve(name)),
             (None, Some(named)) => Ok(named.transport()),
-            (None, None) if self.top.names("transport", name) => Err(fields.errors.already()),
-            (None, None) => Err(unknown_transport(fields, item, name, self.by_name.keys())),
+            (None, None) if self.written.contains(name) => Err(context.errors.already()),
+            (None, None) => Err(unknown_transport(
+                context,
+                item,
+                name,
+                self.by_name.keys().map(String::as_str),
+            )),
         }
     }
 }
 
 fn unknown_transport<'k>(
-    fields: &Fields<'_>,
+    context: &Context,
     item: &Item,
     name: &str,
-    own: impl Iterator<Item = &'k &'k str>,
+    own: impl Iterator<Item = &'k str>,
 ) -> Reported {
-    let names: Vec<&str> = own.copied().chain(transports().map(|t| t.name)).collect();
-    let error = Diagnostic::new(item.place, format!("unknown transport `{name}`"));
-    let error = error.label("no transport has this name");
-    fields
-        .errors
-        .report(match nearest(name, names.iter().copied()) {
+    context.errors.report_with(|| {
+        let names: Vec<&str> = own.chain(transports().map(|t| t.name)).collect();
+        let error = Diagnostic::new(item.place, format!("unknown transport `{name}`"));
+        let error = error.label("no transport has this name");
+        match nearest(name, names.iter().copied()) {
             Some(name) => error.help(format!("did you mean `{name}`?")),
             None => error.help(format!(
                 "transports are {}, and those of the file",
                 quoted(transports().map(|t| t.name))
             )),
-        })
+        }
+    })
 }
 
 /// Transports that refine each other, at most so many in a row.
 const LONGEST_CHAIN: usize = 64;
 
-struct Reader<'r, 'a> {
-    top: &'r Fields<'a>,
-    tables: HashMap<&'a str, (&'a Entry, &'a Table)>,
+struct Reader<'a> {
+    tables: HashMap<&'a str, &'a OneNamed<TransportTable>>,
     /// What was read; `None` while it is being read, since a table may refer
     /// to another.
     done: HashMap<&'a str, Option<Result<TransportSettings, Reported>>>,
 }
 
-impl<'a> Reader<'_, 'a> {
+impl<'a> Reader<'a> {
     /// The settings of a transport of the file.
     fn get(&mut self, name: &str, depth: usize) -> Option<Result<TransportSettings, Reported>> {
-        let (entry, table) = *self.tables.get(name)?;
-        let key = entry.key.as_str();
+        let one = *self.tables.get(name)?;
+        let key = one.name.as_str();
+        let table = match &one.table {
+            Ok(table) => table,
+            Err(reported) => {
+                self.done.insert(key, Some(Err(*reported)));
+                return Some(Err(*reported));
+            }
+        };
         match self.done.get(key) {
             Some(Some(settings)) => return Some(settings.clone()),
             Some(None) => {
                 let message = format!("transport `{name}` refines itself");
-                let error = Diagnostic::new(entry.key_place, message).label("by way of its `base`");
-                return Some(Err(self.top.errors.report(error)));
+                let error = Diagnostic::new(one.place, message).label("by way of its `base`");
+                return Some(Err(table.context.report(error)));
             }
             None => {}
         }
         if depth > LONGEST_CHAIN {
-            let error = Diagnostic::new(entry.key_place, "too many transports refine each other");
-            return Some(Err(self.top.errors.report(error)));
+            let error = Diagnostic::new(one.place, "too many transports refine each other");
+            return Some(Err(table.context.report(error)));
         }
         self.done.insert(key, None);
-        let settings = self.read(entry, table, depth);
+        let settings = self.read(one, table, depth);
         self.done.insert(key, Some(settings.clone()));
         Some(settings)
     }
 
     fn read(
         &mut self,
-        entry: &'a Entry,
-        table: &'a Table,
+        one: &'a OneNamed<TransportTable>,
+        table: &'a TransportTable,
         depth: usize,
     ) -> Result<TransportSettings, Reported> {
-        let what = format!("transport `{}`", entry.key);
-        let fields = Fields::new(
-            self.top.errors,
-            &schema::TRANSPORT,
-            table,
-            entry.key_place,
-            what,
-        );
-        let base = self.base(&fields, entry, depth);
-        let own = own_settings(&fields);
+        let context = &table.context;
+        let base = self.base(one, table, depth);
+        let own = own_settings(table);
         let base = base?;
-        let choice = choice(&fields, &base)?;
+        let choice = choice(table, &base)?;
         let effective = choice
             .clone()
             .or(base.congestion_control.clone())
             .unwrap_or_else(|| CongestionControlChoice::Named("newreno".to_string()));
         let parameters: Vec<&Parameter> = effective.described_parameters().collect();
         let names: Vec<&str> = parameters.iter().map(|p| p.name).collect();
-        fields.check_keys(&names);
+        context.check_keys(&names, parameter_of);
         let mut own = own?;
         own.congestion_control = choice;
-        for entry in table
-            .iter()
-            .filter(|e| schema::TRANSPORT.key(&e.key).is_none())
-        {
-            let Some(parameter) = parameters.iter().find(|p| p.name == entry.key) else {
+        for parameter in parameters {
+            let name = parameter.name;
+            let Some(entry) = context.table.get(name).filter(|_| !is_key(name)) else {
                 continue;
             };
             let value =
                 parameter_value(&entry.item.value, &parameter.range).map_err(|problem| {
-                    let error = problem.at(entry.item.place, &entry.key);
-                    fields
-                        .errors
-                        .report(error.help(format!("`{}`: {}", entry.key, parameter.meaning)))
+                    let error = problem.at(entry.item.place, name);
+                    context.report(error.help(format!("`{name}`: {}", parameter.meaning)))
                 })?;
-            own.parameters.set(entry.key.as_str(), value);
+            own.parameters.set(name, value);
         }
         let settings = own.over(base);
         // What parameters must fulfil together, such as one slope for each
         // threshold, only the congestion control itself knows.
-        if let Err(error) = settings.clone().resolve(&*entry.key).controller() {
-            return Err(fields.errors.report(
-                Diagnostic::new(parameter_place(&error, table, entry), error.to_string())
-                    .label("does not fit"),
-            ));
+        if let Err(error) = settings.clone().resolve(&*one.name).controller() {
+            let place = parameter_place(&error, &context.table, one.place);
+            let error = Diagnostic::new(place, error.to_string());
+            return Err(context.report(error.label("does not fit")));
         }
         Ok(settings)
     }
@@ -176,89 +170,105 @@ impl<'a> Reader<'_, 'a> {
     /// What the transport refines.
     fn base(
         &mut self,
-        fields: &Fields<'a>,
-        entry: &Entry,
+        one: &OneNamed<TransportTable>,
+        table: &TransportTable,
         depth: usize,
     ) -> Result<TransportSettings, Reported> {
-        let Some(base) = fields.entry("base") else {
+        let context = &table.context;
+        let Some(base) = table.base.as_ref().map_err(|reported| *reported)? else {
             // `[transport.mtsi]` refines the named transport of that name.
             let slots = ["congestion_control", "start", "avoidance", "reaction"];
-            return match find_transport(&entry.key) {
+            return match find_transport(&one.name) {
                 Some(named) => Ok(named.settings()),
-                None if slots.iter().any(|slot| fields.has(slot)) => {
+                None if slots.iter().any(|slot| context.has(slot)) => {
                     Ok(TransportSettings::default())
                 }
                 None => {
-                    let error = fields.lacks("base");
+                    let error = context.lacks("base");
                     let names = quoted(transports().map(|t| t.name));
-                    Err(fields
-                        .errors
-                        .report(error.help(format!("`base` is one of {names}"))))
+                    Err(context.report(error.help(format!("`base` is one of {names}"))))
                 }
             };
         };
-        let Value::Text(name) = &base.item.value else {
-            let message = format!("expected a name, found {}", base.item.value.kind());
-            let error = Diagnostic::new(base.item.place, message);
-            return Err(fields
-                .errors
-                .report(error.label("expected a name in quotes")));
+        let Value::Text(name) = &base.value.value else {
+            let message = format!("expected a name, found {}", base.value.value.kind());
+            let error = Diagnostic::new(base.place, message);
+            return Err(context.report(error.label("expected a name in quotes")));
         };
         // A file's own `mtsi` may refine the named one.
-        if name != &entry.key
+        if name != &one.name
             && let Some(settings) = self.get(name, depth + 1)
         {
             return settings;
         }
         match find_transport(name) {
             Some(named) => Ok(named.settings()),
-            None if name == &entry.key => {
-                let error =
-                    Diagnostic::new(base.item.place, format!("{} refines itself", fields.what));
-                Err(fields
-                    .errors
-                    .report(error.label("expected the name of another transport")))
+            None if name == &one.name => {
+                let error = Diagnostic::new(base.place, format!("{} refines itself", context.what));
+                Err(context.report(error.label("expected the name of another transport")))
             }
             None => Err(unknown_transport(
-                fields,
-                &base.item,
+                context,
+                &base.value,
                 name,
-                self.tables.keys(),
+                self.tables.keys().copied(),
             )),
         }
     }
 }
 
+/// True for the keys of every transport.
+fn is_key(name: &str) -> bool {
+    use bentpipe_document::reading::Declared;
+    TransportTable::section().key(name).is_some()
+}
+
+/// Which congestion controls have a parameter of that name.
+fn parameter_of(name: &str) -> Option<String> {
+    let has = |d: &&bentpipe_cc::Described| d.parameters.iter().any(|p| p.name == name);
+    let mut owners = bentpipe_cc::list().filter(has).map(|d| d.name).peekable();
+    owners.peek()?;
+    Some(format!("`{name}` is a parameter of {}", quoted(owners)))
+}
+
 /// Where the table says the parameter that a message is about.
 fn parameter_place(
     error: &bentpipe_tcp::TransportError,
-    table: &Table,
-    entry: &Entry,
-) -> crate::source::Place {
+    table: &bentpipe_document::Table,
+    otherwise: Place,
+) -> Place {
     let name = error.key();
     let partner = match name {
         "slopes" => "thresholds",
         _ => name,
     };
     let found = table.get(name).or_else(|| table.get(partner));
-    found.map_or(entry.key_place, |e| e.item.place)
+    found.map_or(otherwise, |e| e.item.place)
 }
 
 /// The congestion control that the table chooses, if it does.
 fn choice(
-    fields: &Fields<'_>,
+    table: &TransportTable,
     base: &TransportSettings,
 ) -> Result<Option<CongestionControlChoice>, Reported> {
-    let named = fields.optional_name(
-        "congestion_control",
-        bentpipe_cc::list().map(|d| d.name).collect(),
+    let context = &table.context;
+    let controls = bentpipe_cc::list().map(|d| d.name);
+    let named = one_of(
+        context,
+        &table.congestion_control,
+        "congestion control",
+        controls,
     );
-    let slot = |key: &str, kind: SlotKind| {
-        fields.optional_name(key, slots(kind).iter().map(|s| s.name).collect())
+    let slot = |name: &OptionalField<String>, what: &str, kind: SlotKind| {
+        one_of(context, name, what, slots(kind).iter().map(|s| s.name))
     };
-    let start = slot("start", SlotKind::Start);
-    let avoidance = slot("avoidance", SlotKind::Avoidance);
-    let reaction = slot("reaction", SlotKind::Reaction);
+    let start = slot(&table.start, "slow start", SlotKind::Start);
+    let avoidance = slot(
+        &table.avoidance,
+        "congestion avoidance",
+        SlotKind::Avoidance,
+    );
+    let reaction = slot(&table.reaction, "reaction", SlotKind::Reaction);
     let (named, start, avoidance, reaction) = (named?, start?, avoidance?, reaction?);
     let named = named.map(CongestionControlChoice::Named);
     if start.is_none() && avoidance.is_none() && reaction.is_none() {
@@ -286,12 +296,12 @@ fn choice(
         (_, None) => {
             let place = ["start", "avoidance", "reaction"]
                 .into_iter()
-                .find_map(|key| fields.entry(key))
-                .map_or(fields.at, |entry| entry.key_place);
+                .find_map(|key| context.table.get(key))
+                .map_or(context.at, |entry| entry.key_place);
             let message = "the congestion control that this changes is not made of three slots";
             let help = "give `start`, `avoidance` and `reaction`, or another `base`";
             let error = Diagnostic::new(place, message).label("replaces one slot");
-            return Err(fields.errors.report(error.help(help)));
+            return Err(context.report(error.help(help)));
         }
     };
     let [start, avoidance, reaction] = chosen;
@@ -308,86 +318,76 @@ fn slots_of(name: &str) -> Option<[String; 3]> {
     Some([slots.start, slots.avoidance, slots.reaction].map(str::to_string))
 }
 
+/// One of these names, if the key is there.
+fn one_of<'n>(
+    context: &Context,
+    name: &OptionalField<String>,
+    what: &str,
+    known: impl Iterator<Item = &'n str>,
+) -> Result<Option<String>, Reported> {
+    match name.as_ref().map_err(|reported| *reported)? {
+        None => Ok(None),
+        Some(name) => {
+            let known: Vec<&str> = known.collect();
+            match known.contains(&&*name.value) {
+                true => Ok(Some(name.value.clone())),
+                false => Err(context.unknown(what, name, known.into_iter())),
+            }
+        }
+    }
+}
+
 /// Everything but the congestion control.
-fn own_settings(fields: &Fields<'_>) -> Result<TransportSettings, Reported> {
-    let profile = fields.optional_word("profile");
-    let recovery = fields.optional_word("recovery");
-    let mss = fields.optional::<bentpipe_units::Bytes>("mss");
-    let initial_window = fields.optional("initial_window");
-    let initial_ssthresh = fields.optional("initial_ssthresh");
-    let send_buffer = fields.optional("send_buffer");
-    let receive_buffer = fields.optional("receive_buffer");
-    let delayed_ack = delayed_ack(fields);
-    let timestamps = fields.optional("timestamps");
-    let limited_transmit = fields.optional("limited_transmit");
-    let recovery_fix = fields.optional("recovery_fix");
-    let undo = fields.optional("undo");
-    let pacing = fields
-        .entry("pacing")
-        .map(|entry| pacing(fields, entry))
-        .transpose();
-    let ecn = fields.optional("ecn");
-    let minimum_rto = fields.optional("minimum_rto");
-    let (ack_count, ack_timer, quick_acks) = delayed_ack?;
+fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
+    fn plain<T: Copy>(field: &OptionalField<T>) -> Result<Option<T>, Reported> {
+        Ok((*field)?.map(|placed| placed.value))
+    }
+    let delayed_ack = match table.delayed_ack.as_ref().map_err(|reported| *reported)? {
+        None => (None, None, None),
+        Some(Placed {
+            value:
+                DelayedAckTable {
+                    count,
+                    timer,
+                    quick_acks,
+                    ..
+                },
+            ..
+        }) => (plain(count)?, plain(timer)?, plain(quick_acks)?),
+    };
+    let pacing = table.pacing.as_ref().map_err(|reported| *reported)?;
+    let mss = plain(&table.mss)?;
     Ok(TransportSettings {
         congestion_control: None,
         parameters: bentpipe_cc::Parameters::new(),
-        profile: profile?.and_then(|name| by_name(&HostProfile::ALL, name)),
-        recovery: recovery?.and_then(|name| by_name(&Recovery::ALL, name)),
-        mss: mss?.map(|bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX)),
-        initial_window: initial_window?,
-        initial_ssthresh: initial_ssthresh?,
-        send_buffer: send_buffer?,
-        receive_buffer: receive_buffer?,
-        ack_count,
-        ack_timer,
-        quick_acks,
-        timestamps: timestamps?,
-        limited_transmit: limited_transmit?,
-        recovery_fix: recovery_fix?,
-        undo: undo?,
-        pacing: pacing?,
-        ecn: ecn?,
-        minimum_rto: minimum_rto?,
-    })
-}
-
-fn by_name<T: Copy>(all: &[(&'static str, T)], name: &str) -> Option<T> {
-    all.iter()
-        .find(|(n, _)| *n == name)
-        .map(|(_, value)| *value)
-}
-
-type DelayedAckParts = (Option<u32>, Option<Duration>, Option<u32>);
-
-fn delayed_ack(fields: &Fields<'_>) -> Result<DelayedAckParts, Reported> {
-    let Some(entry) = fields.entry("delayed_ack") else {
-        return Ok((None, None, None));
-    };
-    let table = fields.table_of(entry)?;
-    let what = format!("`delayed_ack` of {}", fields.what);
-    let ack = Fields::new(
-        fields.errors,
-        &schema::DELAYED_ACK,
-        table,
-        entry.key_place,
-        what,
-    );
-    ack.check_keys(&[]);
-    let (count, timer) = (ack.optional("count"), ack.optional("timer"));
-    let quick_acks = ack.optional("quick_acks");
-    Ok((count?, timer?, quick_acks?))
-}
-
-fn pacing(fields: &Fields<'_>, entry: &Entry) -> Result<Pacing, Reported> {
-    let kind = fields.kind(entry, &schema::PACINGS, "pacing")?;
-    if kind.section.kind == Some("off") {
-        return Ok(Pacing::Off);
-    }
-    let (gain, initial_burst) = (kind.optional("gain"), kind.optional("initial_burst"));
-    Ok(Pacing::Window {
-        gain: gain?.unwrap_or(1.0),
-        initial_burst: initial_burst?.unwrap_or(10),
+        profile: plain(&table.profile)?,
+        recovery: plain(&table.recovery)?,
+        mss: mss.map(|bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX)),
+        initial_window: plain(&table.initial_window)?,
+        initial_ssthresh: plain(&table.initial_ssthresh)?,
+        send_buffer: plain(&table.send_buffer)?,
+        receive_buffer: plain(&table.receive_buffer)?,
+        ack_count: delayed_ack.0,
+        ack_timer: delayed_ack.1,
+        quick_acks: delayed_ack.2,
+        timestamps: plain(&table.timestamps)?,
+        limited_transmit: plain(&table.limited_transmit)?,
+        recovery_fix: plain(&table.recovery_fix)?,
+        undo: plain(&table.undo)?,
+        pacing: match pacing.as_ref().map(|pacing| &pacing.value) {
+            None => None,
+            Some(PacingTable::Off { .. }) => Some(Pacing::Off),
+            Some(PacingTable::Window {
+                gain,
+                initial_burst,
+                ..
+            }) => Some(Pacing::Window {
+                gain: (*gain)?.value,
+                initial_burst: (*initial_burst)?.value,
+            }),
+        },
+        ecn: plain(&table.ecn)?,
+        minimum_rto: plain(&table.minimum_rto)?,
     })
 }
 

@@ -1,255 +1,164 @@
 //! Flows and applications.
 
-use super::{Key, Kind, LARGEST_COUNT, Presence, SIZE, Section, key};
+use super::LARGEST_COUNT;
+use crate::model::Handshake;
+use bentpipe_document::reading::{DeclaredKinds, Given, Read};
+use bentpipe_document::schema::{Kind, SPAN, integer, number};
+use bentpipe_document::{Item, Reported, Value, kinds, table};
+use bentpipe_traffic::PageConnection;
+use bentpipe_units::{Bytes, Duration, Rate};
 
-pub(crate) static FLOW: Section = Section {
-    path: "flow.NAME",
-    kind: None,
-    meaning: "an application over a transport between two nodes",
-    keys: &[
-        key(
-            "from",
-            Kind::Name("node"),
-            Presence::Required,
-            "the side that sends the data; counted nodes pair up one to one, or fan in or out",
-        ),
-        key(
-            "to",
-            Kind::Name("node"),
-            Presence::Required,
-            "the side that receives the data",
-        ),
-        key(
-            "transport",
-            Kind::Name("transport"),
-            Presence::Default(
-                "required, but for constant-rate, which has none, and on-off, which may have none",
-            ),
-            "the TCP that carries it",
-        ),
-        key(
-            "application",
-            Kind::TableOrKind("flow.NAME.application"),
-            Presence::Required,
-            "what it carries",
-        ),
-        key(
-            "start",
-            Kind::Duration { zero: true },
-            Presence::Default("0 s"),
-            "when it starts",
-        ),
-        key(
-            "stop",
-            Kind::Duration { zero: false },
-            Presence::Default("never"),
-            "when its application stops offering data",
-        ),
-        key(
-            "count",
-            Kind::Integer {
-                min: 1,
-                max: LARGEST_COUNT,
-            },
-            Presence::Default("1"),
-            "parallel flows for each pair of nodes, NAME[1] to NAME[count]",
-        ),
-        key(
-            "spacing",
-            Kind::Duration { zero: true },
-            Presence::Default("0 s"),
-            "time between the starts of the flows that this table makes",
-        ),
-        key(
-            "handshake",
-            Kind::OneOf(&["counted", "not-counted", "skipped"]),
-            Presence::Default("counted"),
-            "whether a SYN exchange comes first, and counts in the transfer time",
-        ),
-    ],
+table! {
+    /// an application over a transport between two nodes
+    pub(crate) FlowTable at "flow.NAME", named "flow",
+        example "[flow.upload]\nfrom = \"client\"\nto = \"server\"\ntransport = \"hybla\"\n\
+                 application = { kind = \"transfer\", size = \"10 MB\" }\nstart = \"5 s\"";
+    /// the side that sends the data; counted nodes pair up one to one, or fan in or out
+    from: Item [Kind::Name("node")], required;
+    /// the side that receives the data
+    to: Item [Kind::Name("node")], required;
+    /// the TCP that carries it: one of `bentpipe transports`, or one of the scenario's own
+    transport: Item [Kind::Name("transport")],
+        or "required, but for constant-rate, which has none, and on-off, which may have none";
+    /// what it carries
+    application: ApplicationTable, required;
+    /// when it starts
+    start: Duration, or "0 s";
+    /// when its application stops offering data
+    stop: Duration [SPAN], or "never";
+    /// parallel flows for each pair of nodes, NAME[1] to NAME[count]
+    count: u32 [integer(1, LARGEST_COUNT)], or "1";
+    /// time between the starts of the flows that this table makes
+    spacing: Duration, or "0 s";
+    /// whether a SYN exchange comes first, and counts in the transfer time
+    handshake: Handshake {
+        "counted" => Handshake::Counted,
+        "not-counted" => Handshake::NotCounted,
+        "skipped" => Handshake::Skipped,
+    }, default "counted";
+}
+
+/// A size of a packet at the IP layer.
+const IP_PACKET: Kind = Kind::Size {
+    min: 20,
+    max: 65_535,
 };
 
-const PERIOD: Kind = Kind::Period("flow.NAME.application.PERIOD");
+kinds! {
+    /// what a flow carries
+    pub(crate) ApplicationTable at "flow.NAME.application", called "application";
+    /// one file; the flow ends when its last acknowledgement arrives
+    Transfer "transfer",
+        example "[flow.download]\napplication = { kind = \"transfer\", size = \"3 MB\" }"
+    {
+        /// bytes of the file
+        size: Bytes, required;
+    }
+    /// data without end
+    Persistent "persistent", example "[flow.download]\napplication = \"persistent\"" {}
+    /// `to` asks, `from` answers, over one connection
+    RequestResponse "request-response",
+        example "[flow.download.application]\nkind = \"request-response\"\nrequest = \"300 B\"\n\
+                 response = \"20 kB\"\ncount = 10\nthink_time = \"1 s\""
+    {
+        /// bytes of each request
+        request: Bytes, required;
+        /// bytes of each response
+        response: Bytes, required;
+        /// how many exchanges
+        count: u32 [integer(1, 1_000_000_000)], default 1;
+        /// pause between a complete response and the next request
+        think_time: Duration, default "0 s";
+    }
+    /// datagrams at a constant bit rate, without a transport
+    ConstantRate "constant-rate",
+        example "[flow.voice]\nfrom = \"server\"\nto = \"client\"\n\
+                 application = { kind = \"constant-rate\", rate = \"64 kbit/s\", packet_size = \"200 B\" }"
+    {
+        /// rate of packets at the IP layer
+        rate: Rate, required;
+        /// size of each packet at the IP layer
+        packet_size: Bytes [IP_PACKET], default "1500 B";
+    }
+    /// a constant bit rate in on-periods, nothing in off-periods: datagrams, or writes to a
+    /// transport
+    OnOff "on-off",
+        example "[flow.download.application]\nkind = \"on-off\"\nrate = \"500 kbit/s\"\n\
+                 on = { kind = \"pareto\", mean = \"500 ms\" }\noff = \"500 ms\""
+    {
+        /// length of the on-periods
+        on: Period<true>, required;
+        /// length of the off-periods
+        off: Period<false>, required;
+        /// rate in on-periods: of packets at the IP layer, or of payload over a transport
+        rate: Rate, required;
+        /// size of each packet at the IP layer, or of each write to a transport
+        packet_size: Bytes [IP_PACKET], or "1500 B; over a transport, its MSS";
+    }
+    /// `to` reads pages: asks for one, `from` sends it, `to` reads and asks for the next
+    Web "web", example "[flow.download.application]\nkind = \"web\"\nreading = \"5 s\"\ncount = 20"
+    {
+        /// mean size of a page, log-normal, before it is truncated
+        mean: Bytes, default "4100 B";
+        /// standard deviation of that
+        deviation: Bytes, default "30 kB";
+        /// largest page: a larger one is drawn again
+        largest: Bytes, default "100 kB";
+        /// mean of the exponential pause between a page and the next request
+        reading: Duration, default "10 s";
+        /// bytes of each request
+        request: Bytes, default "300 B";
+        /// a connection for each page, or one for all
+        connection: PageConnection { all PageConnection::ALL }, default "page";
+        /// how many pages
+        count: u32 [integer(1, 1_000_000_000)], or "without end";
+    }
+}
 
-pub(crate) static APPLICATIONS: [Section; 6] = [
-    Section {
-        path: "flow.NAME.application",
-        kind: Some("transfer"),
-        meaning: "one file; the flow ends when its last acknowledgement arrives",
-        keys: &[key("size", SIZE, Presence::Required, "bytes of the file")],
-    },
-    Section {
-        path: "flow.NAME.application",
-        kind: Some("persistent"),
-        meaning: "data without end",
-        keys: &[],
-    },
-    Section {
-        path: "flow.NAME.application",
-        kind: Some("request-response"),
-        meaning: "`to` asks, `from` answers, over one connection",
-        keys: &[
-            key("request", SIZE, Presence::Required, "bytes of each request"),
-            key(
-                "response",
-                SIZE,
-                Presence::Required,
-                "bytes of each response",
-            ),
-            key(
-                "count",
-                Kind::Integer {
-                    min: 1,
-                    max: 1_000_000_000,
-                },
-                Presence::Default("1"),
-                "how many exchanges",
-            ),
-            key(
-                "think_time",
-                Kind::Duration { zero: true },
-                Presence::Default("0 s"),
-                "pause between a complete response and the next request",
-            ),
-        ],
-    },
-    Section {
-        path: "flow.NAME.application",
-        kind: Some("constant-rate"),
-        meaning: "datagrams at a constant bit rate, without a transport",
-        keys: &[
-            key(
-                "rate",
-                Kind::Rate,
-                Presence::Required,
-                "rate of packets at the IP layer",
-            ),
-            key(
-                "packet_size",
-                Kind::Size {
-                    min: 20,
-                    max: 65_535,
-                },
-                Presence::Default("1500 B"),
-                "size of each packet at the IP layer",
-            ),
-        ],
-    },
-    Section {
-        path: "flow.NAME.application",
-        kind: Some("on-off"),
-        meaning: "a constant bit rate in on-periods, nothing in off-periods: datagrams, or \
-                  writes to a transport",
-        keys: &[
-            key("on", PERIOD, Presence::Required, "length of the on-periods"),
-            key(
-                "off",
-                PERIOD,
-                Presence::Required,
-                "length of the off-periods",
-            ),
-            key(
-                "rate",
-                Kind::Rate,
-                Presence::Required,
-                "rate in on-periods: of packets at the IP layer, or of payload over a transport",
-            ),
-            key(
-                "packet_size",
-                Kind::Size {
-                    min: 20,
-                    max: 65_535,
-                },
-                Presence::Default("1500 B; over a transport, its MSS"),
-                "size of each packet at the IP layer, or of each write to a transport",
-            ),
-        ],
-    },
-    Section {
-        path: "flow.NAME.application",
-        kind: Some("web"),
-        meaning: "`to` reads pages: asks for one, `from` sends it, `to` reads and asks for the next",
-        keys: &[
-            key(
-                "mean",
-                SIZE,
-                Presence::Default("4100 B"),
-                "mean size of a page, log-normal, before it is truncated",
-            ),
-            key(
-                "deviation",
-                SIZE,
-                Presence::Default("30 kB"),
-                "standard deviation of that",
-            ),
-            key(
-                "largest",
-                SIZE,
-                Presence::Default("100 kB"),
-                "largest page: a larger one is drawn again",
-            ),
-            key(
-                "reading",
-                Kind::Duration { zero: true },
-                Presence::Default("10 s"),
-                "mean of the exponential pause between a page and the next request",
-            ),
-            key(
-                "request",
-                SIZE,
-                Presence::Default("300 B"),
-                "bytes of each request",
-            ),
-            key(
-                "connection",
-                Kind::OneOf(&["page", "persistent"]),
-                Presence::Default("page"),
-                "a connection for each page, or one for all",
-            ),
-            key(
-                "count",
-                Kind::Integer {
-                    min: 1,
-                    max: 1_000_000_000,
-                },
-                Presence::Default("without end"),
-                "how many pages",
-            ),
-        ],
-    },
-];
+kinds! {
+    /// the length of a random period
+    pub(crate) PeriodKinds at "flow.NAME.application.PERIOD", called "period";
+    /// lengths without memory
+    Exponential "exponential",
+        example "[flow.download.application]\nkind = \"on-off\"\nrate = \"500 kbit/s\"\n\
+                 on = \"1 s\"\noff = { kind = \"exponential\", mean = \"2 s\" }"
+    {
+        /// mean length
+        mean: Duration [SPAN], required;
+    }
+    /// most lengths short, a few very long
+    Pareto "pareto",
+        example "[flow.download.application]\nkind = \"on-off\"\nrate = \"500 kbit/s\"\n\
+                 on = { kind = \"pareto\", mean = \"2 s\", shape = 1.2 }\noff = \"1 s\""
+    {
+        /// mean length
+        mean: Duration [SPAN], required;
+        /// exponent of the tail; the variance is infinite up to 2
+        shape: f64 [number(1.01, 100.0)], default 1.5;
+    }
+}
 
-/// The mean of a random period. Shorter ones would make more periods than
-/// packets.
-const MEAN: Key = key(
-    "mean",
-    Kind::Duration { zero: false },
-    Presence::Required,
-    "mean length",
-);
+/// A length that is always the same, above zero for on-periods, or a random
+/// one.
+#[derive(Clone, Debug)]
+pub(crate) enum Period<const ON: bool> {
+    Constant(Duration),
+    Random(PeriodKinds),
+}
 
-pub(crate) static PERIODS: [Section; 2] = [
-    Section {
-        path: "flow.NAME.application.PERIOD",
-        kind: Some("exponential"),
-        meaning: "lengths without memory",
-        keys: &[MEAN],
-    },
-    Section {
-        path: "flow.NAME.application.PERIOD",
-        kind: Some("pareto"),
-        meaning: "most lengths short, a few very long",
-        keys: &[
-            MEAN,
-            key(
-                "shape",
-                Kind::Number {
-                    min: 1.01,
-                    max: 100.0,
-                },
-                Presence::Default("1.5"),
-                "exponent of the tail; the variance is infinite up to 2",
-            ),
-        ],
-    },
-];
+impl<const ON: bool> Read for Period<ON> {
+    const KIND: Kind = Kind::Either(
+        "a time such as `50 s`, or a table such as `{ kind = \"exponential\", mean = \"1 s\" }`",
+        &Kind::Duration { zero: !ON },
+        PeriodKinds::kinds,
+    );
+
+    fn read(given: Given<'_>, _: &Kind) -> Result<Period<ON>, Reported> {
+        match given.entry.item.value {
+            Value::Table(_) => given.kinds().map(Period::Random),
+            _ => given
+                .scalar(&Kind::Duration { zero: !ON })
+                .map(Period::Constant),
+        }
+    }
+}

@@ -1,258 +1,167 @@
 //! Queue disciplines.
 
-use super::{Key, Kind, Presence, Section, key};
+use crate::queue_length::{QueueLength, QueueLimit};
+use bentpipe_document::reading::{DeclaredKinds, Given, Placed, Read};
+use bentpipe_document::schema::{FACTOR, Kind, PACKET, SPAN};
+use bentpipe_document::{Reported, Value, kinds, table};
+use bentpipe_link::{RedMode, RedPreset};
+use bentpipe_units::{Bytes, Duration, Ratio};
 
-const PATH: &str = "link.NAME.queue";
+table! {
+    /// the keys of RED that Adaptive RED has, too
+    pub(crate) RedKeys at "link.NAME.queue", called "the queue of";
+    /// how much may wait; under `mode = "bytes"`, packets are of `mean_packet`
+    limit: QueueLimit, required;
+    /// the defaults of all other keys: those of ns-2 in 2001 (packets, thresholds 5 and 15,
+    /// weight 0.002), from 2002 to 2004 (packets, automatic) or in 2.35 (bytes, automatic)
+    preset: RedPreset { all RedPreset::ALL }, default "ns-2002";
+    /// what the average, the count between drops and the limit are in
+    mode: RedMode {
+        "packets" => RedMode::Packets,
+        "bytes" => RedMode::Bytes,
+    }, or "packets; bytes in ns-2.35";
+    /// the packet that thresholds, automatic values and idle times are reckoned in
+    mean_packet: Bytes [PACKET], or "500 B";
+    /// average from which packets are dropped; automatic: half of what waits for `target_delay`,
+    /// at least 5 packets
+    minimum: QueueLength, or "automatic; 5 packets in ns-2001";
+    /// average at which the probability is `max_p`
+    maximum: QueueLength, or "3 minimum; 15 packets in ns-2001";
+    /// weight of the present queue in the average; automatic: 1 - exp(-1 / (10 R C)), R the
+    /// greater of 100 ms and 3 one-way delays, C the rate in packets
+    weight: f64 [FACTOR], or "automatic; 0.002 in ns-2001";
+    /// probability of a drop at the maximum; where it adapts, the first one
+    max_p: Ratio, or "0.1";
+    /// the probability rises from `max_p` to 1 between the maximum and twice that; else it is 1
+    /// above the maximum
+    gentle: bool, or "true";
+    /// after a drop none follows for 1 / probability packets
+    wait: bool, or "true";
+    /// marks ECN-capable packets instead of dropping them early
+    ecn: bool, or "false";
+    /// probability above which ECN-capable packets, too, are dropped
+    mark_below: f64 [Kind::NumberOrUnlimited { min: 0.0, max: 1.0 }],
+        or "unlimited; 0.1 in ns-2.35";
+    /// queueing delay that an automatic minimum is reckoned from
+    target_delay: Duration [SPAN], or "5 ms";
+}
 
-const PLAIN_LIMIT: Key = key(
-    "limit",
-    Kind::QueueLimit,
-    Presence::Required,
-    "how much may wait",
-);
+kinds! {
+    /// the waiting room of a link: how much it holds, such as `100 packets`, which is a queue of
+    /// kind `drop-tail`, or a table
+    pub(crate) QueueKinds at "link.NAME.queue", called "queue";
+    /// first in, first out; what does not fit is dropped
+    DropTail "drop-tail", example "[link.satellite]\nqueue = \"100 packets\"" {
+        /// how much may wait
+        limit: QueueLimit, required;
+    }
+    /// random early detection: drops with a probability that rises with the average queue, as in
+    /// ns-2.35
+    Red "red",
+        example "[link.satellite.queue]\nkind = \"red\"\nlimit = \"100 packets\"\n\
+                 minimum = \"20 packets\"\nmaximum = \"60 packets\"",
+        with red: RedKeys
+    {}
+    /// RED whose `max_p` adapts to hold the average between the thresholds
+    AdaptiveRed "adaptive-red",
+        example "[link.satellite]\nqueue = { kind = \"adaptive-red\", limit = \"2 BDP\" }",
+        with red: RedKeys
+    {
+        /// least time between two changes of `max_p`
+        interval: Duration, or "500 ms";
+        /// added to `max_p` when the average is too long, at most a quarter of it
+        alpha: f64 [FACTOR], or "0.01";
+        /// factor of `max_p` when the average is too short
+        beta: f64 [FACTOR], or "0.9";
+        /// `max_p` falls no further from here
+        bottom: Ratio, or "0.01; in ns-2.35 80 kbit/s over the rate, if less";
+        /// `max_p` rises no further from here
+        top: Ratio, or "0.5";
+    }
+    /// controlled delay (RFC 8289): drops when packets have waited too long for an interval
+    CoDel "codel",
+        example "[link.satellite]\nqueue = { kind = \"codel\", limit = \"1000 packets\" }"
+    {
+        /// how much may wait
+        limit: QueueLimit, required;
+        /// the waiting time that is acceptable for good
+        target: Duration [SPAN], default "5 ms";
+        /// how long it must be exceeded before a drop; about the longest round trip
+        interval: Duration [SPAN], default "100 ms";
+        /// nothing is dropped while not more than this is left behind
+        mtu: Bytes [PACKET], default "1500 B";
+        /// marks ECN-capable packets instead of dropping them
+        ecn: bool, default false;
+    }
+    /// first in, first out, with a router of XCP: it tells senders with transport `xcp` or `p-xcp`
+    /// how to change their windows
+    Xcp "xcp",
+        example "[link.satellite]\nqueue = { kind = \"xcp\", limit = \"1 BDP\" }"
+    {
+        /// how much may wait
+        limit: QueueLimit, required;
+        /// gives connections what others cannot use, as P-XCP
+        p_xcp: bool, default false;
+        /// share of the free rate that is given out in a control interval
+        alpha: f64 [FACTOR], default 0.4;
+        /// share of the standing queue that is taken back in a control interval
+        beta: f64 [FACTOR], default 0.226;
+        /// share of the traffic that is shuffled between senders in a control interval
+        gamma: f64 [FACTOR], default 0.1;
+        /// longer round trips of senders count as this
+        longest_rtt: Duration [SPAN], default "1 s";
+    }
+    /// first in, first out; when it is full, a packet of low priority gives way to another: the
+    /// one nearest to the tail
+    PriorityDrop "priority-drop",
+        example "[link.satellite]\nqueue = { kind = \"priority-drop\", limit = \"60 kB\" }"
+    {
+        /// how much may wait
+        limit: QueueLimit, required;
+        /// a packet of low priority is dropped if more than this would wait with it
+        low_limit: QueueLimit, or "`limit`";
+    }
+    /// first in, first out; an ACK takes the older ones of its flow that wait out of it, unless
+    /// they say more (RFC 3449, section 5.2.1)
+    AckFilter "ack-filter",
+        example "[link.satellite.reverse]\nqueue = { kind = \"ack-filter\", limit = \"50 packets\" }"
+    {
+        /// how much may wait
+        limit: QueueLimit, required;
+    }
+}
 
-const RED_LIMIT: Key = key(
-    "limit",
-    Kind::QueueLimit,
-    Presence::Required,
-    "how much may wait; under `mode = \"bytes\"`, packets are of `mean_packet`",
-);
+/// A queue: its kind with keys, or how much it holds alone.
+#[derive(Clone, Debug)]
+pub(crate) struct QueueTable(pub(crate) QueueKinds);
 
-const RED_PRESETS: &[&str] = &["ns-2001", "ns-2002", "ns-2.35"];
-const RED_MODES: &[&str] = &["packets", "bytes"];
+impl Read for QueueTable {
+    const KIND: Kind = Kind::Either(
+        "how much it holds, such as `100 packets`, or a table",
+        &<QueueLimit as Read>::KIND,
+        QueueKinds::kinds,
+    );
 
-/// The keys of RED, then those that Adaptive RED has on top.
-const RED: &[Key] = &[
-    RED_LIMIT,
-    key(
-        "preset",
-        Kind::OneOf(RED_PRESETS),
-        Presence::Default("ns-2002"),
-        "the defaults of all other keys: those of ns-2 in 2001 (packets, thresholds 5 and 15, \
-         weight 0.002), from 2002 to 2004 (packets, automatic) or in 2.35 (bytes, automatic)",
-    ),
-    key(
-        "mode",
-        Kind::OneOf(RED_MODES),
-        Presence::Default("packets; bytes in ns-2.35"),
-        "what the average, the count between drops and the limit are in",
-    ),
-    key(
-        "mean_packet",
-        Kind::Size {
-            min: 1,
-            max: 65_535,
-        },
-        Presence::Default("500 B"),
-        "the packet that thresholds, automatic values and idle times are reckoned in",
-    ),
-    key(
-        "minimum",
-        Kind::QueueLength,
-        Presence::Default("automatic; 5 packets in ns-2001"),
-        "average from which packets are dropped; automatic: half of what waits for \
-         `target_delay`, at least 5 packets",
-    ),
-    key(
-        "maximum",
-        Kind::QueueLength,
-        Presence::Default("3 minimum; 15 packets in ns-2001"),
-        "average at which the probability is `max_p`",
-    ),
-    key(
-        "weight",
-        Kind::Number { min: 0.0, max: 1.0 },
-        Presence::Default("automatic; 0.002 in ns-2001"),
-        "weight of the present queue in the average; automatic: 1 - exp(-1 / (10 R C)), R the \
-         greater of 100 ms and 3 one-way delays, C the rate in packets",
-    ),
-    key(
-        "max_p",
-        Kind::Ratio,
-        Presence::Default("0.1"),
-        "probability of a drop at the maximum; where it adapts, the first one",
-    ),
-    key(
-        "gentle",
-        Kind::Boolean,
-        Presence::Default("true"),
-        "the probability rises from `max_p` to 1 between the maximum and twice that; else it is \
-         1 above the maximum",
-    ),
-    key(
-        "wait",
-        Kind::Boolean,
-        Presence::Default("true"),
-        "after a drop none follows for 1 / probability packets",
-    ),
-    key(
-        "ecn",
-        Kind::Boolean,
-        Presence::Default("false"),
-        "marks ECN-capable packets instead of dropping them early",
-    ),
-    key(
-        "mark_below",
-        Kind::NumberOrUnlimited { min: 0.0, max: 1.0 },
-        Presence::Default("unlimited; 0.1 in ns-2.35"),
-        "probability above which ECN-capable packets, too, are dropped",
-    ),
-    key(
-        "target_delay",
-        Kind::Duration { zero: false },
-        Presence::Default("5 ms"),
-        "queueing delay that an automatic minimum is reckoned from",
-    ),
-    key(
-        "interval",
-        Kind::Duration { zero: true },
-        Presence::Default("500 ms"),
-        "least time between two changes of `max_p`",
-    ),
-    key(
-        "alpha",
-        Kind::Number { min: 0.0, max: 1.0 },
-        Presence::Default("0.01"),
-        "added to `max_p` when the average is too long, at most a quarter of it",
-    ),
-    key(
-        "beta",
-        Kind::Number { min: 0.0, max: 1.0 },
-        Presence::Default("0.9"),
-        "factor of `max_p` when the average is too short",
-    ),
-    key(
-        "bottom",
-        Kind::Ratio,
-        Presence::Default("0.01; in ns-2.35 80 kbit/s over the rate, if less"),
-        "`max_p` falls no further from here",
-    ),
-    key(
-        "top",
-        Kind::Ratio,
-        Presence::Default("0.5"),
-        "`max_p` rises no further from here",
-    ),
-];
-
-/// Keys of `RED` that Adaptive RED shares with it.
-const SHARED: usize = 13;
-
-pub(crate) static QUEUES: [Section; 7] = [
-    Section {
-        path: PATH,
-        kind: Some("drop-tail"),
-        meaning: "first in, first out; what does not fit is dropped",
-        keys: &[PLAIN_LIMIT],
-    },
-    Section {
-        path: PATH,
-        kind: Some("red"),
-        meaning: "random early detection: drops with a probability that rises with the average \
-                  queue, as in ns-2.35",
-        keys: RED.split_at(SHARED).0,
-    },
-    Section {
-        path: PATH,
-        kind: Some("adaptive-red"),
-        meaning: "RED whose `max_p` adapts to hold the average between the thresholds",
-        keys: RED,
-    },
-    Section {
-        path: PATH,
-        kind: Some("codel"),
-        meaning: "controlled delay (RFC 8289): drops when packets have waited too long for an \
-                  interval",
-        keys: &[
-            PLAIN_LIMIT,
-            key(
-                "target",
-                Kind::Duration { zero: false },
-                Presence::Default("5 ms"),
-                "the waiting time that is acceptable for good",
-            ),
-            key(
-                "interval",
-                Kind::Duration { zero: false },
-                Presence::Default("100 ms"),
-                "how long it must be exceeded before a drop; about the longest round trip",
-            ),
-            key(
-                "mtu",
-                Kind::Size {
-                    min: 1,
-                    max: 65_535,
-                },
-                Presence::Default("1500 B"),
-                "nothing is dropped while not more than this is left behind",
-            ),
-            key(
-                "ecn",
-                Kind::Boolean,
-                Presence::Default("false"),
-                "marks ECN-capable packets instead of dropping them",
-            ),
-        ],
-    },
-    Section {
-        path: PATH,
-        kind: Some("xcp"),
-        meaning: "first in, first out, with a router of XCP: senders with transport `xcp` or \
-                  `p-xcp` hear from it how to change their windows",
-        keys: &[
-            PLAIN_LIMIT,
-            key(
-                "p_xcp",
-                Kind::Boolean,
-                Presence::Default("false"),
-                "gives connections what others cannot use, as P-XCP",
-            ),
-            key(
-                "alpha",
-                Kind::Number { min: 0.0, max: 1.0 },
-                Presence::Default("0.4"),
-                "share of the free rate that is given out in a control interval",
-            ),
-            key(
-                "beta",
-                Kind::Number { min: 0.0, max: 1.0 },
-                Presence::Default("0.226"),
-                "share of the standing queue that is taken back in a control interval",
-            ),
-            key(
-                "gamma",
-                Kind::Number { min: 0.0, max: 1.0 },
-                Presence::Default("0.1"),
-                "share of the traffic that is shuffled between senders in a control interval",
-            ),
-            key(
-                "longest_rtt",
-                Kind::Duration { zero: false },
-                Presence::Default("1 s"),
-                "longer round trips of senders count as this",
-            ),
-        ],
-    },
-    Section {
-        path: PATH,
-        kind: Some("priority-drop"),
-        meaning: "first in, first out; when it is full, a packet of low priority gives way to \
-                  another: the one nearest to the tail",
-        keys: &[
-            PLAIN_LIMIT,
-            key(
-                "low_limit",
-                Kind::QueueLimit,
-                Presence::Default("limit"),
-                "a packet of low priority is dropped if more than this would wait with it",
-            ),
-        ],
-    },
-    Section {
-        path: PATH,
-        kind: Some("ack-filter"),
-        meaning: "first in, first out; an ACK takes the older ones of its flow that wait out of \
-                  it, unless they say more (RFC 3449, section 5.2.1)",
-        keys: &[PLAIN_LIMIT],
-    },
-];
+    fn read(given: Given<'_>, _: &Kind) -> Result<QueueTable, Reported> {
+        let alone = match &given.entry.item.value {
+            // A word without a number is a kind, with its own message.
+            Value::Text(text) => {
+                text.contains(|c: char| c.is_ascii_digit()) || text.trim().is_empty()
+            }
+            Value::Table(_) => false,
+            _ => true,
+        };
+        if !alone {
+            return given.kinds().map(QueueTable);
+        }
+        let value = given.scalar(&<QueueLimit as Read>::KIND)?;
+        Ok(QueueTable(QueueKinds::DropTail {
+            context: given.of.clone(),
+            limit: Ok(Placed {
+                value,
+                place: given.entry.item.place,
+                key: given.entry.key_place,
+            }),
+        }))
+    }
+}

@@ -1,226 +1,86 @@
 //! Transports.
 
-use super::{Key, Kind, Presence, SIZE, Section, key};
+use bentpipe_document::schema::{Kind, SIZE, integer, number};
+use bentpipe_document::{Item, kinds, table};
+use bentpipe_tcp::{HostProfile, Recovery};
+use bentpipe_units::{Bytes, Duration};
 
-const BASE: Presence = Presence::Default("the base's");
-const PROFILE: Presence = Presence::Default("the base's, or the profile's");
-const SEGMENTS: Kind = Kind::Number { min: 1.0, max: 1e9 };
+/// A window, in segments.
+const SEGMENTS: Kind = number(1.0, 1e9);
 
-const KEYS: &[Key] = &[
-    key(
-        "base",
-        Kind::Name("transport"),
-        Presence::Default("the named transport of the same name"),
-        "the transport that this one refines",
-    ),
-    key(
-        "congestion_control",
-        Kind::Name("congestion control"),
-        BASE,
-        "the algorithm that moves the window; its parameters are keys beside this one",
-    ),
-    key(
-        "start",
-        Kind::Name("slow start"),
-        BASE,
-        "another slow start",
-    ),
-    key(
-        "avoidance",
-        Kind::Name("congestion avoidance"),
-        BASE,
-        "another congestion avoidance",
-    ),
-    key(
-        "reaction",
-        Kind::Name("reaction"),
-        BASE,
-        "another reaction to losses",
-    ),
-    key(
-        "profile",
-        Kind::OneOf(&PROFILES),
-        BASE,
-        "the host whose TCP is imitated",
-    ),
-    key(
-        "recovery",
-        Kind::OneOf(&RECOVERIES),
-        PROFILE,
-        "how losses are repaired",
-    ),
-    key(
-        "mss",
-        Kind::Size {
-            min: 1,
-            max: 65_000,
-        },
-        Presence::Default("what fills a packet of 1500 B"),
-        "payload of a full packet",
-    ),
-    key(
-        "initial_window",
-        SEGMENTS,
-        PROFILE,
-        "initial window, segments",
-    ),
-    key(
-        "initial_ssthresh",
-        Kind::NumberOrUnlimited { min: 1.0, max: 1e9 },
-        Presence::Default("unlimited"),
-        "initial slow start threshold, segments",
-    ),
-    key(
-        "send_buffer",
-        SIZE,
-        Presence::Default("16 MB"),
-        "send buffer",
-    ),
-    key(
-        "receive_buffer",
-        SIZE,
-        Presence::Default("16 MB"),
-        "receive buffer; the profile says which part of it is advertised",
-    ),
-    key(
-        "delayed_ack",
-        Kind::Table("transport.NAME.delayed_ack"),
-        PROFILE,
-        "when the receiver acknowledges",
-    ),
-    key(
-        "timestamps",
-        Kind::Boolean,
-        PROFILE,
-        "timestamps option (RFC 7323): 12 bytes a packet",
-    ),
-    key(
-        "limited_transmit",
-        Kind::Boolean,
-        PROFILE,
-        "new data on duplicate ACKs 1, 2 (RFC 3042)",
-    ),
-    key(
-        "recovery_fix",
-        Kind::Boolean,
-        PROFILE,
-        "after recovery cwnd is at most flight + 1",
-    ),
-    key(
-        "undo",
-        Kind::Boolean,
-        PROFILE,
-        "detect and undo spurious retransmissions",
-    ),
-    key(
-        "pacing",
-        Kind::TableOrKind("transport.NAME.pacing"),
-        Presence::Default("the base's, or off"),
-        "how the sender spaces its packets",
-    ),
-    key(
-        "ecn",
-        Kind::Boolean,
-        Presence::Default("false"),
-        "explicit congestion notification; takes effect where a queue marks, drop-tail does not",
-    ),
-    key(
-        "minimum_rto",
-        Kind::Duration { zero: true },
-        PROFILE,
-        "smallest retransmission timeout",
-    ),
-];
+table! {
+    /// a transport that refines another; parameters of its congestion control are keys too
+    /// (`bentpipe transports NAME` lists them)
+    pub(crate) TransportTable at "transport.NAME", open "transport",
+        example "[transport.mine]\nbase = \"cubic\"\nprofile = \"linux\"\ninitial_window = 20\n\
+                 [flow.download]\ntransport = \"mine\"";
+    /// the transport that this one refines
+    base: Item [Kind::Name("transport")], or "the named transport of the same name";
+    /// the algorithm that moves the window; its parameters are keys beside this one
+    congestion_control: String [Kind::Name("congestion control")], or "the base's";
+    /// another slow start
+    start: String [Kind::Name("slow start")], or "the base's";
+    /// another congestion avoidance
+    avoidance: String [Kind::Name("congestion avoidance")], or "the base's";
+    /// another reaction to losses
+    reaction: String [Kind::Name("reaction")], or "the base's";
+    /// the host whose TCP is imitated
+    profile: HostProfile { all HostProfile::ALL }, or "the base's";
+    /// how losses are repaired
+    recovery: Recovery { all Recovery::ALL }, or "the base's, or the profile's";
+    /// payload of a full packet
+    mss: Bytes [Kind::Size { min: 1, max: 65_000 }], or "what fills a packet of 1500 B";
+    /// initial window, segments
+    initial_window: f64 [SEGMENTS], or "the base's, or the profile's";
+    /// initial slow start threshold, segments
+    initial_ssthresh: f64 [Kind::NumberOrUnlimited { min: 1.0, max: 1e9 }], or "unlimited";
+    /// send buffer
+    send_buffer: Bytes [SIZE], or "16 MB";
+    /// receive buffer; the profile says which part of it is advertised
+    receive_buffer: Bytes [SIZE], or "16 MB";
+    /// when the receiver acknowledges
+    delayed_ack: DelayedAckTable, or "the base's, or the profile's";
+    /// timestamps option (RFC 7323): 12 bytes a packet
+    timestamps: bool, or "the base's, or the profile's";
+    /// new data on duplicate ACKs 1, 2 (RFC 3042)
+    limited_transmit: bool, or "the base's, or the profile's";
+    /// after recovery cwnd is at most flight + 1
+    recovery_fix: bool, or "the base's, or the profile's";
+    /// detect and undo spurious retransmissions
+    undo: bool, or "the base's, or the profile's";
+    /// how the sender spaces its packets
+    pacing: PacingTable, or "the base's, or off";
+    /// explicit congestion notification; takes effect where a queue marks, drop-tail does not
+    ecn: bool, or "false";
+    /// smallest retransmission timeout
+    minimum_rto: Duration, or "the base's, or the profile's";
+}
 
-const PROFILES: [&str; bentpipe_tcp::HostProfile::ALL.len()] = {
-    let mut names = [""; bentpipe_tcp::HostProfile::ALL.len()];
-    let mut i = 0;
-    while i < names.len() {
-        names[i] = bentpipe_tcp::HostProfile::ALL[i].0;
-        i += 1;
+table! {
+    /// when the receiver acknowledges; what is left out is the base's or the profile's
+    pub(crate) DelayedAckTable at "transport.NAME.delayed_ack", called "`delayed_ack` of",
+        example "[transport.mine]\nbase = \"cubic\"\n\
+                 delayed_ack = { count = 2, timer = \"40 ms\", quick_acks = 16 }";
+    /// one ACK per this many full segments; 1 acknowledges every segment
+    count: u32 [integer(1, 1_000_000)], or "the base's, or the profile's";
+    /// at the latest after this time
+    timer: Duration, or "the base's, or the profile's";
+    /// segments at the start of a connection that are acknowledged at once
+    quick_acks: u32 [integer(0, 1_000_000)], or "the base's, or the profile's";
+}
+
+kinds! {
+    /// how the sender spaces its packets
+    pub(crate) PacingTable at "transport.NAME.pacing", called "pacing";
+    /// packets leave as soon as the window allows
+    Off "off", example "[transport.mine]\nbase = \"cubic\"\npacing = \"off\"" {}
+    /// packets leave at gain x cwnd / smoothed RTT
+    Window "window",
+        example "[transport.mine]\nbase = \"hybla\"\npacing = { kind = \"window\", gain = 1.2 }"
+    {
+        /// factor on cwnd / RTT
+        gain: f64 [number(0.01, 100.0)], default 1;
+        /// segments that leave at once at the start, before an RTT is known
+        initial_burst: u32 [integer(1, 1_000_000)], default 10;
     }
-    names
-};
-
-const RECOVERIES: [&str; bentpipe_tcp::Recovery::ALL.len()] = {
-    let mut names = [""; bentpipe_tcp::Recovery::ALL.len()];
-    let mut i = 0;
-    while i < names.len() {
-        names[i] = bentpipe_tcp::Recovery::ALL[i].0;
-        i += 1;
-    }
-    names
-};
-
-pub(crate) static TRANSPORT: Section = Section {
-    path: "transport.NAME",
-    kind: None,
-    meaning: "a transport that refines another; parameters of its congestion control are keys too",
-    keys: KEYS,
-};
-
-pub(crate) static DELAYED_ACK: Section = Section {
-    path: "transport.NAME.delayed_ack",
-    kind: None,
-    meaning: "when the receiver acknowledges; what is left out is the base's or the profile's",
-    keys: &[
-        key(
-            "count",
-            Kind::Integer {
-                min: 1,
-                max: 1_000_000,
-            },
-            PROFILE,
-            "one ACK per this many full segments; 1 acknowledges every segment",
-        ),
-        key(
-            "timer",
-            Kind::Duration { zero: true },
-            PROFILE,
-            "at the latest after this time",
-        ),
-        key(
-            "quick_acks",
-            Kind::Integer {
-                min: 0,
-                max: 1_000_000,
-            },
-            PROFILE,
-            "segments at the start of a connection that are acknowledged at once",
-        ),
-    ],
-};
-
-pub(crate) static PACINGS: [Section; 2] = [
-    Section {
-        path: "transport.NAME.pacing",
-        kind: Some("off"),
-        meaning: "packets leave as soon as the window allows",
-        keys: &[],
-    },
-    Section {
-        path: "transport.NAME.pacing",
-        kind: Some("window"),
-        meaning: "packets leave at gain x cwnd / smoothed RTT",
-        keys: &[
-            key(
-                "gain",
-                Kind::Number {
-                    min: 0.01,
-                    max: 100.0,
-                },
-                Presence::Default("1"),
-                "factor on cwnd / RTT",
-            ),
-            key(
-                "initial_burst",
-                Kind::Integer {
-                    min: 1,
-                    max: 1_000_000,
-                },
-                Presence::Default("10"),
-                "segments that leave at once at the start, before an RTT is known",
-            ),
-        ],
-    },
-];
+}

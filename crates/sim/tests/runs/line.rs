@@ -66,6 +66,7 @@ impl Line {
             name: name.into(),
             from: NodeId(from),
             to: NodeId(to),
+            reverse: None,
             settings: LinkSettings {
                 rate,
                 one_way_delay: delay,
@@ -105,7 +106,7 @@ impl Line {
             ],
             media: Vec::new(),
             flows: self.flows,
-            stranded: bentpipe_scenario::Stranded::default(),
+            stranded: bentpipe_scenario::LinkDownPolicy::default(),
             middleboxes: Vec::new(),
             peps: Vec::new(),
             limits: Limits::default(),

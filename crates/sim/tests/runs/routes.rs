@@ -7,7 +7,7 @@ use bentpipe_link::{
     QueueSettings, Timeline, WhenDown,
 };
 use bentpipe_outcome::{FlowLinkCounts, Outcome};
-use bentpipe_scenario::{BuildError, LinkId, Scenario, ScenarioBuilder, Stranded};
+use bentpipe_scenario::{BuildError, LinkDownPolicy, LinkId, Scenario, ScenarioBuilder};
 use bentpipe_sim::{Options, Simulation, run};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
@@ -52,13 +52,8 @@ fn diamond(
     for (i, ((from, to), delay)) in ends.into_iter().zip(delays).enumerate() {
         let settings = settings(delay, loss);
         let name = format!("l{i}");
-        match timeline(i) {
-            None => builder.link(name, from, to, settings),
-            Some(line) => {
-                let line = Arc::new(line);
-                builder.link_with_timeline(name, from, to, settings, [line.clone(), line]);
-            }
-        }
+        let lines = timeline(i).map(|line| [Arc::new(line.clone()), Arc::new(line)]);
+        builder.link_pair(name, (from, to), [settings.clone(), settings], lines);
     }
     (builder, [a, b])
 }
@@ -153,7 +148,7 @@ fn a_packet_at_a_link_that_is_down_is_lost_or_rerouted() {
     assert_eq!(flow.outage_losses, 5);
     assert_eq!(outcome.links[2].outage_losses, 5);
     let (mut builder, ends) = diamond(delays, 0.0, down);
-    builder.stranded(Stranded::Rerouted);
+    builder.stranded(LinkDownPolicy::Rerouted);
     let outcome = stream_by(&[(0, 0), (500, 2)], (builder, ends));
     let flow = &outcome.flows[0];
     assert_eq!((flow.outage_losses, flow.channel_losses), (0, 0));
@@ -289,7 +284,7 @@ fn scenario(shape: &Shape) -> Scenario {
         }
     }
     if shape.rerouted {
-        builder.stranded(Stranded::Rerouted);
+        builder.stranded(LinkDownPolicy::Rerouted);
     }
     let [one, other] = &shape.routes;
     builder

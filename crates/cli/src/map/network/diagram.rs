@@ -7,7 +7,7 @@ use crate::map::course::{Course, Stop, name};
 use bentpipe_link::ChannelSettings;
 use bentpipe_link::medium::AccessSettings;
 use bentpipe_orbit::Mode;
-use bentpipe_scenario::space::{Hop, Sky, Space};
+use bentpipe_scenario::space::{ExpandedConstellation, ExpandedConstellations, Hop};
 use bentpipe_scenario::{Link, NodeId, Scenario};
 use bentpipe_units::Rate;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,7 +67,11 @@ fn base(name: &str) -> &str {
     name.split_once('[').map_or(name, |(base, _)| base)
 }
 
-pub(super) fn diagram(scenario: &Scenario, space: &Space, courses: &[Course]) -> Diagram {
+pub(super) fn diagram(
+    scenario: &Scenario,
+    space: &ExpandedConstellations,
+    courses: &[Course],
+) -> Diagram {
     let mut shown: BTreeSet<NodeId> = BTreeSet::new();
     let links: Vec<&Link> = scenario.links.iter().filter(|l| !is_made(l)).collect();
     for link in &links {
@@ -248,7 +252,12 @@ fn link_lines(scenario: &Scenario, link: &Link, back: Option<&Link>) -> Vec<Stri
     lines
 }
 
-fn add_sky(scenario: &Scenario, sky: &Sky, numbers: &BTreeMap<NodeId, usize>, drawn: &mut Diagram) {
+fn add_sky(
+    scenario: &Scenario,
+    sky: &ExpandedConstellation,
+    numbers: &BTreeMap<NodeId, usize>,
+    drawn: &mut Diagram,
+) {
     let count = sky.constellation.len();
     let satellites = if count == 1 {
         "1 satellite".to_owned()

@@ -1,0 +1,84 @@
+//! What changes on a link with time.
+
+use bentpipe_document::schema::number;
+use bentpipe_document::table;
+use bentpipe_units::{Duration, Rate, Ratio};
+
+/// The format of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TraceFormat {
+    Mahimahi,
+    Theaterq,
+}
+
+table! {
+    /// what the link is like from some time on; what is not written stays as it was
+    pub(crate) PieceTable at "link.NAME.timeline", called "a piece of",
+        example "[link.satellite]\ntimeline = [{ at = \"10 s\", up = false }, { at = \"12 s\", \
+                 up = true, one_way_delay = \"30 ms\", route = 1 }]";
+    /// from when on; with `repeat`, since the start of the period
+    at: Duration, required;
+    /// transmission rate
+    rate: Rate, or "as before";
+    /// propagation delay at `at`
+    one_way_delay: Duration, or "as before";
+    /// the delay goes in a straight line to that of the next piece
+    linear: bool, default false;
+    /// share of packets that are lost, instead of what the channel loses
+    packet_error_rate: Ratio, or "as before";
+    /// share of wrong bits, instead of what the channel loses
+    bit_error_rate: Ratio, or "as before";
+    /// false while the link is down; true at the start
+    up: bool, or "as before";
+    /// number of the route that the link stands for; only where it changes may packets overtake.
+    /// 0 at the start
+    route: u32, or "as before";
+}
+
+table! {
+    /// a trace of a link in the format of an emulator; `bentpipe trace` writes them
+    pub(crate) TraceTable at "link.NAME.trace", called "the trace of",
+        example "[link.satellite]\ntrace = { file = \"cell.trace\", format = \"mahimahi\" }";
+    /// its path, relative to the scenario
+    file: String, required;
+    /// mahimahi: delivery opportunities instead of the rate; theaterq: rate, delay, loss and
+    /// route
+    format: TraceFormat {
+        "mahimahi" => TraceFormat::Mahimahi,
+        "theaterq" => TraceFormat::Theaterq,
+    }, required;
+    /// it begins again after its end
+    wraps: bool, default true;
+}
+
+table! {
+    /// an attenuation that rises in a straight line, stays and falls
+    pub(crate) FadeTable at "link.NAME.fade", called "the fade of",
+        example "[link.satellite.fade]\ndepth_db = 9\nbegins = \"60 s\"\nslope = \"20 s\"\n\
+                 stays = \"40 s\"\ncoding = [{ up_to_db = 3 }, { up_to_db = 10, code_rate = 0.5 }]";
+    /// greatest attenuation, dB
+    depth_db: f64 [number(0.001, 200.0)], required;
+    /// when it begins; with `repeat`, since the start of the period
+    begins: Duration, required;
+    /// how long it rises, and falls
+    slope: Duration, required;
+    /// how long it stays at `depth_db`
+    stays: Duration, default "0 s";
+    /// the codings, by what they stand; beyond the last one the link is down
+    coding: Vec<ModeTable>, required;
+}
+
+table! {
+    /// a coding and modulation that stands some attenuation
+    pub(crate) ModeTable at "link.NAME.fade.coding", called "a coding of";
+    /// it is used up to this attenuation, dB
+    up_to_db: f64 [number(0.001, 200.0)], required;
+    /// rate on the channel
+    rate: Rate, or "the link's";
+    /// share of `rate` that is left for packets
+    code_rate: Ratio, default 1;
+    /// share of packets that are lost
+    packet_error_rate: Ratio, or "as the channel";
+    /// share of wrong bits
+    bit_error_rate: Ratio, or "as the channel";
+}

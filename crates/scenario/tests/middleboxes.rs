@@ -1,0 +1,159 @@
+//! Where middleboxes stand, and what they make of flows.
+
+use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant, SpoofSettings};
+use bentpipe_scenario::{Document, LinkId, Scenario};
+use bentpipe_traffic::Application;
+use bentpipe_units::{Bytes, Duration, Rate};
+
+fn read(text: &str) -> Scenario {
+    let document = Document::parse("test.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    document
+        .validate()
+        .unwrap_or_else(|e| panic!("{}", e.render(false)))
+}
+
+/// A scenario of two nodes with this after the link's rate and delay, and this
+/// after the flow.
+fn two_nodes(link: &str, rest: &str) -> Scenario {
+    read(&format!(
+        "duration = \"10 s\"\n[node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\n\
+         rate = \"8 Mbit/s\"\n{link}\n[flow.f]\nfrom = \"a\"\nto = \"b\"\n{rest}\n"
+    ))
+}
+
+const DELAY: &str = "one_way_delay = \"10 ms\"";
+const FILE: &str = "transport = \"sack\"\napplication = { kind = \"transfer\", size = \"1 MB\" }";
+
+#[test]
+fn a_middlebox_stands_at_the_near_end_of_links() {
+    let star = |boxes: &str| {
+        read(&format!(
+            "duration = \"10 s\"\n[node.hub]\n[node.host]\n[node.a]\ncount = 2\n\
+             [link.leg]\nbetween = [\"a\", \"hub\"]\nrate = \"8 Mbit/s\"\n{DELAY}\n\
+             [link.lan]\nbetween = [\"hub\", \"host\"]\nrate = \"8 Mbit/s\"\n{DELAY}\n\
+             [flow.f]\nfrom = \"host\"\nto = \"a\"\n{FILE}\n{boxes}\n"
+        ))
+    };
+    let snoop = "[middlebox.cache]\nkind = \"snoop\"\nnode = \"hub\"\ntoward = ";
+    let ids = |ids: &[LinkId]| ids.iter().map(|id| id.0).collect::<Vec<_>>();
+    let all = star(&format!("{snoop}\"leg\""));
+    assert_eq!(all.middleboxes[0].name, "cache");
+    assert_eq!(ids(&all.middleboxes[0].toward), [1, 3]);
+    assert_eq!(ids(&all.middleboxes[0].back), [0, 2]);
+    let one = star(&format!("{snoop}\"leg[2]\""));
+    assert_eq!(ids(&one.middleboxes[0].toward), [3]);
+    let lan = star(&format!("{snoop}\"lan\"\ncache = 7\nvariant = \"ns-2\""));
+    assert_eq!(ids(&lan.middleboxes[0].toward), [4]);
+    assert_eq!(
+        lan.middleboxes[0].settings,
+        Settings::Snoop(SnoopSettings {
+            cache: 7,
+            variant: SnoopVariant::Ns2,
+            ..SnoopSettings::default()
+        })
+    );
+    let spoof = snoop.replace("snoop", "spoof");
+    let other = star(&format!("{spoof}\"lan\"\ntick = \"200 ms\""));
+    assert_eq!(
+        other.middleboxes[0].settings,
+        Settings::Spoof(SpoofSettings {
+            tick: Duration::from_millis(200),
+            ..SpoofSettings::default()
+        })
+    );
+    // What a box is and where it stands makes another scenario; none is as
+    // before there were any.
+    let none = star("");
+    assert!(none.canonical_text().contains("middleboxes=[]"));
+    let hashes = [&none, &all, &one, &lan, &other].map(Scenario::hash);
+    for (i, hash) in hashes.iter().enumerate() {
+        assert!(!hashes[i + 1..].contains(hash));
+    }
+}
+
+/// Two hosts, two PEPs between them and a satellite between those; a flow each
+/// way.
+fn with_peps(boxes: &str) -> Scenario {
+    read(&format!(
+        "duration = \"10 s\"\n[node.server]\n[node.gateway]\n[node.terminal]\n[node.client]\n\
+         [link.lan]\nbetween = [\"server\", \"gateway\"]\nrate = \"8 Mbit/s\"\n{DELAY}\n\
+         [link.satellite]\nbetween = [\"gateway\", \"terminal\"]\nrate = \"8 Mbit/s\"\n{DELAY}\n\
+         [link.home]\nbetween = [\"client\", \"terminal\"]\nrate = \"8 Mbit/s\"\n{DELAY}\n\
+         [flow.down]\nfrom = \"server\"\nto = \"client\"\n{FILE}\n\
+         [flow.up]\nfrom = \"client\"\nto = \"server\"\n{FILE}\n{boxes}\n"
+    ))
+}
+
+/// Transport, links forth and links back of each leg.
+fn legs(flow: &bentpipe_scenario::Flow) -> Vec<(String, Vec<u32>, Vec<u32>)> {
+    let ids = |ids: &[LinkId]| ids.iter().map(|id| id.0).collect::<Vec<_>>();
+    let split = flow.split.iter().flat_map(|s| &s.legs);
+    split
+        .map(|l| (l.transport.name.clone(), ids(&l.forward), ids(&l.reverse)))
+        .collect()
+}
+
+#[test]
+fn the_leg_on_the_side_of_the_link_has_the_transport_of_the_pep() {
+    let pep = "[middlebox.operator]\nkind = \"split\"\nnode = \"gateway\"\ntransport = \"hybla\"";
+    let leg =
+        |name: &str, forth: &[u32], back: &[u32]| (name.into(), forth.to_vec(), back.to_vec());
+    let own = with_peps("").flows[0].transport.clone().unwrap().name;
+    let toward = with_peps(&format!("{pep}\ntoward = \"satellite\""));
+    assert_eq!(
+        legs(&toward.flows[0]),
+        [leg(&own, &[0], &[1]), leg("hybla", &[2, 5], &[4, 3])]
+    );
+    assert_eq!(
+        legs(&toward.flows[1]),
+        [leg("hybla", &[4, 3], &[2, 5]), leg(&own, &[1], &[0])]
+    );
+    // Without it, it is the leg towards the flow's `to`.
+    let any = with_peps(pep);
+    assert_eq!(legs(&any.flows[1])[1].0, "hybla");
+    // Two of them, and flows by name.
+    let second = "[middlebox.terminal]\nkind = \"split\"\nnode = \"terminal\"\nflows = \"down\"";
+    let two = with_peps(&format!("{pep}\ntoward = \"satellite\"\n{second}"));
+    assert_eq!(
+        legs(&two.flows[0]),
+        [
+            leg(&own, &[0], &[1]),
+            leg("hybla", &[2], &[3]),
+            leg(&own, &[5], &[4])
+        ]
+    );
+    assert_eq!(legs(&two.flows[1]).len(), 2);
+    // A PEP is for what passes its link, and what it was told matters.
+    let lan = with_peps(&format!("{pep}\ntoward = \"lan\"\nbuffer = \"64 kB\""));
+    assert_eq!(legs(&lan.flows[0])[0].0, "hybla");
+    assert!(with_peps("").flows.iter().all(|f| f.split.is_none()));
+    let hashes = [&with_peps(""), &toward, &any, &two, &lan].map(Scenario::hash);
+    for (i, hash) in hashes.iter().enumerate() {
+        assert!(!hashes[i + 1..].contains(hash));
+    }
+    // Connections: the first legs, then the others.
+    let order: Vec<_> = two.connections().map(|c| (c.flow, c.leg)).collect();
+    assert_eq!(order, [(0, 0), (1, 0), (0, 1), (0, 2), (1, 1)]);
+}
+
+#[test]
+fn a_program_adds_middleboxes() {
+    let link = two_nodes(DELAY, FILE).links[0].settings.clone();
+    let mut builder = Scenario::builder("program");
+    let [a, b, c] = ["a", "b", "c"].map(|n| builder.node(n));
+    builder.link("lan", a, b, link.clone());
+    builder.link("leg", b, c, link);
+    let udp = Application::ConstantRate {
+        rate: Rate::from_mbps(1),
+        packet_size: Bytes::new(1000),
+    };
+    builder.flow("f", a, c, udp);
+    let snoop = Settings::Snoop(SnoopSettings::default());
+    builder.middlebox("cache", b, "leg", snoop.clone());
+    let built = builder.build().unwrap();
+    assert_eq!(built.middleboxes[0].toward, [LinkId(2)]);
+    assert_eq!(built.middleboxes[0].back, [LinkId(3)]);
+    builder.middlebox("other", a, "leg", snoop);
+    let error = builder.build().unwrap_err();
+    assert_eq!(error.to_string(), "middlebox `other` is not at link `leg`");
+}

@@ -1,0 +1,163 @@
+//! What each way of writing a transport means.
+
+use bentpipe_cc::ParameterValue;
+use bentpipe_scenario::{Document, Scenario};
+use bentpipe_tcp::{CongestionControlChoice, HostProfile, Pacing, Recovery, Transport};
+use bentpipe_units::{Bytes, Duration};
+
+fn read(text: &str) -> Scenario {
+    let document = Document::parse("test.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    document
+        .validate()
+        .unwrap_or_else(|e| panic!("{}", e.render(false)))
+}
+
+/// A scenario of two nodes with this after the link's rate and delay, and this
+/// after the flow.
+fn two_nodes(link: &str, rest: &str) -> Scenario {
+    read(&format!(
+        "duration = \"10 s\"\n[node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\n\
+         rate = \"8 Mbit/s\"\n{link}\n[flow.f]\nfrom = \"a\"\nto = \"b\"\n{rest}\n"
+    ))
+}
+
+const DELAY: &str = "one_way_delay = \"10 ms\"";
+/// The transport that `[transport.mine]` with these keys makes.
+fn transport(keys: &str) -> Transport {
+    let flow = "transport = \"mine\"\napplication = \"persistent\"\n[transport.mine]\n";
+    let scenario = two_nodes(DELAY, &format!("{flow}{keys}"));
+    scenario.flows[0].transport.clone().unwrap()
+}
+
+#[test]
+fn the_file_wins_over_the_named_transport_and_it_over_the_profile() {
+    let as_it_is = transport("base = \"mtsi\"");
+    assert_eq!(as_it_is.profile, HostProfile::Rfc);
+    assert_eq!(
+        (as_it_is.initial_window, as_it_is.recovery),
+        (6.0, Recovery::Sack)
+    );
+
+    let on_linux = transport("base = \"mtsi\"\nprofile = \"linux-2.2\"");
+    // Of mtsi itself:
+    assert_eq!(on_linux.initial_window, 6.0);
+    assert_eq!(on_linux.receive_buffer, Bytes::new(320 * 1024));
+    // Of the profile:
+    assert_eq!(on_linux.recovery, Recovery::Fack);
+    assert_eq!(
+        on_linux.delayed_ack,
+        HostProfile::Linux22.rules().delayed_ack
+    );
+    assert!(!on_linux.limited_transmit);
+
+    let by_hand = transport(
+        "base = \"mtsi\"\nprofile = \"linux-2.2\"\ninitial_window = 2\nrecovery = \"reno\"\n\
+         delayed_ack = { count = 1 }\nlimited_transmit = true",
+    );
+    assert_eq!(
+        (by_hand.initial_window, by_hand.recovery),
+        (2.0, Recovery::Reno)
+    );
+    assert!(by_hand.limited_transmit);
+    assert_eq!(by_hand.delayed_ack.count, 1);
+    // The rest of the table is still the profile's.
+    assert_eq!(by_hand.delayed_ack.timer, Duration::from_millis(40));
+    assert_eq!(by_hand.delayed_ack.quick_acks, 1);
+    assert_eq!(by_hand.name, "mine");
+}
+
+#[test]
+fn every_key_of_a_transport() {
+    let all = transport(
+        "base = \"newreno\"\nprofile = \"ns-2\"\nrecovery = \"sack\"\nmss = \"1000 B\"\n\
+         initial_window = 3.5\ninitial_ssthresh = 64\nsend_buffer = \"64 KiB\"\n\
+         receive_buffer = \"1 MB\"\ntimestamps = true\nlimited_transmit = false\n\
+         recovery_fix = true\nundo = true\necn = true\nminimum_rto = \"200 ms\"\n\
+         pacing = { kind = \"window\", gain = 1.25, initial_burst = 4 }\n\
+         delayed_ack = { count = 3, timer = \"100 ms\", quick_acks = 2 }",
+    );
+    assert_eq!(all.profile, HostProfile::Ns2);
+    assert_eq!(
+        (all.mss, all.initial_window, all.initial_ssthresh),
+        (1000, 3.5, Some(64.0))
+    );
+    assert_eq!(
+        (all.send_buffer, all.receive_buffer),
+        (Bytes::new(65536), Bytes::new(1_000_000))
+    );
+    assert!(all.timestamps && !all.limited_transmit && all.recovery_fix && all.undo && all.ecn);
+    assert_eq!(all.minimum_rto, Some(Duration::from_millis(200)));
+    assert_eq!(
+        all.pacing,
+        Pacing::Window {
+            gain: 1.25,
+            initial_burst: 4
+        }
+    );
+    assert_eq!((all.delayed_ack.count, all.delayed_ack.quick_acks), (3, 2));
+    let again = transport("base = \"hybla\"\npacing = \"off\"\ninitial_ssthresh = \"unlimited\"");
+    assert_eq!((again.pacing, again.initial_ssthresh), (Pacing::Off, None));
+}
+
+#[test]
+fn parameters_stand_beside_the_keys() {
+    let mine = transport("base = \"mtsi\"\nthresholds = [10, 20.5, 30]\nrule = \"B\"");
+    let thresholds = Some(&ParameterValue::Numbers(vec![10.0, 20.5, 30.0]));
+    assert_eq!(mine.parameters.get("thresholds"), thresholds);
+    assert!(mine.controller().is_ok());
+    let hybla = transport("base = \"hybla\"\nrtt0 = \"50 ms\"\ndoubling_limit = false");
+    let rtt0 = Some(&ParameterValue::Duration(Duration::from_millis(50)));
+    assert_eq!(hybla.parameters.get("rtt0"), rtt0);
+    // `count` is a parameter here, as `count` of other tables is a number.
+    let cubic = transport("base = \"cubic\"\ncount = \"segments\"");
+    assert_eq!(
+        cubic.parameters.get("count"),
+        Some(&ParameterValue::Text("segments".into()))
+    );
+}
+
+#[test]
+fn slots_combine_freely() {
+    let slots = |start: &str, avoidance: &str, reaction: &str| CongestionControlChoice::Slots {
+        start: start.into(),
+        avoidance: avoidance.into(),
+        reaction: reaction.into(),
+    };
+    let mixed = transport("start = \"mtsi\"\navoidance = \"hybla\"\nreaction = \"westwood+\"");
+    assert_eq!(
+        mixed.congestion_control,
+        slots("mtsi", "hybla", "westwood+")
+    );
+    let changed = transport("base = \"hybla\"\nreaction = \"westwood+\"\nrtt0 = \"25 ms\"");
+    assert_eq!(
+        changed.congestion_control,
+        slots("hybla", "hybla", "westwood+")
+    );
+    assert_eq!(
+        changed.pacing,
+        Pacing::Window {
+            gain: 1.0,
+            initial_burst: 10
+        }
+    );
+    let replaced = transport("base = \"hybla\"\ncongestion_control = \"cubic\"");
+    assert_eq!(
+        replaced.congestion_control,
+        CongestionControlChoice::Named("cubic".into())
+    );
+    assert_eq!(replaced.recovery, Recovery::Sack);
+}
+
+#[test]
+fn a_transport_may_refine_another_of_the_file_or_its_namesake() {
+    let text = "transport = \"b\"\napplication = \"persistent\"\n\
+                [transport.b]\nbase = \"a\"\nmss = \"500 B\"\n\
+                [transport.a]\nbase = \"mtsi\"\nthresholds = [1, 2, 3]\ninitial_window = 9\n\
+                [transport.mtsi]\ninitial_window = 4\necn = true";
+    let transport = two_nodes(DELAY, text).flows[0].transport.clone().unwrap();
+    assert_eq!(
+        (transport.mss, transport.initial_window, transport.ecn),
+        (500, 9.0, true)
+    );
+    assert!(transport.parameters.get("thresholds").is_some());
+}
