@@ -7,7 +7,7 @@ pub use closing::ConnectionState;
 
 use crate::options::Recovery;
 use crate::packet::{
-    CONGESTION_HEADER_BYTES, CORRUPTION_BYTES, MAX_WINDOW, Packet, Snack, Transmit, ecn, flags,
+    CONGESTION_HEADER_BYTES, CORRUPTION_BYTES, MAX_WINDOW, Packet, Snack, Transmit, flags,
     priority, timestamp,
 };
 use crate::profile::StackKind;
@@ -116,10 +116,10 @@ impl Endpoint {
             Receiver::new(transport.delayed_ack, sender.uses_sack(), !one_way, window);
         if rules.stack == StackKind::Linux {
             let quickack = QuickAck::new(transport.delayed_ack, window, sender.core.mss);
-            receiver.quickack = Some(Box::new(quickack));
+            receiver.set_quickack(quickack);
         }
         if transport.recovery == Recovery::Snack {
-            receiver.holes = Some(Box::new(Holes::new(sender.core.mss)));
+            receiver.set_holes(Holes::new(sender.core.mss));
         }
         Endpoint {
             sender,
@@ -292,7 +292,7 @@ impl Endpoint {
             }
             (Connection::SynSent, true, true) => {
                 self.learn_window(packet);
-                if self.timestamps && self.receiver.quickack.is_some() {
+                if self.timestamps && self.receiver.is_linux() {
                     self.sender.core.headers.echo = packet.timestamp;
                 }
                 self.establish(now);
@@ -333,13 +333,8 @@ impl Endpoint {
                 .core
                 .rtt
                 .sample(self.handshake.sent_at, now, cwnd);
-            if let Some(holes) = &mut self.receiver.holes {
-                holes.set_round_trip(self.sender.core.rtt.fine());
-            }
-            if let Some(quickack) = &mut self.receiver.quickack {
-                let rtt = &self.sender.core.rtt;
-                quickack.set_round_trip(now, rtt.fine(), rtt.rto());
-            }
+            let rtt = &self.sender.core.rtt;
+            self.receiver.set_round_trip(now, rtt.fine(), rtt.rto());
             self.sender
                 .established(Some(now), Some(now.since(self.handshake.sent_at)));
         } else {
@@ -365,24 +360,32 @@ impl Endpoint {
         if self.timestamps {
             packet.timestamp = timestamp(now);
         }
-        // A SACK option takes 2 + 8 bytes a block, padded to a multiple of 4.
-        let blocks = u32::from(packet.sack_count);
-        let mut sack = if blocks == 0 { 0 } else { 4 + 8 * blocks };
-        sack += packet.snack().map_or(0, Snack::bytes);
-        if packet.names_corruption() {
-            sack += CORRUPTION_BYTES;
-        }
-        packet.bytes = if self.one_way {
-            // A sink of ns-2 counts the blocks alone, and no timestamps.
-            let congestion = packet
-                .reverse_feedback()
-                .map_or(0, |_| CONGESTION_HEADER_BYTES);
-            (40 + congestion + 8 * blocks) as u16
+        let base = if self.one_way { 40 } else { self.header };
+        let plain = packet.sack_count == 0 && packet.priority == priority::NORMAL;
+        packet.bytes = if plain {
+            base as u16
         } else {
-            (self.header + sack) as u16
+            (base + self.option_bytes(&packet)) as u16
         };
-        packet.ecn = ecn::NOT_CAPABLE;
         out.transmit(packet);
+    }
+
+    /// Bytes of the options of an acknowledgement beyond the usual header.
+    fn option_bytes(&self, packet: &Packet) -> u32 {
+        let blocks = u32::from(packet.sack_count);
+        if self.one_way {
+            // A sink of ns-2 counts the blocks alone, and no timestamps.
+            let congestion = packet.reverse_feedback();
+            return congestion.map_or(0, |_| CONGESTION_HEADER_BYTES) + 8 * blocks;
+        }
+        // A SACK option takes 2 + 8 bytes a block, padded to a multiple of 4.
+        let sack = if blocks == 0 { 0 } else { 4 + 8 * blocks };
+        let corruption = if packet.names_corruption() {
+            CORRUPTION_BYTES
+        } else {
+            0
+        };
+        sack + packet.snack().map_or(0, Snack::bytes) + corruption
     }
 
     /// True where the congestion control hears of the queue at its own node

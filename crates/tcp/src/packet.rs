@@ -119,6 +119,7 @@ const _: () = assert!(size_of::<Packet>() == 64);
 
 impl Packet {
     /// An empty packet to `destination`.
+    #[inline]
     #[must_use]
     pub const fn new(destination: u32) -> Packet {
         Packet {
@@ -139,6 +140,7 @@ impl Packet {
     }
 
     /// True if this bit beside the [`priority`] is set.
+    #[inline]
     #[must_use]
     pub const fn carries(&self, bit: u8) -> bool {
         self.priority & bit != 0
@@ -163,6 +165,7 @@ impl Packet {
     }
 
     /// True if `flag` is set.
+    #[inline]
     #[must_use]
     pub const fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0

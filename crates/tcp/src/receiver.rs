@@ -4,59 +4,60 @@ pub(crate) mod buffer;
 mod feedback;
 pub(crate) mod holes;
 pub(crate) mod quickack;
+mod reassembly;
 
 use crate::options::DelayedAck;
-use crate::packet::{MAX_SACK_BLOCKS, Packet, SACK_BLOCKS_BESIDE, SackBlock, ecn, flags};
-use bentpipe_units::Time;
+use crate::packet::{MAX_SACK_BLOCKS, Packet, SACK_BLOCKS_BESIDE, ecn, flags, priority};
+use bentpipe_units::{Duration, Time};
 use buffer::ReceiveBuffer;
 use feedback::Feedback;
 use holes::Holes;
 use quickack::{Decision, QuickAck};
-use std::collections::VecDeque;
+use reassembly::Reassembly;
 
-/// What an arrived data packet asks for.
+/// When an arrived data packet is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// Acknowledge at once.
+    /// At once.
     Now,
-    /// Acknowledge when the timer runs out, or with the next segment.
+    /// When the timer runs out, or with the next segment.
     Later,
+}
+
+/// Parts of a receiver that few connections have.
+#[derive(Clone, Debug, Default)]
+struct Extras {
+    /// Present where the application reads explicitly.
+    buffer: Option<ReceiveBuffer>,
+    /// Present on the host profile `linux`.
+    quickack: Option<QuickAck>,
+    /// Present where negative acknowledgements are sent.
+    holes: Option<Holes>,
+    feedback: Feedback,
 }
 
 /// The receiving half of an endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    delayed: DelayedAck,
-    sack: bool,
-    /// Duplicates are reported (RFC 2883).
-    reports_duplicates: bool,
-    /// Advertised window, bytes.
-    window: u32,
-    /// Kept where the application reads by itself.
-    pub(crate) buffer: Option<ReceiveBuffer>,
     next: u64,
     /// The sequence number of the peer's FIN; [`u64::MAX`] before it.
     fin: u64,
-    /// Ranges above `next` that have arrived, ascending and apart, and their
-    /// bytes.
-    islands: VecDeque<(u64, u64)>,
-    held: u64,
-    /// Starts of the islands that changed last, the most recent first.
-    recent: [u64; MAX_SACK_BLOCKS + 1],
-    recent_len: usize,
-    /// A duplicate to report in the next ACK.
-    duplicate: Option<(u64, u64)>,
+    last_acknowledged: u64,
+    /// When a delayed ACK is due.
+    pub(crate) deadline: Time,
+    delayed: DelayedAck,
+    /// Advertised window, bytes.
+    window: u32,
     unacknowledged: u32,
     received: u32,
-    pub(crate) deadline: Time,
     timestamp_recent: u32,
-    last_acknowledged: u64,
+    sack: bool,
+    /// Duplicates are reported (RFC 2883).
+    reports_duplicates: bool,
     congestion_experienced: bool,
-    feedback: Feedback,
-    /// Kept where it acknowledges as Linux 6.
-    pub(crate) quickack: Option<Box<QuickAck>>,
-    /// Kept where negative acknowledgements are sent.
-    pub(crate) holes: Option<Box<Holes>>,
+    /// Present once a segment has arrived out of order or twice.
+    reassembly: Option<Box<Reassembly>>,
+    extras: Option<Box<Extras>>,
     pub(crate) duplicates: u64,
 }
 
@@ -68,28 +69,67 @@ impl Receiver {
         window: u32,
     ) -> Receiver {
         Receiver {
-            delayed,
-            sack,
-            reports_duplicates,
-            window,
-            buffer: None,
             next: 0,
             fin: u64::MAX,
-            islands: VecDeque::new(),
-            held: 0,
-            recent: [0; MAX_SACK_BLOCKS + 1],
-            recent_len: 0,
-            duplicate: None,
+            last_acknowledged: 0,
+            deadline: Time::MAX,
+            delayed,
+            window,
             unacknowledged: 0,
             received: 0,
-            deadline: Time::MAX,
             timestamp_recent: 0,
-            last_acknowledged: 0,
+            sack,
+            reports_duplicates,
             congestion_experienced: false,
-            feedback: Feedback::default(),
-            quickack: None,
-            holes: None,
+            reassembly: None,
+            extras: None,
             duplicates: 0,
+        }
+    }
+
+    /// Acknowledges as Linux 6.
+    pub(crate) fn set_quickack(&mut self, quickack: QuickAck) {
+        self.extras.get_or_insert_default().quickack = Some(quickack);
+    }
+
+    /// Sends negative acknowledgements.
+    pub(crate) fn set_holes(&mut self, holes: Holes) {
+        self.extras.get_or_insert_default().holes = Some(holes);
+    }
+
+    /// The application reads explicitly from `buffer`.
+    pub(crate) fn set_buffer(&mut self, buffer: ReceiveBuffer) {
+        self.extras.get_or_insert_default().buffer = Some(buffer);
+    }
+
+    pub(crate) fn buffer(&self) -> Option<&ReceiveBuffer> {
+        self.extras.as_ref()?.buffer.as_ref()
+    }
+
+    pub(crate) fn buffer_mut(&mut self) -> Option<&mut ReceiveBuffer> {
+        self.extras.as_mut()?.buffer.as_mut()
+    }
+
+    fn quickack(&mut self) -> Option<&mut QuickAck> {
+        self.extras.as_mut()?.quickack.as_mut()
+    }
+
+    fn holes(&mut self) -> Option<&mut Holes> {
+        self.extras.as_mut()?.holes.as_mut()
+    }
+
+    /// True on the host profile `linux`.
+    pub(crate) fn is_linux(&self) -> bool {
+        self.extras.as_ref().is_some_and(|e| e.quickack.is_some())
+    }
+
+    /// The handshake gave a round trip at `now`.
+    pub(crate) fn set_round_trip(&mut self, now: Time, smoothed: Duration, timeout: Duration) {
+        if let Some(holes) = self.holes() {
+            holes.set_round_trip(smoothed);
+        }
+        if let Some(quickack) = self.quickack() {
+            quickack.set_round_trip(now, smoothed, timeout);
         }
     }
 
@@ -101,10 +141,9 @@ impl Receiver {
     }
 
     /// The window that it advertises.
-    pub(crate) fn advertised(&self) -> u32 {
-        self.quickack
-            .as_ref()
-            .map_or(self.window, |q| q.first_window())
+    pub(crate) fn advertised(&mut self) -> u32 {
+        let window = self.window;
+        self.quickack().map_or(window, |q| q.first_window())
     }
 
     pub(crate) fn uses_sack(&self) -> bool {
@@ -126,27 +165,60 @@ impl Receiver {
         self.next > self.fin
     }
 
-    /// The window of an application that reads by itself.
+    /// The window of an application that reads explicitly.
     pub(crate) fn window_by_hand(&mut self) -> Option<u32> {
-        self.buffer.as_mut().map(|b| b.advertise(self.next))
+        let next = self.next;
+        self.buffer_mut().map(|b| b.advertise(next))
     }
 
-    /// True if the peer should hear at once that there is room.
+    /// True if the peer should be sent a window update at once.
     pub(crate) fn wants_update(&self) -> bool {
-        self.buffer.is_some_and(|b| b.wants_update(self.next))
+        self.buffer().is_some_and(|b| b.wants_update(self.next))
     }
 
-    /// Takes a packet with payload or a FIN.
+    /// True if no segment waits above a gap.
+    #[inline]
+    fn is_in_order(&self) -> bool {
+        self.reassembly.as_ref().is_none_or(|r| r.is_empty())
+    }
+
+    /// True if an acknowledgement is only a number and a window.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        let reports = |r: &Reassembly| !r.is_empty() || r.duplicate.is_some();
+        self.extras.is_none() && !self.reassembly.as_ref().is_some_and(|r| reports(r))
+    }
+
+    /// Processes a packet with payload or a FIN.
+    #[inline]
     pub(crate) fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
+        const UNUSUAL: u8 = flags::FIN | flags::CWR;
+        let is_next = packet.sequence == self.next && packet.payload > 0;
+        if is_next
+            && packet.flags & UNUSUAL == 0
+            && packet.ecn != ecn::MARKED
+            && !packet.carries(priority::CONGESTION_HEADER)
+            && self.is_plain()
+        {
+            // The usual segment: the next one, with nothing else to note.
+            if packet.sequence <= self.last_acknowledged {
+                self.timestamp_recent = packet.timestamp;
+            }
+            self.received = self.received.saturating_add(1);
+            self.next += u64::from(packet.payload);
+            return self.delay(now);
+        }
+        self.on_any_data(now, packet)
+    }
+
+    fn on_any_data(&mut self, now: Time, packet: &Packet) -> Answer {
         let (start, mut end) = (packet.sequence, packet.sequence + u64::from(packet.payload));
         let last = packet.has(flags::FIN);
         if last {
             self.fin = end;
             end += 1;
         }
-        if let Some(buffer) = &self.buffer
-            && end > buffer.edge()
-        {
+        if self.buffer().is_some_and(|buffer| end > buffer.edge()) {
             return Answer::Now; // There was no room for it.
         }
         if packet.ecn == ecn::MARKED {
@@ -155,66 +227,81 @@ impl Receiver {
         if packet.has(flags::CWR) {
             self.congestion_experienced = packet.ecn == ecn::MARKED;
         }
-        self.feedback.take(packet);
+        if packet.congestion_header().is_some() {
+            self.extras.get_or_insert_default().feedback.take(packet);
+        }
         // RFC 7323, section 4.3: echo the timestamp of the segment that the
         // last ACK left off at, so that a delayed ACK echoes its first.
         if start <= self.last_acknowledged {
             self.timestamp_recent = packet.timestamp;
         }
         self.received = self.received.saturating_add(1);
-        if let Some(quickack) = &mut self.quickack {
-            quickack.on_echo(packet);
-        }
-        if let Some(holes) = &mut self.holes {
-            holes.take(now, (start, end), packet.corruption_reports());
+        if let Some(extras) = &mut self.extras {
+            if let Some(quickack) = &mut extras.quickack {
+                quickack.on_echo(packet);
+            }
+            if let Some(holes) = &mut extras.holes {
+                holes.take(now, (start, end), packet.corruption_reports());
+            }
         }
         if end <= self.next {
-            self.note_duplicate(start, end);
-            if let Some(quickack) = &mut self.quickack {
-                quickack.on_duplicate();
-            }
-            // ns-2 takes the last segment in order for new, whenever it comes.
-            let is_last = end == self.next && self.islands.is_empty();
-            if !self.reports_duplicates && is_last && self.deadline == Time::MAX {
-                return self.delay(now);
-            }
-            return Answer::Now;
+            return self.on_old_data(now, start, end);
         }
         if start > self.next {
-            self.insert(start, end);
-            if let Some(quickack) = &mut self.quickack {
-                let len = u32::from(packet.payload);
-                let above = (self.next, self.held);
-                let decision = quickack.on_gap(now, above, self.deadline, len);
-                return self.follow(decision);
-            }
-            return Answer::Now;
+            return self.on_early_data(now, packet, end);
         }
-        let had_gap = !self.islands.is_empty();
+        let had_gap = !self.is_in_order();
         self.next = end;
-        while let Some(&(s, e)) = self.islands.front() {
-            if s > self.next {
-                break;
-            }
-            self.next = self.next.max(e);
-            self.islands.pop_front();
-            self.held = self.held.saturating_sub(e - s);
+        let mut held = 0;
+        if let Some(reassembly) = &mut self.reassembly {
+            self.next = reassembly.advance(end);
+            held = reassembly.held();
         }
         if last {
             return Answer::Now;
         }
-        if let Some(quickack) = &mut self.quickack {
-            let gap = (had_gap && self.islands.is_empty(), self.held);
-            let waiting = self.next - self.last_acknowledged;
+        let fills = had_gap && self.is_in_order();
+        let (next, deadline) = (self.next, self.deadline);
+        let waiting = next - self.last_acknowledged;
+        if let Some(quickack) = self.quickack() {
             let len = u32::from(packet.payload);
-            let bytes = (self.next, waiting);
-            let decision = quickack.on_segment(now, len, bytes, self.deadline, gap);
+            let decision =
+                quickack.on_segment(now, len, (next, waiting), deadline, (fills, held));
             return self.follow(decision);
         }
         if had_gap {
             return Answer::Now;
         }
         self.delay(now)
+    }
+
+    /// Data up to `end` that has arrived before.
+    fn on_old_data(&mut self, now: Time, start: u64, end: u64) -> Answer {
+        self.note_duplicate(start, end);
+        if let Some(quickack) = self.quickack() {
+            quickack.on_duplicate();
+        }
+        // ns-2 takes the last segment in order for new, whenever it comes.
+        let is_last = end == self.next && self.is_in_order();
+        if !self.reports_duplicates && is_last && self.deadline == Time::MAX {
+            return self.delay(now);
+        }
+        Answer::Now
+    }
+
+    /// Data up to `end` above a gap.
+    fn on_early_data(&mut self, now: Time, packet: &Packet, end: u64) -> Answer {
+        let reassembly = self.reassembly.get_or_insert_default();
+        if !reassembly.insert(packet.sequence, end) {
+            self.note_duplicate(packet.sequence, end);
+        }
+        let held = self.reassembly.as_ref().map_or(0, |r| r.held());
+        let (next, deadline) = (self.next, self.deadline);
+        if let Some(quickack) = self.quickack() {
+            let decision = quickack.on_gap(now, (next, held), deadline, u32::from(packet.payload));
+            return self.follow(decision);
+        }
+        Answer::Now
     }
 
     fn follow(&mut self, decision: Decision) -> Answer {
@@ -227,6 +314,7 @@ impl Receiver {
     }
 
     /// Acknowledges now or later, by the rule for delayed ACKs.
+    #[inline]
     fn delay(&mut self, now: Time) -> Answer {
         self.unacknowledged += 1;
         if self.unacknowledged >= self.delayed.count || self.received <= self.delayed.quick_acks {
@@ -234,7 +322,7 @@ impl Receiver {
         }
         if self.deadline == Time::MAX {
             let mut longest = self.delayed.timer;
-            if let Some(holes) = &self.holes {
+            if let Some(holes) = self.holes() {
                 longest = longest.min(holes.longest_delay());
             }
             self.deadline = now + longest;
@@ -243,180 +331,106 @@ impl Receiver {
     }
 
     /// When an ACK is to be sent without a packet; [`Time::MAX`] if never.
+    #[inline]
     pub(crate) fn next_deadline(&self) -> Time {
-        let holes = self.holes.as_ref().map_or(Time::MAX, |h| h.due());
-        self.deadline.min(holes)
+        match &self.extras {
+            None => self.deadline,
+            Some(extras) => {
+                let holes = extras.holes.as_ref().map_or(Time::MAX, |h| h.due());
+                self.deadline.min(holes)
+            }
+        }
     }
 
     /// True if an ACK is to be sent at `now`.
     pub(crate) fn is_due(&mut self, now: Time) -> bool {
-        let holes = self.holes.as_mut().is_some_and(|holes| {
+        let due = now >= self.deadline;
+        let Some(extras) = &mut self.extras else {
+            return due;
+        };
+        let holes = extras.holes.as_mut().is_some_and(|holes| {
             holes.set_now(now);
             holes.is_due(now)
         });
-        let due = now >= self.deadline;
-        if let Some(quickack) = self.quickack.as_mut().filter(|_| due) {
+        if let Some(quickack) = extras.quickack.as_mut().filter(|_| due) {
             quickack.on_timer();
         }
         holes || due
     }
 
-    /// Takes a probe, which is answered at once. What it carries beyond a dummy
-    /// is data like any other; that it may have arrived before says nothing
-    /// about the sender's retransmissions.
+    /// Processes a probe, which is answered at once. What it carries beyond a
+    /// dummy is data like any other; a duplicate of it does not count as one of
+    /// the sender's retransmissions.
     pub(crate) fn on_probe(&mut self, now: Time, packet: &Packet) {
         if packet.has(flags::DUMMY) {
             return;
         }
-        let before = (self.duplicates, self.duplicate);
+        let count = self.duplicates;
+        let duplicate = self.reassembly.as_ref().and_then(|r| r.duplicate);
         self.on_data(now, packet);
-        (self.duplicates, self.duplicate) = before;
+        self.duplicates = count;
+        if let Some(reassembly) = &mut self.reassembly {
+            reassembly.duplicate = duplicate;
+        }
     }
 
     fn note_duplicate(&mut self, start: u64, end: u64) {
         self.duplicates += 1;
-        if self.reports_duplicates {
-            self.duplicate = Some((start, end));
+        if self.reports_duplicates && self.sack {
+            self.reassembly.get_or_insert_default().duplicate = Some((start, end));
         }
-    }
-
-    /// Adds [`start`, `end`) above `next`.
-    fn insert(&mut self, start: u64, end: u64) {
-        // Nearly always at the end: the search starts there.
-        let at = match self.islands.back() {
-            None => 0,
-            Some(&(s, _)) if s <= start => self.islands.len(),
-            Some(_) => self.islands.partition_point(|&(s, _)| s <= start),
-        };
-        let joins_below = at > 0 && self.islands[at - 1].1 >= start;
-        if joins_below && self.islands[at - 1].1 >= end {
-            self.note_duplicate(start, end);
-            self.mark_recent(self.islands[at - 1].0);
-            return;
-        }
-        self.held += end - start;
-        let joins_above = at < self.islands.len() && self.islands[at].0 <= end;
-        let island = match (joins_below, joins_above) {
-            (true, true) => {
-                let (_, above_end) = self.islands.remove(at).unwrap_or((0, end));
-                self.islands[at - 1].1 = above_end.max(end);
-                self.islands[at - 1].0
-            }
-            (true, false) => {
-                self.islands[at - 1].1 = end;
-                self.islands[at - 1].0
-            }
-            (false, true) => {
-                self.islands[at].0 = start;
-                start
-            }
-            (false, false) => {
-                self.islands.insert(at, (start, end));
-                start
-            }
-        };
-        self.mark_recent(island);
-    }
-
-    fn mark_recent(&mut self, island: u64) {
-        let old = self.recent[..self.recent_len]
-            .iter()
-            .position(|&s| s == island);
-        let end = old.unwrap_or_else(|| {
-            self.recent_len = (self.recent_len + 1).min(self.recent.len());
-            self.recent_len - 1
-        });
-        self.recent.copy_within(0..end, 1);
-        self.recent[0] = island;
-    }
-
-    /// The island that holds `sequence`.
-    fn island(&self, sequence: u64) -> Option<(u64, u64)> {
-        let last = *self.islands.back()?;
-        if last.0 <= sequence {
-            return (sequence < last.1).then_some(last);
-        }
-        let i = self
-            .islands
-            .partition_point(|&(s, _)| s <= sequence)
-            .checked_sub(1)?;
-        let island = self.islands[i];
-        (sequence < island.1).then_some(island)
     }
 
     /// Fills in the acknowledgement of a packet that is about to be sent.
+    #[inline]
     pub(crate) fn acknowledge(&mut self, packet: &mut Packet) {
         packet.flags |= flags::ACK;
         packet.acknowledgement = self.next;
-        packet.window = match &mut self.buffer {
-            None => match &mut self.quickack {
-                None => self.window,
-                Some(quickack) => quickack.advertise(self.next, self.held),
-            },
-            Some(buffer) => buffer.advertise(self.next),
-        };
-        if let Some(quickack) = &mut self.quickack {
-            quickack.on_ack(self.next > self.last_acknowledged || !self.islands.is_empty());
-        }
+        packet.window = self.window;
         packet.timestamp_echo = self.timestamp_recent;
         if self.congestion_experienced {
             packet.flags |= flags::ECE;
         }
+        if !self.is_plain() {
+            self.write_options(packet);
+        }
         self.unacknowledged = 0;
         self.deadline = Time::MAX;
         self.last_acknowledged = self.next;
-        self.feedback.give(packet);
-        if let Some(holes) = &mut self.holes {
-            holes.write(self.next, packet);
-        }
-        if !self.sack {
-            return;
-        }
-        let most = if self.feedback.is_wanted() {
-            SACK_BLOCKS_BESIDE
-        } else {
-            MAX_SACK_BLOCKS
-        };
-        let mut count = 0;
-        let mut put = |packet: &mut Packet, (start, end): (u64, u64)| {
-            if count < most {
-                // Relative to the acknowledgement; a duplicate lies below it
-                // and wraps.
-                packet.sack[count] = SackBlock {
-                    start: start.wrapping_sub(packet.acknowledgement) as u32,
-                    end: end.wrapping_sub(packet.acknowledgement) as u32,
-                };
-                count += 1;
+    }
+
+    /// Writes what an acknowledgement carries besides its number, and the window
+    /// where it is not constant.
+    fn write_options(&mut self, packet: &mut Packet) {
+        let held = self.reassembly.as_ref().map_or(0, |r| r.held());
+        let news = self.next > self.last_acknowledged || !self.is_in_order();
+        let mut most = MAX_SACK_BLOCKS;
+        if let Some(extras) = &mut self.extras {
+            if let Some(buffer) = &mut extras.buffer {
+                packet.window = buffer.advertise(self.next);
+            } else if let Some(quickack) = &mut extras.quickack {
+                packet.window = quickack.advertise(self.next, held);
             }
-        };
-        if let Some(duplicate) = self.duplicate.take() {
-            put(packet, duplicate);
-        }
-        if !self.islands.is_empty() {
-            // An island that was joined to one below it is reported under its
-            // new start; one that was delivered is gone. Both drop out here.
-            let mut kept = 0;
-            for i in 0..self.recent_len {
-                let Some(island) = self.island(self.recent[i]) else {
-                    continue;
-                };
-                if self.recent[..kept].contains(&island.0) {
-                    continue;
-                }
-                self.recent[kept] = island.0;
-                kept += 1;
-                put(packet, island);
+            if let Some(quickack) = &mut extras.quickack {
+                quickack.on_ack(news);
             }
+            extras.feedback.give(packet);
+            if let Some(holes) = &mut extras.holes {
+                holes.write(self.next, packet);
+            }
+            if extras.feedback.is_wanted() {
+                most = SACK_BLOCKS_BESIDE;
+            }
+        }
+        if let Some(reassembly) = self.reassembly.as_mut().filter(|_| self.sack) {
             // A sink of ns-2 remembers no more than it can report.
-            self.recent_len = if self.reports_duplicates {
-                kept
+            let remembered = if self.reports_duplicates {
+                usize::MAX
             } else {
-                kept.min(MAX_SACK_BLOCKS)
+                MAX_SACK_BLOCKS
             };
-        } else {
-            self.recent_len = 0;
+            reassembly.write_blocks(packet, most, remembered);
         }
-        packet.sack_count = count as u8;
     }
 }
 

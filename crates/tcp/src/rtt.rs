@@ -68,9 +68,17 @@ impl RttEstimator {
     /// Takes the round trip of something sent at `sent` and acknowledged at
     /// `now`, with congestion window `cwnd` (Linux 2.2 waits longer at small
     /// windows).
+    #[inline]
     pub fn sample(&mut self, sent: Time, now: Time, cwnd: f64) {
         let rtt = self.note(sent, now);
         self.backoff = 0;
+        if self.rule == RtoRule::Rfc6298 {
+            return self.sample_rfc(rtt, self.tick);
+        }
+        self.sample_by_rule(sent, now, rtt, cwnd);
+    }
+
+    fn sample_by_rule(&mut self, sent: Time, now: Time, rtt: Duration, cwnd: f64) {
         match self.rule {
             RtoRule::Rfc6298 => self.sample_rfc(rtt, self.tick),
             RtoRule::Linux => self.sample_rfc(rtt, self.minimum),
@@ -95,6 +103,7 @@ impl RttEstimator {
         }
     }
 
+    #[inline]
     fn note(&mut self, sent: Time, now: Time) -> Duration {
         let rtt = now.since(sent);
         self.latest = rtt;
@@ -136,6 +145,7 @@ impl RttEstimator {
     }
 
     /// RFC 6298 with the variance term at least `least`.
+    #[inline]
     fn sample_rfc(&mut self, rtt: Duration, least: Duration) {
         let r = rtt.as_nanos();
         if self.samples == 1 {
@@ -174,10 +184,14 @@ impl RttEstimator {
     }
 
     /// The timeout to arm now.
+    #[inline]
     #[must_use]
     pub fn rto(&self) -> Duration {
         // ns-2 and the RFC alike floor first and back off then.
         let base = self.base.max(self.minimum);
+        if self.backoff == 0 {
+            return base.min(self.maximum);
+        }
         (base * (1u64 << self.backoff.min(30))).min(self.maximum)
     }
 
@@ -193,18 +207,21 @@ impl RttEstimator {
     }
 
     /// The last sample; zero before one.
+    #[inline]
     #[must_use]
     pub fn latest(&self) -> Duration {
         self.latest
     }
 
     /// The smallest sample; [`Duration::MAX`] before one.
+    #[inline]
     #[must_use]
     pub fn smallest(&self) -> Duration {
         self.smallest
     }
 
     /// The smoothed RTT; zero before a sample.
+    #[inline]
     #[must_use]
     pub fn smoothed(&self) -> Duration {
         match self.rule {
@@ -216,6 +233,7 @@ impl RttEstimator {
     }
 
     /// The smoothed RTT without the host's ticks; zero before a sample.
+    #[inline]
     #[must_use]
     pub fn fine(&self) -> Duration {
         Duration::from_nanos(self.fine)

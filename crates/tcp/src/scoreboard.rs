@@ -37,6 +37,22 @@ struct Segment {
     transmissions: u8,
 }
 
+impl Segment {
+    /// One past its last byte.
+    #[inline]
+    fn end(&self) -> u64 {
+        self.start + u64::from(self.len)
+    }
+
+    #[inline]
+    fn head(&self) -> Head {
+        Head {
+            sent_at: self.sent_at,
+            transmissions: u32::from(self.transmissions),
+        }
+    }
+}
+
 /// What an acknowledgement covered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Acked {
@@ -69,7 +85,7 @@ impl Covered {
     fn of(s: &Segment) -> Covered {
         Covered {
             start: s.start,
-            end: s.start + u64::from(s.len),
+            end: s.end(),
             sent_at: s.sent_at,
             transmissions: s.transmissions,
             newly: s.flags & SACKED == 0,
@@ -101,6 +117,7 @@ pub(crate) struct Scoreboard {
 
 impl Scoreboard {
     /// Records a new segment.
+    #[inline]
     pub(crate) fn push(&mut self, start: u64, len: u16, now: Time) {
         self.segments.push_back(Segment {
             start,
@@ -113,19 +130,19 @@ impl Scoreboard {
     }
 
     /// Segments recorded.
+    #[inline]
     pub(crate) fn outstanding(&self) -> usize {
         self.segments.len()
     }
 
     /// The first segment recorded.
+    #[inline]
     pub(crate) fn head(&self) -> Option<Head> {
-        self.segments.front().map(|s| Head {
-            sent_at: s.sent_at,
-            transmissions: u32::from(s.transmissions),
-        })
+        self.segments.front().map(Segment::head)
     }
 
     /// Segments believed to be in the network ("pipe").
+    #[inline]
     pub(crate) fn flight(&self) -> usize {
         (self.segments.len() + self.retransmitted as usize)
             - self.sacked as usize
@@ -147,9 +164,45 @@ impl Scoreboard {
         self.lost > 0
     }
 
+    /// True if nothing is selectively acknowledged or lost.
+    #[inline]
+    pub(crate) fn is_clean(&self) -> bool {
+        self.sacked | self.lost == 0
+    }
+
     /// Removes what `acknowledgement` covers.
+    #[inline]
     pub(crate) fn acknowledge(&mut self, acknowledgement: u64) -> Acked {
+        if self.is_clean() {
+            return self.acknowledge_clean(acknowledgement);
+        }
         self.acknowledge_with(acknowledgement, |_| {})
+    }
+
+    /// The same while [`Scoreboard::is_clean`].
+    #[inline]
+    fn acknowledge_clean(&mut self, acknowledgement: u64) -> Acked {
+        let mut acked = Acked::default();
+        let mut again = false;
+        while let Some(s) = self.segments.front() {
+            if s.end() > acknowledgement {
+                break;
+            }
+            acked.segments += 1;
+            again |= s.transmissions > 1;
+            acked.sent_once_at = (!again).then_some(s.sent_at);
+            acked.last = Some(s.head());
+            self.segments.pop_front();
+        }
+        acked.delivered = acked.segments;
+        self.base += u64::from(acked.segments);
+        if self.edge < self.base {
+            self.edge = self.base;
+            self.sacked_above_edge = 0;
+        }
+        self.next_hole = self.next_hole.max(self.base);
+        self.forward = self.forward.max(self.base);
+        acked
     }
 
     /// The same; calls `each` with every segment.
@@ -162,16 +215,13 @@ impl Scoreboard {
         let mut acked = Acked::default();
         let mut again = false;
         while let Some(&s) = self.segments.front() {
-            if s.start + u64::from(s.len) > acknowledgement {
+            if s.end() > acknowledgement {
                 break;
             }
             self.segments.pop_front();
             self.base += 1;
             acked.segments += 1;
-            acked.last = Some(Head {
-                sent_at: s.sent_at,
-                transmissions: u32::from(s.transmissions),
-            });
+            acked.last = Some(s.head());
             each(Covered::of(&s));
             if s.flags & SACKED != 0 {
                 self.sacked -= 1;
@@ -257,7 +307,7 @@ impl Scoreboard {
             let Some(s) = self.segments.get_mut(index) else {
                 break;
             };
-            if s.start + u64::from(s.len) > end {
+            if s.end() > end {
                 break;
             }
             let covered = Covered::of(s);

@@ -100,6 +100,9 @@ pub(crate) struct SenderCore {
     pub(crate) probing: Probing,
     /// Payload bytes of a full segment.
     pub(crate) mss: u32,
+    /// Neither the congestion control nor the recovery needs to see more of an
+    /// ACK that advances than that: the RFC stack has a fast path for it.
+    pub(crate) is_simple: bool,
     pub(crate) last_sent_at: Time,
     pub(crate) counters: SenderCounters,
     pub(crate) max_cwnd: f64,
@@ -123,13 +126,14 @@ impl SenderCore {
             let room = receive_window.min(transport.send_buffer.get());
             window.ssthresh = (room / u64::from(transport.mss.max(1))) as f64;
         }
+        let cc_owns_window = cc.owns_window();
         SenderCore {
             rate: cc.needs_rate_samples().then(Box::default),
             headers: Headers::new(transport, destination, cc.needs_feedback()),
             options: Options {
                 recovery: transport.recovery,
                 initial_window: transport.initial_window,
-                owns_window: cc.owns_window(),
+                owns_window: cc_owns_window,
                 limited_transmit: transport.limited_transmit,
                 recovery_fix: transport.recovery_fix,
                 undo: transport.undo,
@@ -155,6 +159,7 @@ impl SenderCore {
             rules,
             probing: Probing::default(),
             mss,
+            is_simple: !cc_owns_window && transport.recovery != Recovery::Snack,
             last_sent_at: Time::ZERO,
             counters: SenderCounters::default(),
             max_cwnd: transport.initial_window,
@@ -178,7 +183,7 @@ impl SenderCore {
     /// The receive window, segments.
     #[inline]
     pub(crate) fn receive_window(&self) -> f64 {
-        self.snd.window as f64 / f64::from(self.mss)
+        self.snd.window as i64 as f64 / f64::from(self.mss)
     }
 
     /// Bytes that may be unacknowledged: the smaller of the two buffers.

@@ -54,14 +54,14 @@ impl Endpoint {
     pub fn read_by_hand(&mut self, size: Bytes) {
         if !self.one_way {
             let buffer = ReceiveBuffer::new(size.get(), self.sender.core.mss);
-            self.receiver.buffer = Some(buffer);
+            self.receiver.set_buffer(buffer);
         }
     }
 
     /// At most this much is held for the application from now on; the window
     /// that was advertised stands.
     pub fn limit_receive_buffer<T: Transmit>(&mut self, now: Time, bytes: Bytes, out: &mut T) {
-        if let Some(buffer) = &mut self.receiver.buffer {
+        if let Some(buffer) = self.receiver.buffer_mut() {
             buffer.limit(bytes.get());
             self.tell_of_room(now, out);
         }
@@ -71,7 +71,7 @@ impl Endpoint {
     /// application that reads at once.
     #[must_use]
     pub fn readable(&self) -> Bytes {
-        let unread = self.receiver.buffer.as_ref();
+        let unread = self.receiver.buffer();
         Bytes::new(unread.map_or(0, |b| self.receiver.delivered() - b.bytes_read()))
     }
 
@@ -79,7 +79,7 @@ impl Endpoint {
     /// hears of the room where that matters.
     pub fn read<T: Transmit>(&mut self, now: Time, bytes: Bytes, out: &mut T) -> Bytes {
         let taken = bytes.min(self.readable());
-        if let Some(buffer) = &mut self.receiver.buffer {
+        if let Some(buffer) = self.receiver.buffer_mut() {
             buffer.read(taken.get());
             if taken > Bytes::ZERO {
                 self.tell_of_room(now, out);

@@ -2,7 +2,7 @@
 
 use super::{DUPLICATE_THRESHOLD, Rfc, State};
 use crate::options::Recovery;
-use crate::packet::{Packet, Transmit, echoed_at, flags};
+use crate::packet::{Packet, Transmit, echoed_at, flags, priority};
 use crate::scoreboard::Acked;
 use crate::sender_core::SenderCore;
 use bentpipe_cc::{Ack, Repair};
@@ -35,10 +35,13 @@ impl Rfc {
         if packet.acknowledgement > s.snd.next {
             return; // Acknowledges what was never sent.
         }
+        if self.is_plain(s, packet) {
+            return self.acknowledged_plainly(s, now, packet, out);
+        }
         let answers = packet.has(flags::PROBE);
         s.counters.acks += 1;
         s.counters.probe_answers += u64::from(answers);
-        let flight_before = s.board.flight() as f64 - self.arrived;
+        let flight_before = count(s.board.flight()) - self.arrived;
         let progress = self.update_record(s, now, packet);
         let mut ack = self.describe(s, now, packet, &progress);
         ack.flight_before = flight_before;
@@ -69,6 +72,55 @@ impl Rfc {
         if advances {
             self.restart_timer(s, now);
         }
+        self.send_permitted(s, now, out);
+        s.note_max_cwnd();
+    }
+
+    /// True if an ACK only advances while nothing is being repaired: nothing in
+    /// it or in the state of the connection asks for more than growth.
+    #[inline]
+    fn is_plain(&self, s: &SenderCore, packet: &Packet) -> bool {
+        const UNUSUAL: u8 = flags::PROBE | flags::ECE;
+        packet.acknowledgement > s.snd.una
+            && packet.flags & UNUSUAL == 0
+            && packet.sack_count == 0
+            && packet.priority == priority::NORMAL
+            && self.state == State::Open
+            && s.board.is_clean()
+            && self.undo.is_none()
+            && s.rate.is_none()
+            && s.is_simple
+    }
+
+    /// [`Rfc::acknowledged`] for a plain ACK: the same calls of the congestion
+    /// control with the same arguments.
+    #[inline]
+    fn acknowledged_plainly<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        packet: &Packet,
+        out: &mut T,
+    ) {
+        s.counters.acks += 1;
+        s.snd.window = u64::from(packet.window);
+        s.snd.una = packet.acknowledgement;
+        let flight_before = s.board.outstanding();
+        let acked = s.board.acknowledge(s.snd.una);
+        let progress = Progress {
+            advances: true,
+            acked,
+            ..Progress::default()
+        };
+        let mut ack = self.describe(s, now, packet, &progress);
+        ack.flight_before = count(flight_before);
+        s.cc.on_sample(&ack, &mut s.window);
+        self.duplicate_acks = 0;
+        s.cc.on_ack(&ack, &mut s.window);
+        if s.has_actions() {
+            self.perform_actions(s, now, &ack, out);
+        }
+        self.restart_timer(s, now);
         self.send_permitted(s, now, out);
         s.note_max_cwnd();
     }
@@ -125,6 +177,8 @@ impl Rfc {
             s.rtt.sample(sent, now, s.window.cwnd);
         }
         let delivered = progress.acked.delivered + progress.sacked;
+        let flight = s.board.flight();
+        let outstanding = s.board.outstanding();
         let (round_start, delivery_rate) =
             s.count_delivered(now, progress.advances, u64::from(delivered));
         let rate_sample = match &mut s.rate {
@@ -145,8 +199,8 @@ impl Rfc {
             probes: u32::from(packet.has(flags::PROBE)),
             congestion_echo: packet.has(flags::ECE),
             flight_before: 0.0,
-            flight: s.board.flight() as f64 - self.arrived,
-            outstanding: s.board.outstanding() as f64,
+            flight: count(flight) - self.arrived,
+            outstanding: count(outstanding),
             head: s.board.head(),
             cwnd_limited: self.window_limited || s.rules.grows_when_application_limited,
             round_start,
@@ -266,6 +320,13 @@ impl Rfc {
         }
         s.cc.on_ack(ack, &mut s.window);
     }
+}
+
+/// A number of segments, which an `i64` always holds: the conversion is one
+/// instruction.
+#[inline]
+fn count(segments: usize) -> f64 {
+    segments as i64 as f64
 }
 
 /// When the packet that this acknowledgement answers was sent, if it gives an

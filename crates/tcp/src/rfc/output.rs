@@ -5,7 +5,7 @@ use crate::options::Recovery;
 use crate::packet::Transmit;
 use crate::scoreboard::Hole;
 use crate::sender_core::SenderCore;
-use bentpipe_units::{Time, math};
+use bentpipe_units::Time;
 
 impl Rfc {
     /// Sends what the window, the buffers and pacing allow at `now`.
@@ -19,7 +19,7 @@ impl Rfc {
         let paced = s.is_paced();
         let mut permitted = self.permitted(s);
         while !out.is_full() {
-            if permitted < 1.0 {
+            if permitted < 1 {
                 self.window_limited = true;
                 break;
             }
@@ -43,7 +43,7 @@ impl Rfc {
             if paced {
                 s.note_paced(now, payload);
             }
-            permitted -= 1.0;
+            permitted -= 1;
         }
         s.pacing_done(now, paced);
         s.begin_probes(now, out);
@@ -65,13 +65,14 @@ impl Rfc {
 
     /// Segments that the congestion window lets leave now.
     #[inline]
-    fn permitted(&self, s: &SenderCore) -> f64 {
-        let window = math::floor(s.window.cwnd + self.inflation).max(1.0);
+    fn permitted(&self, s: &SenderCore) -> i64 {
+        // Truncation is the floor of what is not negative, and saturates.
+        let window = ((s.window.cwnd + self.inflation) as i64).max(1);
         if s.options.recovery == Recovery::Snack {
-            return window + self.arrived - s.board.flight() as f64;
+            return window.saturating_add(self.arrived as i64) - s.board.flight() as i64;
         }
         if self.state != State::Open || s.options.owns_window {
-            return window - s.board.flight() as f64;
+            return window - s.board.flight() as i64;
         }
         // Before a loss is established a duplicate ACK frees no room in the
         // window; limited transmit lends two segments (RFC 3042).
@@ -80,7 +81,7 @@ impl Rfc {
         } else {
             0
         };
-        window + f64::from(lent) - s.board.outstanding() as f64
+        window.saturating_add(i64::from(lent)) - s.board.outstanding() as i64
     }
 
     /// The next segment to send again, in recovery.

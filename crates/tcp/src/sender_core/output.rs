@@ -31,11 +31,13 @@ impl SenderCore {
     #[inline]
     pub(crate) fn packet(&self, now: Time, sequence: u64, len: u16) -> Packet {
         let headers = &self.headers;
-        let mut packet = Packet::new(headers.destination);
-        packet.sequence = sequence;
-        packet.payload = len;
-        packet.bytes = (u32::from(len) + headers.bytes) as u16;
-        packet.flags = flags::ACK;
+        let mut packet = Packet {
+            sequence,
+            payload: len,
+            bytes: (u32::from(len) + headers.bytes) as u16,
+            flags: flags::ACK,
+            ..Packet::new(headers.destination)
+        };
         if sequence + u64::from(len) > self.snd.fin {
             packet.flags |= flags::FIN;
             packet.payload -= 1;
