@@ -265,8 +265,7 @@ impl Receiver {
         let waiting = next - self.last_acknowledged;
         if let Some(quickack) = self.quickack() {
             let len = u32::from(packet.payload);
-            let decision =
-                quickack.on_segment(now, len, (next, waiting), deadline, (fills, held));
+            let decision = quickack.on_segment(now, len, (next, waiting), deadline, (fills, held));
             return self.follow(decision);
         }
         if had_gap {
