@@ -26,7 +26,7 @@
 use bentpipe_tcp::Packet;
 use bentpipe_tcp::packet::flags;
 
-/// The rule, with room for what it must remember while it looks at a queue.
+/// The rule, with the memory that it needs while it examines a queue.
 #[derive(Clone, Debug, Default)]
 pub struct AckFilter {
     /// Numbers that wait more than once.

@@ -1,13 +1,13 @@
 //! Snoop: a cache at the base station that repairs losses of the wireless leg
-//! before the sender hears of them.
+//! before they reach the sender.
 //!
 //! H. Balakrishnan, S. Seshan, E. Amir, R. Katz, *Improving TCP/IP Performance
 //! over Wireless Networks*, MobiCom 1995. The rules are those of the agent in
 //! ns-2.35 (`tcp/snoop.cc`), which its authors wrote.
 //!
 //! Data on its way to the leg is copied into a cache, if the queue in front of
-//! the leg takes it (what that queue drops is congestion, and the sender is to
-//! hear of it). An acknowledgement that advances empties the cache up to it and
+//! the leg takes it (what that queue drops is congestion, which the
+//! sender must see). An acknowledgement that advances empties the cache up to it and
 //! passes. Of the duplicates, the first [`threshold`](SnoopSettings::threshold)
 //! pass, the next makes the box send the missing packet again, and it and those
 //! that must still follow, one for each packet behind the hole, end here. What
@@ -28,7 +28,7 @@
 //! | `retransmissions` | 10 | of one packet, by the box |
 //! | `variant` | `standard` | `ns-2` has the quirks of ns-2.35 |
 //!
-//! Readings, where ns-2's agent does what nobody can have meant; the variant
+//! Readings, where ns-2's agent does what cannot have been intended; the variant
 //! `ns-2` does it too:
 //!
 //! - The counter of duplicates that pass is one for all connections, and an ACK
@@ -42,7 +42,7 @@
 //!
 //! What a simulator of packets numbered 0, 1, 2... need not know: a changed
 //! window makes an ACK no duplicate, and it passes; SYNs, probes, datagrams and
-//! packets without payload are not cached. Connections are told apart by their
+//! packets without payload are not cached. Connections are distinguished by their
 //! endpoints; data may flow either way in one, and only that toward the leg is
 //! cached. ns-2's options `integrate_` and `lru_`, off by default, and the
 //! explicit loss notification for data that comes *from* the leg are left out:

@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 3135, sections 2.1, 2.4 and 3.1; Salamanca 2008, section 2.2;
 //! Marchese 2006, figure 1 (the architecture that is named "Complete Knowledge"
-//! puts a transport that is told everything on the satellite leg).
+//! puts a transport that is given the capacity of its path on the satellite leg).
 //!
 //! A SYN that passes the node is answered by the PEP, which opens a connection
 //! of its own onwards. Each leg is a connection with its own window, timers and
@@ -28,7 +28,7 @@
 //!   min(C, buffer / RTT of the onward leg, receive_buffer / RTT of the leg
 //!   before). With one pool for both, what is under way to the PEP must have a
 //!   place reserved, too: min(C, buffer / (RTT of both legs)).
-//! - A SYN that comes again while a late PEP waits is dropped: it was heard.
+//! - A SYN that comes again while a late PEP waits is dropped: it is a repetition.
 
 mod relay;
 mod settings;

@@ -19,13 +19,12 @@
 //!   receiver's own ACKs end at the box.
 //! - **The window** that the box advertises is the receiver's, but no more than what
 //!   its cache still takes, so that a full cache holds the sender back; a change
-//!   from less than two packets to more is told at once.
+//!   from less than two packets to more is announced at once.
 //! - **Losses** of the leg are the box's alone: it sends a packet again when
 //!   `threshold` + 1 duplicates ask for it, or as many packets are reported above it
 //!   by SACK; when a repair uncovers it (as NewReno's partial ACKs); and when the
 //!   timer runs out (srtt + 4 rttvar, gains as in RFC 6298, at least `tick`), which it
-//!   does as often as it takes: the sender has forgotten what it was told has
-//!   arrived.
+//!   does as often as it takes: the sender has dropped what was acknowledged to it.
 //! - An ECN mark that data got before the box is echoed on the ACK for it; one that
 //!   it gets behind the box ends there with the receiver's ACK.
 //!

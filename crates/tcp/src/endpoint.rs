@@ -83,7 +83,7 @@ pub struct Endpoint {
     pub(crate) peer: u32,
     pub(crate) header: u32,
     timestamps: bool,
-    /// Packets look as those of ns-2's one-way agents.
+    /// Packets have the sizes of those of ns-2's one-way agents.
     pub(crate) one_way: bool,
     /// The peer's FIN had arrived when this side was closed.
     pub(crate) closed_second: bool,
@@ -146,13 +146,13 @@ impl Endpoint {
         self.sender.established(None, None);
     }
 
-    /// True where the congestion control wants to be told about its path.
+    /// True where the congestion control uses knowledge of its path.
     #[must_use]
     pub fn wants_path(&self) -> bool {
         self.sender.core.cc.needs_path()
     }
 
-    /// Tells the congestion control about its path.
+    /// Passes knowledge of the path to the congestion control.
     pub fn tell_path(&mut self, path: &PathHint) {
         self.sender
             .core
@@ -161,7 +161,7 @@ impl Endpoint {
         self.sender.core.take_requests();
     }
 
-    /// The peer's receive window, where no handshake tells it.
+    /// Sets the peer's receive window, where no handshake carries it.
     pub fn assume_window(&mut self, window: Bytes) {
         self.sender.core.snd.window = window.get().min(u64::from(MAX_WINDOW));
     }
@@ -202,7 +202,7 @@ impl Endpoint {
         }
         if self.connection != Connection::Established || packet.has(flags::SYN) {
             // TCP/Linux of ns-2 sends data with its SYN: the ACK of those also
-            // tells that the SYN arrived.
+            // shows that the SYN arrived.
             let implied = self.one_way
                 && self.connection == Connection::SynSent
                 && packet.acknowledgement > 0;
@@ -296,7 +296,7 @@ impl Endpoint {
                     self.sender.core.headers.echo = packet.timestamp;
                 }
                 self.establish(now);
-                // ns-2 knows two steps; the first data is the third.
+                // ns-2 has two steps; the first data is the third.
                 if !self.one_way || !self.sender.core.has_data() {
                     self.send_ack(now, out);
                 }
@@ -388,7 +388,7 @@ impl Endpoint {
         sack + packet.snack().map_or(0, Snack::bytes) + corruption
     }
 
-    /// True where the congestion control hears of the queue at its own node
+    /// True where the congestion control uses reports of the queue at its own node
     /// ([`Endpoint::on_queue`]).
     #[must_use]
     pub fn needs_queue_reports(&self) -> bool {

@@ -7,24 +7,22 @@
 //!
 //! | part | file | in short |
 //! |---|---|---|
-//! | acknowledgements | `ack` | what one brings, and the order in which it is looked at |
+//! | acknowledgements | `ack` | what one brings, and the order in which it is processed |
 //! | loss by time | [`rack`], [`order`] | lost is what was sent before something that arrived, and that a reordering window ago |
-//! | states | `alert` | Open, Disorder, CWR, Recovery, Loss, and the ways between them |
+//! | states | `fastretrans` | Open, Disorder, CWR, Recovery, Loss, and the ways between them |
 //! | undo | [`undo`] | by timestamps, by reported duplicates, by F-RTO |
 //! | window in recovery | [`prr`] | in proportion to what arrives, at last ssthresh |
 //! | tail losses | [`tlp`] | a probe after two round trips |
 //! | timers | `timer` | one timer that is one of three at a time |
 //! | window in use | [`limited`] | growth only where the window held the sender back, rest after idleness |
 //! | sending | `output` | what is lost goes first, then what is new |
-//! | spacing | `lateness` | what comes late shortens the next interval |
-//! | receiver | [`quickack`] | immediate and delayed acknowledgements, the window |
-//!
+//! //! //!
 //! In this profile:
 //!
 //! - Windows are counted in whole segments: a fraction of cwnd or ssthresh that
 //!   a congestion control keeps waits until it is a whole segment.
-//! - A loss reduces cwnd, not the flight: congestion controls are told of cwnd
-//!   as what was in flight.
+//! - A loss reduces cwnd, not the flight: congestion controls receive cwnd
+//!   as the flight.
 //! - Congestion controls grow by what an ACK delivered, selectively
 //!   acknowledged or not, outside CWR and Recovery.
 //! - Those that own the window set it; the other ones only set ssthresh when
@@ -88,7 +86,7 @@ pub(super) enum Resend {
     Nothing,
     /// What was found lost.
     Lost,
-    /// New segments first: F-RTO wants to see what becomes of them.
+    /// New segments first: F-RTO decides by their acknowledgements.
     New,
 }
 

@@ -50,14 +50,14 @@ pub mod ecn {
 pub mod priority {
     /// As any packet.
     pub const NORMAL: u8 = 0;
-    /// The first to be dropped where a queue tells them apart.
+    /// The first to be dropped where a queue distinguishes priorities.
     pub const LOW: u8 = 1;
     /// Not a priority, but a bit beside it (flags has none left): the packet
     /// carries a congestion header (XCP).
     pub const CONGESTION_HEADER: u8 = 0x80;
     /// Another: the ACK carries a selective negative acknowledgement (SCPS-TP).
     pub const SNACK: u8 = 0x40;
-    /// Another: on data, links tell of corrupted packets of the flow; on an ACK,
+    /// Another: on data, links report corrupted packets of the flow; on an ACK,
     /// what it names as missing was corrupted (SCPS-TP, TCP option 23).
     pub const CORRUPTION: u8 = 0x20;
 }
@@ -93,9 +93,9 @@ pub struct Packet {
     pub sack: [SackBlock; MAX_SACK_BLOCKS],
     /// Timestamp, microseconds, wrapping.
     pub timestamp: u32,
-    /// Timestamp that is echoed. Data packets echo none but those of hosts whose
-    /// receivers want it; with
-    /// [`priority::CORRUPTION`] it counts the packets that links have told of.
+    /// Timestamp that is echoed. Data packets echo one only on hosts whose
+    /// receivers use it; with [`priority::CORRUPTION`] it counts the packets that
+    /// links have reported.
     pub timestamp_echo: u32,
     /// Receive window of the sender of this packet, bytes.
     pub window: u32,

@@ -155,132 +155,142 @@ impl HostProfile {
     /// The rules of the profile.
     #[must_use]
     pub const fn rules(self) -> Rules {
-        let rfc = Rules {
-            stack: StackKind::Rfc,
-            rto: RtoRule::Rfc6298,
-            tick: Duration::from_millis(1),
-            minimum_rto: Duration::from_secs(1),
-            maximum_rto: Duration::from_secs(60),
-            initial_rto: Duration::from_secs(1),
-            receive_buffer_divisor: 1,
-            equality_is_slow_start: false,
-            rescues_tail: true,
-            grows_in_recovery: false,
-            grows_when_application_limited: false,
-            reduces_window: false,
-            whole_segments: false,
-            inflates_with_sack: false,
-            restart_after_idle: true,
-            delayed_ack: DelayedAck {
-                count: 2,
-                timer: Duration::from_millis(200),
-                quick_acks: 0,
-            },
-            recovery: Recovery::Sack,
-            initial_window: 10.0,
-            timestamps: true,
-            limited_transmit: true,
-            undo: true,
-            recovery_fix: true,
-        };
-        // ns-default.tcl of 2.35: tick_ 0.01, minrto_ 0.2, maxrto_ 60,
-        // rtxcur_init_ 3.0, windowInit_ 2, singledup_ 1, no timestamps.
-        let ns2 = Rules {
-            stack: StackKind::Ns2Agent,
-            rescues_tail: false,
-            rto: RtoRule::Ns2,
-            tick: Duration::from_millis(10),
-            minimum_rto: Duration::from_millis(200),
-            initial_rto: Duration::from_secs(3),
-            grows_when_application_limited: true,
-            reduces_window: true,
-            restart_after_idle: false,
-            delayed_ack: DelayedAck {
-                count: 1,
-                timer: Duration::from_millis(100),
-                quick_acks: 0,
-            },
-            initial_window: 2.0,
-            timestamps: false,
-            undo: false,
-            recovery_fix: false,
-            ..rfc
-        };
         match self {
-            HostProfile::Rfc => rfc,
-            HostProfile::Ns2 => ns2,
-            // Agent/TCP/Linux: maxrto_ 120, ticks of 1 ms with a module.
-            HostProfile::Ns2Linux => Rules {
-                stack: StackKind::Ns2Linux,
-                rto: RtoRule::Ns2Linux,
-                tick: Duration::from_millis(1),
-                maximum_rto: Duration::from_secs(120),
-                timestamps: true,
-                ..ns2
-            },
-            // HZ = 100; tcp_input.c 1.164.2.8 for RTO, growth and hole
-            // filling; half of the receive buffer by Marchese 2006, sec. 2.1.
-            HostProfile::Linux22 => Rules {
-                rescues_tail: false,
-                rto: RtoRule::Linux22,
-                tick: Duration::from_millis(10),
-                minimum_rto: Duration::from_millis(200),
-                maximum_rto: Duration::from_secs(120),
-                initial_rto: Duration::from_secs(3),
-                receive_buffer_divisor: 2,
-                equality_is_slow_start: true,
-                grows_in_recovery: true,
-                reduces_window: true,
-                whole_segments: true,
-                inflates_with_sack: true,
-                restart_after_idle: false,
-                delayed_ack: DelayedAck {
-                    count: 2,
-                    timer: Duration::from_millis(40),
-                    quick_acks: 1,
-                },
-                recovery: Recovery::Fack,
-                initial_window: 2.0,
-                limited_transmit: false,
-                undo: false,
-                recovery_fix: false,
-                ..rfc
-            },
-            HostProfile::Linux24 => Rules {
-                rescues_tail: false,
-                rto: RtoRule::Linux,
-                tick: Duration::from_millis(10),
-                minimum_rto: Duration::from_millis(200),
-                maximum_rto: Duration::from_secs(120),
-                initial_rto: Duration::from_secs(3),
-                delayed_ack: DelayedAck {
-                    count: 2,
-                    timer: Duration::from_millis(40),
-                    // tcp_incr_quickack: rcv_wnd / 2 MSS, and the first window is
-                    // four segments (tcp_select_initial_window).
-                    quick_acks: 2,
-                },
-                recovery: Recovery::Fack,
-                initial_window: 3.0,
-                ..rfc
-            },
-            // include/net/tcp.h; the ACK timer is the largest delay, which the
-            // receiver works out below it.
-            HostProfile::Linux => Rules {
-                stack: StackKind::Linux,
-                rto: RtoRule::Linux6,
-                minimum_rto: Duration::from_millis(200),
-                maximum_rto: Duration::from_secs(120),
-                reduces_window: true,
-                delayed_ack: DelayedAck {
-                    count: 2,
-                    timer: Duration::from_millis(200),
-                    quick_acks: 16,
-                },
-                recovery: Recovery::Rack,
-                recovery_fix: false,
-                ..rfc
-            },
+            HostProfile::Rfc => RFC,
+            HostProfile::Ns2 => NS2,
+            HostProfile::Ns2Linux => NS2_LINUX,
+            HostProfile::Linux22 => LINUX_22,
+            HostProfile::Linux24 => LINUX_24,
+            HostProfile::Linux => LINUX,
         }
     }
 }
+
+const RFC: Rules = Rules {
+    stack: StackKind::Rfc,
+    rto: RtoRule::Rfc6298,
+    tick: Duration::from_millis(1),
+    minimum_rto: Duration::from_secs(1),
+    maximum_rto: Duration::from_secs(60),
+    initial_rto: Duration::from_secs(1),
+    receive_buffer_divisor: 1,
+    equality_is_slow_start: false,
+    rescues_tail: true,
+    grows_in_recovery: false,
+    grows_when_application_limited: false,
+    reduces_window: false,
+    whole_segments: false,
+    inflates_with_sack: false,
+    restart_after_idle: true,
+    delayed_ack: DelayedAck {
+        count: 2,
+        timer: Duration::from_millis(200),
+        quick_acks: 0,
+    },
+    recovery: Recovery::Sack,
+    initial_window: 10.0,
+    timestamps: true,
+    limited_transmit: true,
+    undo: true,
+    recovery_fix: true,
+};
+
+// ns-default.tcl of 2.35: tick_ 0.01, minrto_ 0.2, maxrto_ 60,
+// rtxcur_init_ 3.0, windowInit_ 2, singledup_ 1, no timestamps.
+const NS2: Rules = Rules {
+    stack: StackKind::Ns2Agent,
+    rescues_tail: false,
+    rto: RtoRule::Ns2,
+    tick: Duration::from_millis(10),
+    minimum_rto: Duration::from_millis(200),
+    initial_rto: Duration::from_secs(3),
+    grows_when_application_limited: true,
+    reduces_window: true,
+    restart_after_idle: false,
+    delayed_ack: DelayedAck {
+        count: 1,
+        timer: Duration::from_millis(100),
+        quick_acks: 0,
+    },
+    initial_window: 2.0,
+    timestamps: false,
+    undo: false,
+    recovery_fix: false,
+    ..RFC
+};
+
+// Agent/TCP/Linux: maxrto_ 120, ticks of 1 ms with a module.
+const NS2_LINUX: Rules = Rules {
+    stack: StackKind::Ns2Linux,
+    rto: RtoRule::Ns2Linux,
+    tick: Duration::from_millis(1),
+    maximum_rto: Duration::from_secs(120),
+    timestamps: true,
+    ..NS2
+};
+
+// HZ = 100; tcp_input.c 1.164.2.8 for RTO, growth and hole
+// filling; half of the receive buffer by Marchese 2006, sec. 2.1.
+const LINUX_22: Rules = Rules {
+    rescues_tail: false,
+    rto: RtoRule::Linux22,
+    tick: Duration::from_millis(10),
+    minimum_rto: Duration::from_millis(200),
+    maximum_rto: Duration::from_secs(120),
+    initial_rto: Duration::from_secs(3),
+    receive_buffer_divisor: 2,
+    equality_is_slow_start: true,
+    grows_in_recovery: true,
+    reduces_window: true,
+    whole_segments: true,
+    inflates_with_sack: true,
+    restart_after_idle: false,
+    delayed_ack: DelayedAck {
+        count: 2,
+        timer: Duration::from_millis(40),
+        quick_acks: 1,
+    },
+    recovery: Recovery::Fack,
+    initial_window: 2.0,
+    limited_transmit: false,
+    undo: false,
+    recovery_fix: false,
+    ..RFC
+};
+
+const LINUX_24: Rules = Rules {
+    rescues_tail: false,
+    rto: RtoRule::Linux,
+    tick: Duration::from_millis(10),
+    minimum_rto: Duration::from_millis(200),
+    maximum_rto: Duration::from_secs(120),
+    initial_rto: Duration::from_secs(3),
+    delayed_ack: DelayedAck {
+        count: 2,
+        timer: Duration::from_millis(40),
+        // tcp_incr_quickack: rcv_wnd / 2 MSS, and the first window is
+        // four segments (tcp_select_initial_window).
+        quick_acks: 2,
+    },
+    recovery: Recovery::Fack,
+    initial_window: 3.0,
+    ..RFC
+};
+
+// include/net/tcp.h; the ACK timer is the largest delay, which the
+// receiver works out below it.
+const LINUX: Rules = Rules {
+    stack: StackKind::Linux,
+    rto: RtoRule::Linux6,
+    minimum_rto: Duration::from_millis(200),
+    maximum_rto: Duration::from_secs(120),
+    reduces_window: true,
+    delayed_ack: DelayedAck {
+        count: 2,
+        timer: Duration::from_millis(200),
+        quick_acks: 16,
+    },
+    recovery: Recovery::Rack,
+    recovery_fix: false,
+    ..RFC
+};

@@ -23,7 +23,7 @@ struct Cached {
 pub(super) struct Connection {
     /// Ascending by sequence number.
     cache: VecDeque<Cached>,
-    /// The next byte that the receiver expects, as far as it has told.
+    /// The next byte that the receiver expects, by its last ACK.
     last_ack: u64,
     /// Its window.
     window: u32,

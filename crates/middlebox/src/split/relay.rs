@@ -99,7 +99,7 @@ impl Relay {
         &self.ends[side & 1]
     }
 
-    /// The same, to be told something.
+    /// The same, mutable.
     pub fn end_mut(&mut self, side: usize) -> &mut Endpoint {
         &mut self.ends[side & 1]
     }
@@ -216,7 +216,7 @@ impl Relay {
             to.write(now, bytes, out);
         }
         if self.pool == Pool::Shared {
-            // Before the bytes are read, which tells the sender of the room.
+            // Before the bytes are read, which announces the room to the sender.
             let held = to.unacknowledged().min(self.buffer);
             let free = Bytes::new(self.buffer.get() - held.get());
             from.limit_receive_buffer(now, free, out);

@@ -1,4 +1,4 @@
-//! What a split-connection PEP can be told.
+//! The settings of a split-connection PEP.
 
 use bentpipe_tcp::Transport;
 use bentpipe_units::Bytes;

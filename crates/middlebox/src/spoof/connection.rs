@@ -1,4 +1,4 @@
-//! What the box knows of one connection.
+//! The state of one connection.
 
 use super::Shared;
 use crate::connections;
@@ -26,7 +26,7 @@ pub(super) struct Connection {
     cache: VecDeque<Cached>,
     /// The next byte that the box expects: what it has acknowledged.
     next: u64,
-    /// The next byte that the receiver expects, as far as it has told.
+    /// The next byte that the receiver expects, by its last ACK.
     last_ack: u64,
     /// The receiver's window.
     pub(super) window: u32,

@@ -8,7 +8,7 @@
 //!
 //! What is left out: a connection in TIME-WAIT answers a FIN that comes again
 //! for as long as the endpoint exists, and never ends by a timer. A RST is
-//! taken without a look at its sequence number: nobody forges any here.
+//! accepted whatever its sequence number is: none is forged here.
 //!
 //! The one-way agents of ns-2 know neither a FIN nor a receive window: closing
 //! them sends nothing, and what they send is read at once.
@@ -32,7 +32,7 @@ pub enum ConnectionState {
     /// Closed here first; the FIN, which may still wait behind data, is not
     /// acknowledged.
     FinWait1,
-    /// Closed here, and the peer knows.
+    /// Closed here, and our FIN is acknowledged.
     FinWait2,
     /// Closed by the peer.
     CloseWait,
@@ -129,8 +129,8 @@ impl Endpoint {
         }
     }
 
-    /// The application wants no more of the connection: the peer gets a RST and
-    /// everything else is forgotten. Before the connection is open this refuses
+    /// The application aborts the connection: the peer gets a RST and everything
+    /// else is dropped. Before the connection is open this refuses
     /// it: a SYN that comes is answered with a RST.
     pub fn abort<T: Transmit>(&mut self, now: Time, out: &mut T) {
         let known = self.connection;

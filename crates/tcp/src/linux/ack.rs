@@ -68,36 +68,12 @@ impl Linux {
         if packet.acknowledgement > s.snd.next {
             return; // Acknowledges what was never sent.
         }
-        let answers = packet.has(flags::PROBE);
-        s.counters.acks += 1;
-        s.counters.probe_answers += u64::from(answers);
-        let window = u64::from(packet.window);
-        // What was overtaken tells of an older window (tcp_may_update_window).
-        let is_old = packet.acknowledgement < s.snd.una;
-        if s.headers.timestamps && !is_old {
-            s.headers.echo = packet.timestamp;
-        }
-        let mut news = News {
-            prior_una: s.snd.una,
-            prior_forward: self.forward.max(s.snd.una),
-            prior_flight: s.board.flight(),
-            advances: packet.acknowledgement > s.snd.una,
-            window_update: window != s.snd.window,
-            congestion_echo: s.headers.ecn && packet.has(flags::ECE),
-            echoed_timestamp: packet.timestamp_echo,
-            ..News::default()
-        };
         let lost_before = self.lost;
-        if news.advances {
-            self.timeouts = 0;
-        }
-        if !is_old {
-            s.snd.window = window;
-        }
+        let mut news = self.begin(s, packet);
         self.take_blocks(s, now, packet, &mut news);
         self.take_acknowledged(s, now, packet, &mut news);
         news.duplicate = !news.advances
-            && !answers
+            && !packet.has(flags::PROBE)
             && s.board.outstanding() > 0
             && packet.payload == 0
             && !news.window_update;
@@ -143,7 +119,37 @@ impl Linux {
         s.note_max_cwnd();
     }
 
-    /// Segments delivered before what this ACK tells of was sent, where no rate
+    /// Takes timestamp and window of an ACK; what stood before it.
+    fn begin(&mut self, s: &mut SenderCore, packet: &Packet) -> News {
+        let answers = packet.has(flags::PROBE);
+        s.counters.acks += 1;
+        s.counters.probe_answers += u64::from(answers);
+        let window = u64::from(packet.window);
+        // What was overtaken carries an older window (tcp_may_update_window).
+        let is_old = packet.acknowledgement < s.snd.una;
+        if s.headers.timestamps && !is_old {
+            s.headers.echo = packet.timestamp;
+        }
+        let news = News {
+            prior_una: s.snd.una,
+            prior_forward: self.forward.max(s.snd.una),
+            prior_flight: s.board.flight(),
+            advances: packet.acknowledgement > s.snd.una,
+            window_update: window != s.snd.window,
+            congestion_echo: s.headers.ecn && packet.has(flags::ECE),
+            echoed_timestamp: packet.timestamp_echo,
+            ..News::default()
+        };
+        if news.advances {
+            self.timeouts = 0;
+        }
+        if !is_old {
+            s.snd.window = window;
+        }
+        news
+    }
+
+    /// Segments delivered before what this ACK covers was sent, where no rate
     /// samples are kept: about a window ago.
     fn rtt_began(&self, s: &SenderCore) -> u64 {
         self.delivered.saturating_sub(s.board.outstanding() as u64)
@@ -310,7 +316,7 @@ impl Linux {
             }
             if covered.newly {
                 newly += 1;
-                // Sent again, but the original arrived: tells no time.
+                // Sent again, but the original arrived: gives no time.
                 let spurious = covered.transmissions > 1
                     && s.headers.timestamps
                     && is_older(packet.timestamp_echo, timestamp(covered.sent_at));
@@ -370,7 +376,7 @@ impl Linux {
         last.map(|last| now.since(last))
     }
 
-    /// The ACK as the congestion control hears of it first.
+    /// The ACK as the congestion control first receives it.
     fn describe(
         &mut self,
         s: &mut SenderCore,

@@ -1,9 +1,9 @@
 //! The segments that may be found lost, in the order in which they were sent
 //! last: a list threaded through a ring beside the scoreboard's.
 //!
-//! RACK looks at the oldest transmissions first and stops at the first that is
-//! younger than what it knows to have arrived, so what has arrived or is known
-//! to be lost must not stand in its way. Every change here takes constant time
+//! RACK examines the oldest transmissions first and stops at the first that is
+//! younger than the newest that has arrived, so what has arrived or was found
+//! lost must not be in the list. Every change here takes constant time
 //! and no allocation but the ring's growth.
 
 use std::collections::VecDeque;

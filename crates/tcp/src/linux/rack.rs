@@ -17,7 +17,7 @@
 //! instant count in the order of their sequence numbers; of what waits for the
 //! window to pass, the last is waited for, with 2 ms on top; a
 //! retransmission that seems to be answered in less than the smallest RTT
-//! tells nothing (step 2).
+//! is not evaluated (step 2).
 
 use super::{Linux, State};
 use crate::scoreboard::Covered;

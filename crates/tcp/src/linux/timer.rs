@@ -105,7 +105,7 @@ impl Linux {
         }
         s.take_requests();
         self.restart_timeout(s, now);
-        // A window that somebody else sets may let more go.
+        // A window that the congestion control owns may let more leave.
         self.resend_lost(s, now, out);
         self.write(s, now, false, out);
     }
@@ -131,7 +131,7 @@ impl Linux {
             mss: s.mss,
         };
         s.cc.on_timeout(&timeout, &mut s.window);
-        // The kernel sets this before it tells the control, which may ask for more.
+        // The kernel sets this before it calls the control, which may set more.
         let least = (s.board.flight() + 1) as f64;
         s.window.cwnd = s.window.cwnd.max(least);
         s.note_reduction(before);

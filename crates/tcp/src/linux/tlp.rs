@@ -1,6 +1,6 @@
 //! Tail loss probes.
 //!
-//! Source: RFC 8985, section 7. When nothing was heard for two smoothed round
+//! Source: RFC 8985, section 7. When no ACK arrived for two smoothed round
 //! trips (and the largest delay of an ACK on top where a single segment is
 //! outstanding), a new segment goes, or else the last one again: its
 //! acknowledgement shows what is missing before a timeout would. One probe is
@@ -37,7 +37,7 @@ impl Probe {
 }
 
 impl Linux {
-    /// Sets the timer to a probe, unless nothing wants one; `from_now` if the
+    /// Sets the timer to a probe, unless the state allows none; `from_now` if the
     /// timeout would count from now.
     pub(super) fn schedule_probe(&mut self, s: &mut SenderCore, now: Time, from_now: bool) -> bool {
         let quiet = matches!(self.state, State::Open | State::Cwr);

@@ -83,7 +83,7 @@ pub(crate) struct Agent {
     pub(super) timed: Option<(i64, Time)>,
     /// With timestamps: when what the ACK in hand answers was sent.
     pub(super) echoed: Option<Time>,
-    /// Smallest round trip that the algorithm heard of.
+    /// Smallest round trip that was passed to the algorithm.
     pub(super) smallest: Duration,
     /// Reno: what duplicate ACKs add to the window.
     pub(super) inflation: i64,
@@ -243,8 +243,8 @@ impl Agent {
         }
     }
 
-    /// Takes what is acknowledged off the record; what the congestion control
-    /// is told of it.
+    /// Takes what is acknowledged off the record; returns the ACK as the
+    /// congestion control receives it.
     pub(super) fn observe(
         &mut self,
         s: &mut SenderCore,
@@ -272,7 +272,7 @@ impl Agent {
         let number = self.highest_ack + i64::from(acked.segments);
         self.echoed = (s.headers.timestamps && advances && !self.is_partial(number))
             .then(|| echoed_at(now, packet));
-        // The algorithm hears of more round trips than the timer.
+        // The algorithm receives more round trips than the timer.
         let sent_at = if self.kind == Kind::Vegas {
             // What lay below does not matter here.
             let last = acked.last.filter(|last| last.transmissions == 1);

@@ -1,5 +1,5 @@
-//! What TCP/Linux of ns-2 knows of the segments up to the highest one that was
-//! selectively acknowledged (`scoreboard1.cc`), as runs of one state.
+//! The scoreboard of TCP/Linux of ns-2: the segments up to the highest one that was
+//! selectively acknowledged (`scoreboard1.cc`), as runs of one state each.
 //!
 //! The rules, in our words:
 //!
@@ -8,9 +8,10 @@
 //! - One that was sent again is lost again when something that was new at that
 //!   time has been selectively acknowledged, or when a retransmission more than
 //!   four later has arrived.
-//! - An ACK is looked through only if it tells something: a higher selective
-//!   acknowledgement, or that a retransmission arrived. Otherwise the look ends
-//!   behind its last block, and what is to be sent again is what was met before.
+//! - An ACK is evaluated over the whole record only if it brings a higher
+//!   selective acknowledgement or shows that a retransmission arrived. Otherwise
+//!   the evaluation ends behind its last block, and only what was found lost up
+//!   to there is sent again.
 
 use std::collections::VecDeque;
 
@@ -44,7 +45,7 @@ impl Run {
     }
 }
 
-/// What an ACK told.
+/// What an ACK showed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
     /// Something was selectively acknowledged.

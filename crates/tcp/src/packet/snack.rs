@@ -19,7 +19,7 @@ use super::{Packet, SackBlock, priority};
 /// Segments that the bit vector covers at most.
 pub const SNACK_SEGMENTS: u32 = 64;
 
-/// Bytes of the option that tells of corruption (23), padded.
+/// Bytes of the option that reports corruption (23), padded.
 pub const CORRUPTION_BYTES: u32 = 4;
 
 /// A selective negative acknowledgement.
@@ -91,7 +91,7 @@ impl Packet {
         };
     }
 
-    /// Links tell of `packets` corrupted packets of this data packet's flow.
+    /// Links report `packets` corrupted packets of this data packet's flow.
     pub fn report_corruption(&mut self, packets: u32) {
         if packets > 0 && self.payload > 0 {
             self.priority |= priority::CORRUPTION;
@@ -99,7 +99,7 @@ impl Packet {
         }
     }
 
-    /// Corrupted packets of the flow that links tell of with this data packet.
+    /// Corrupted packets of the flow that links report with this data packet.
     #[must_use]
     pub const fn corruption_reports(&self) -> u32 {
         if self.payload > 0 && self.carries(priority::CORRUPTION) {

@@ -4,14 +4,13 @@
 //! Source: RFC 9293, section 3.8.6 (flow control), 3.8.6.2.2 (the receiver
 //! avoids silly windows) and 3.7 (a window should not shrink).
 //!
-//! What the standard leaves open: when to tell the sender of new room without
-//! being asked. Here as in 4.4BSD, once there are two segments of it, or half
-//! of the buffer; and whatever there is, where the sender knows of less than a
+//! What the standard leaves open: when to announce new room without a probe. Here as in 4.4BSD, once there are two segments of it, or half
+//! of the buffer; and whatever there is, where the announced window is below a
 //! segment.
 
 use crate::packet::MAX_WINDOW;
 
-/// A receive buffer that somebody reads from. All numbers are bytes of the
+/// A receive buffer that the application reads from. All numbers are bytes of the
 /// stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceiveBuffer {
@@ -74,7 +73,7 @@ impl ReceiveBuffer {
         self.edge.saturating_sub(next).min(u64::from(MAX_WINDOW)) as u32
     }
 
-    /// True if the sender should hear of new room at once.
+    /// True if new room is to be announced at once.
     pub(crate) fn wants_update(&self, next: u64) -> bool {
         let known = self.edge.saturating_sub(next);
         let more = self.possible() - self.edge;

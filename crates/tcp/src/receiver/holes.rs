@@ -1,39 +1,33 @@
-//! Recovery `snack`: SCPS-TP's repair by selective negative acknowledgements.
+//! The receiver's side of recovery `snack`: SCPS-TP's repair by selective
+//! negative acknowledgements.
 //!
 //! Source: CCSDS 714.0-B (SCPS-TP), as Salamanca 2008, section 2.2, names it:
 //! SNACK, corruption-induced losses signalled, timestamps, ACK delays computed
 //! from the estimated RTT.
 //!
-//! Receiver. It remembers every hole. An ACK tells of a hole as soon as it is
-//! seen, and again each time that [`REPEAT`] round trips have passed without its
-//! being filled; it does so by a timer where no packet comes. Such an ACK names
-//! the first hole that is due and, by the bit vector, those close behind it. The
-//! round trip is that of the handshake (a second without one), moved by an
-//! eighth with each repair to the time that it took from the first telling. ACKs are delayed
-//! no longer than half of it. Links may tell it of packets that they have seen
-//! corrupted (a link's `reports_corruption`). A hole of no more segments than it
-//! was told of within the last round trip is theirs, and the ACK says so (TCP
-//! option 23) if that holds for all holes that it names.
-//!
-//! Sender. It sends what an ACK names again at once: no three duplicates, and
-//! not held back by the window. A segment that was sent less than a round trip
-//! ago, by the lesser of the last sample and the mean, is left out. A loss is one of congestion, which the
-//! congestion control hears of once a window of data as with SACK, unless the
-//! ACK says that it was corruption: then the window stays and goes on growing.
-//! Timeouts are the transport's as ever.
+//! The receiver records every hole. An ACK names a hole as soon as it is
+//! detected, and again each time that [`REPEAT`] round trips have passed without
+//! its being filled, by a timer where no packet arrives. Such an ACK names the
+//! first hole that is due and, by the bit vector, those close behind it. The round
+//! trip is that of the handshake (a second without one), moved by an eighth with
+//! each repair toward the time since the hole was first named. ACKs are delayed no
+//! longer than half of it. Links may report packets that were corrupted (a link's
+//! `reports_corruption`). A hole of no more segments than were reported within the
+//! last round trip is attributed to corruption, and the ACK says so (TCP option 23)
+//! if that holds for all holes that it names.
 //!
 //! Left open, with the reading chosen:
 //! - There is no SACK beside it: what lies behind a hole is known to have left
 //!   the network by duplicate ACKs, one segment each.
 //! - The network keeps order: any gap is a hole.
-//! - Vegas' own early retransmission of the first segment is left out: what is
-//!   named is under way again already.
+//!
+//! The sender's side is `rfc/snack.rs`.
 
 use crate::packet::{Packet, SNACK_SEGMENTS, Snack, priority};
 use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// A hole is told of again after this many round trips.
+/// A hole is named again after this many round trips.
 const REPEAT: f64 = 1.25;
 
 /// The round trip of a receiver that had no handshake.
@@ -44,33 +38,33 @@ const UNKNOWN_ROUND_TRIP: Duration = Duration::from_secs(1);
 struct Hole {
     start: u64,
     end: u64,
-    /// When an ACK is to tell of it.
+    /// When an ACK names it next.
     due: Time,
-    /// Links have told of as many corrupted packets.
+    /// Links have reported as many corrupted packets.
     corrupted: bool,
-    /// When an ACK told of it, if one has and no other did.
-    told: Told,
+    /// When an ACK named it, if exactly one has.
+    named: Named,
 }
 
-/// How often ACKs told of a hole.
+/// How often ACKs named a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum Named {
     Never,
     Once(Time),
     Again,
 }
 
 impl Hole {
-    fn tell(&mut self, now: Time, again: Time) {
+    fn name(&mut self, now: Time, again: Time) {
         self.due = again;
-        self.told = match self.told {
-            Told::Never => Told::Once(now),
-            _ => Told::Again,
+        self.named = match self.named {
+            Named::Never => Named::Once(now),
+            _ => Named::Again,
         };
     }
 }
 
-/// The receiver's memory of holes.
+/// The holes of a receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct Holes {
     mss: u32,
@@ -117,7 +111,7 @@ impl Holes {
         self.now = now;
     }
 
-    /// Bytes from `start` to `end` arrived at `now`, and links told of `reports`
+    /// Bytes from `start` to `end` arrived at `now`, and links reported `reports`
     /// corrupted packets.
     pub(crate) fn take(&mut self, now: Time, (start, end): (u64, u64), reports: u32) {
         self.now = now;
@@ -136,7 +130,7 @@ impl Holes {
                 end: to,
                 due: now,
                 corrupted,
-                told: Told::Never,
+                named: Named::Never,
             });
             self.earliest = self.earliest.min(now);
         } else {
@@ -161,8 +155,8 @@ impl Holes {
     fn fill(&mut self, start: u64, end: u64) {
         let mut at = self.holes.partition_point(|h| h.end <= start);
         while let Some(&hole) = self.holes.get(at).filter(|h| h.start < end) {
-            if let Told::Once(told) = hole.told {
-                let took = self.now.since(told);
+            if let Named::Once(named) = hole.named {
+                let took = self.now.since(named);
                 self.round_trip = (self.round_trip * 7 + took) / 8;
             }
             let below = (hole.start < start).then_some(Hole { end: start, ..hole });
@@ -188,21 +182,21 @@ impl Holes {
         }
     }
 
-    /// No ACK is to tell of a hole before this; [`Time::MAX`] if there is none.
+    /// No ACK names a hole before this; [`Time::MAX`] if there is none.
     pub(crate) fn due(&self) -> Time {
         self.earliest
     }
 
-    /// True if an ACK is to tell of a hole at `now`.
+    /// True if an ACK names a hole at `now`.
     pub(crate) fn is_due(&mut self, now: Time) -> bool {
         if now >= self.earliest {
             // The one that was due may have been filled since.
-            self.look();
+            self.find_earliest();
         }
         now >= self.earliest
     }
 
-    fn look(&mut self) {
+    fn find_earliest(&mut self) {
         let due = self.holes.iter().map(|h| h.due);
         self.earliest = due.min().unwrap_or(Time::MAX);
     }
@@ -224,7 +218,7 @@ impl Holes {
             hole.end.saturating_sub(acknowledgement),
             self.mss,
         );
-        self.holes[first].tell(now, again);
+        self.holes[first].name(now, again);
         let mut corrupted = hole.corrupted;
         // Whole segments behind the hole, as the sender will count them.
         let behind = acknowledgement + (u64::from(snack.offset) + u64::from(snack.size)) * mss;
@@ -243,7 +237,7 @@ impl Holes {
                 vector &= !(1u64 << (u64::from(SNACK_SEGMENTS) - 1 - i));
             }
             if to < u64::from(covered) {
-                hole.tell(now, again);
+                hole.name(now, again);
                 corrupted &= hole.corrupted;
             }
         }
@@ -256,7 +250,7 @@ impl Holes {
         if corrupted {
             packet.priority |= priority::CORRUPTION;
         }
-        self.look();
+        self.find_earliest();
     }
 }
 

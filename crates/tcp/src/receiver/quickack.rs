@@ -84,7 +84,7 @@ pub(crate) struct QuickAck {
     /// The window, its right edge, and the most that it opens to.
     window: u32,
     edge: u64,
-    /// Windows are multiples of this: it is what a window scale can tell.
+    /// Windows are multiples of this: the window scale expresses no other.
     step: u64,
     /// Bytes that the application had no time to read before the next ACK.
     unread: u32,
@@ -152,8 +152,8 @@ impl QuickAck {
         self.echo = (packet.timestamp_echo != 0 && !reports).then_some(packet.timestamp_echo);
     }
 
-    /// True if what arrives was sent by somebody who had heard of the beginning
-    /// of the round trip.
+    /// True if what arrives was sent after the beginning of the round trip had
+    /// reached the sender.
     fn round_ends(&self, now: Time) -> bool {
         match self.echo {
             Some(echo) => !is_older(echo, timestamp(self.round_at)),

@@ -258,7 +258,7 @@ impl Rfc {
             }
             s.board.any_lost()
         } else if s.options.recovery == Recovery::Snack {
-            // What a repair already knows of, or corruption, is no news.
+            // A loss that is being repaired, or corruption, reduces nothing.
             ack.lost > 0.0 && s.snd.una >= self.reduced_until && !self.corrupted
         } else {
             // The careful variant of RFC 6582: duplicates of a segment below

@@ -1,9 +1,9 @@
-//! Probes: low-priority packets that a congestion control asks for beside the
+//! Probes: low-priority packets that a congestion control requests beside the
 //! window (TCP-Peach's dummy segments, TCP-Peach+'s NIL segments).
 //!
 //! They do not count as sent data: not in flight, not for the retransmission
 //! timer, not against the window. The receiver answers each at once with an ACK
-//! that says so.
+//! that is marked as the answer.
 
 use super::SenderCore;
 use crate::packet::{Packet, Transmit, flags, priority};
@@ -55,8 +55,8 @@ impl Probing {
 }
 
 impl SenderCore {
-    /// Takes what the congestion control asks for about packets that are yet to
-    /// be sent.
+    /// Takes the congestion control's requests about packets that are yet to be
+    /// sent.
     pub(crate) fn take_requests(&mut self) {
         let actions = &mut self.window.actions;
         let low_priority = std::mem::take(&mut actions.low_priority);
