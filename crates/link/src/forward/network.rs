@@ -1,6 +1,7 @@
 //! One hop: a packet is offered to a link, arrives, and goes on to the next.
 
 use super::media::Media;
+use super::paths::Hop;
 use super::{Driver, InFlight, Lookahead, Loss, Paths};
 use crate::medium::Medium;
 use crate::{Admission, Link, Verdict};
@@ -83,7 +84,7 @@ impl Network {
     /// arrives, or what has happened on that medium.
     #[inline]
     pub fn arrive(&mut self, driver: &mut impl Driver, now: Time, component: u32) -> Arrival {
-        let mut index = component;
+        let mut from = component;
         let arrived = match self.links.get_mut(component as usize) {
             Some(link) if !link.is_event_driven() => {
                 let packet = link.deliver();
@@ -96,7 +97,7 @@ impl Network {
             None => {
                 let arrived = self.deliver_shared(driver, now, component);
                 arrived.map(|(link, packet)| {
-                    index = link;
+                    from = link;
                     packet
                 })
             }
@@ -106,20 +107,24 @@ impl Network {
         };
         driver.delivered(&packet);
         packet.hop += 1;
-        let next = self.paths.hop(packet.hop);
-        if next.is_plain() {
-            self.offer(driver, now, packet);
-            return Arrival::Nothing;
+        let hop = self.paths.hop(packet.hop);
+        if hop.is_plain() {
+            self.offer_at(driver, now, hop, packet);
+            Arrival::Nothing
+        } else if hop.is_end() {
+            let endpoint = hop.number();
+            Arrival::Delivered { packet, endpoint }
+        } else {
+            let to = hop.number();
+            Arrival::Intercepted { packet, from, to }
         }
-        if next.is_end() {
-            let endpoint = next.number();
-            return Arrival::Delivered { packet, endpoint };
-        }
-        Arrival::Intercepted {
-            packet,
-            from: index,
-            to: next.number(),
-        }
+    }
+
+    /// Offers a packet to the link of its hop.
+    #[inline]
+    pub fn offer(&mut self, driver: &mut impl Driver, now: Time, packet: InFlight) {
+        let hop = self.paths.hop(packet.hop);
+        self.offer_at(driver, now, hop, packet);
     }
 
     /// Offers a packet to the link of its hop, and at once to the link after it
@@ -127,10 +132,16 @@ impl Network {
     // Two hot callers: left to itself the compiler makes a call of it, which
     // costs a twentieth of the speed.
     #[inline(always)]
-    pub fn offer(&mut self, driver: &mut impl Driver, now: Time, mut packet: InFlight) {
+    fn offer_at(
+        &mut self,
+        driver: &mut impl Driver,
+        now: Time,
+        mut hop: Hop,
+        mut packet: InFlight,
+    ) {
         let mut enters = now;
+        let mut is_ahead = false;
         loop {
-            let hop = self.paths.hop(packet.hop);
             let index = hop.number();
             let link = &mut self.links[index as usize];
             match link.admit(enters, driver.meta(index, &packet)) {
@@ -141,11 +152,15 @@ impl Network {
                     }
                     if hop.leads() {
                         packet.hop += 1;
+                        hop = self.paths.hop(packet.hop);
                         enters = at;
+                        is_ahead = true;
                         continue;
                     }
-                    let crossing = at.since(enters).as_micros();
-                    packet.crossing_us = u32::try_from(crossing).unwrap_or(u32::MAX);
+                    if is_ahead {
+                        let crossing = at.since(enters).as_micros();
+                        packet.crossing_us = u32::try_from(crossing).unwrap_or(u32::MAX);
+                    }
                     if link.carry(at, packet) {
                         driver.schedule(at, index);
                     }
