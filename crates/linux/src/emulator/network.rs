@@ -9,6 +9,7 @@
 
 use super::plan::Pair;
 use bentpipe_link::forward::{self, Arrival, Count, Driver, InFlight, Loss, Paths};
+use bentpipe_link::medium::AccessCounters;
 use bentpipe_link::{Link, PacketMeta, Verdict};
 use bentpipe_scenario::{LinkId, Routes, Scenario};
 use bentpipe_units::Time;
@@ -178,6 +179,11 @@ impl Network {
     /// The links, for what is worked out when it is asked for.
     pub(super) fn links_mut(&mut self) -> &mut [Link<InFlight>] {
         &mut self.forward.links
+    }
+
+    /// What each link has done to get access to the medium that it shares.
+    pub(super) fn access(&self) -> Vec<AccessCounters> {
+        self.forward.media.access()
     }
 
     /// Packets on all links.

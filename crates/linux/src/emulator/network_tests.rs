@@ -177,6 +177,47 @@ fn marks_are_those_of_the_simulator() {
 }
 
 #[test]
+fn shared_media_are_those_of_the_simulator() {
+    let frame = "frame = '24 ms'\nslots = 12";
+    for rule in [
+        format!("kind = 'tdma'\n{frame}"),
+        format!("kind = 'cf-dama'\n{frame}"),
+        "kind = 'slotted-aloha'\nslot = '4 ms'".to_owned(),
+    ] {
+        let text = format!(
+            r#"
+duration = "200 s"
+[node.hub]
+[node.vsat]
+count = 4
+[medium.uplink]
+rate = "1 Mbit/s"
+one_way_delay = "250 ms"
+{rule}
+[link.up]
+between = ["vsat", "hub"]
+medium = "uplink"
+queue = "20 packets"
+channel = {{ kind = "uniform", packet_error_rate = "2%" }}
+[link.up.reverse]
+rate = "4 Mbit/s"
+[flow.datagrams]
+from = "vsat"
+to = "hub"
+application = {{ kind = "on-off", rate = "400 kbit/s", packet_size = "500 B", on = {{ kind = "exponential", mean = "100 ms" }}, off = {{ kind = "exponential", mean = "2 s" }} }}
+[flow.file]
+from = "hub"
+to = "vsat[2]"
+transport = "sack"
+application = {{ kind = "transfer", size = "1 MB" }}
+"#
+        );
+        let document = Document::parse("media.toml", &text).unwrap();
+        assert!(compare(&document.validate().unwrap(), 3).0 > 0, "{rule}");
+    }
+}
+
+#[test]
 fn changing_routes_are_those_of_the_simulator() {
     let set = [("duration", "120 s")];
     compare(&scenario("iridium.toml", &set), 2);

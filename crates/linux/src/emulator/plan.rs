@@ -162,13 +162,6 @@ pub fn refusals(scenario: &Scenario) -> Vec<String> {
     let mut why = Vec::new();
     for link in &scenario.links {
         let name = &link.name;
-        if let Some(medium) = link.medium {
-            let medium = &scenario.media[medium.0 as usize].name;
-            why.push(format!(
-                "link `{name}` shares the medium `{medium}`: rules of access to a shared medium \
-                 are simulated only"
-            ));
-        }
         if let Some(reason) = link.settings.queue.simulated_only() {
             why.push(format!("link `{name}` {reason}"));
         }

@@ -163,9 +163,10 @@ pub struct Snapshot {
 
 /// What the links did, as a simulation says it.
 pub(super) fn links(scenario: &Scenario, network: &mut Network, end: Time) -> Vec<LinkOutcome> {
+    let access = network.access();
     let settings = scenario.links.iter();
-    let each = settings.zip(network.links_mut());
-    each.map(|(settings, link)| {
+    let each = settings.zip(network.links_mut()).zip(access);
+    each.map(|((settings, link), access)| {
         let c = *link.counters();
         let transmitted = (c.offered - c.queue_drops).max(1);
         LinkOutcome {
@@ -179,10 +180,10 @@ pub(super) fn links(scenario: &Scenario, network: &mut Network, end: Time) -> Ve
             marks: c.marks,
             channel_losses: c.channel_losses,
             outage_losses: c.outage_losses,
-            collisions: 0,
-            requests: 0,
-            free_slots: 0,
-            demand_slots: 0,
+            collisions: access.collisions + access.request_collisions,
+            requests: access.requests,
+            free_slots: access.free_slots,
+            demand_slots: access.demand_slots,
             utilisation: link.utilisation(end),
             mean_queue_packets: link.mean_waiting(end),
             max_queue_packets: c.max_packets,
