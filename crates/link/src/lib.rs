@@ -20,6 +20,7 @@ mod arq;
 mod channel;
 mod coding;
 mod counters;
+mod course;
 mod delays;
 mod fade;
 pub mod forward;

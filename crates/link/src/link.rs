@@ -4,6 +4,7 @@ mod backlog;
 mod build;
 mod event_driven;
 mod port;
+mod scheduled;
 mod statistics;
 
 pub use build::LinkPlan;
@@ -17,6 +18,7 @@ use backlog::Backlog;
 use bentpipe_units::{Duration, Time};
 use event_driven::EventDriven;
 use port::Port;
+use scheduled::Scheduled;
 use std::collections::VecDeque;
 
 /// A packet on its way.
@@ -33,6 +35,8 @@ enum Service<P> {
     DropTail,
     /// Precomputed; RED decides over arriving packets.
     Red(Box<Red>),
+    /// Precomputed, on a link with a timeline.
+    Scheduled(Box<Scheduled>),
     /// The transmitter takes packets from a queue.
     EventDriven(Box<EventDriven<P>>),
     /// A medium takes packets from a queue.
@@ -66,7 +70,7 @@ impl<P: Copy> Link<P> {
                     Verdict::Accepted
                 }
             }
-            Admission::Refused(verdict) => verdict,
+            Admission::Lost { verdict, .. } => verdict,
             Admission::EventDriven => self.enqueue(now, packet, meta),
         }
     }
@@ -87,7 +91,8 @@ impl<P: Copy> Link<P> {
             self.backlog.advance(now);
             if !self.backlog.admits(meta.bytes) {
                 self.counters.queue_drops += 1;
-                return Admission::Refused(Verdict::QueueDrop);
+                let verdict = Verdict::QueueDrop;
+                return Admission::Lost { verdict, at: now };
             }
         }
         self.transmit(now, meta.bytes, waits, false)
@@ -97,7 +102,7 @@ impl<P: Copy> Link<P> {
     #[inline(never)]
     fn admit_managed(&mut self, now: Time, meta: PacketMeta) -> Admission {
         let Service::Red(red) = &mut self.service else {
-            return Admission::EventDriven;
+            return self.admit_scheduled(now, meta);
         };
         self.backlog.advance(now);
         let next_free = self.transmitter.next_free;
@@ -115,7 +120,8 @@ impl<P: Copy> Link<P> {
         if !decision.accepts() {
             self.counters.queue_drops += 1;
             self.counters.early_drops += u64::from(decision == Decision::DropEarly);
-            return Admission::Refused(Verdict::QueueDrop);
+            let verdict = Verdict::QueueDrop;
+            return Admission::Lost { verdict, at: now };
         }
         self.transmit(now, meta.bytes, next_free > now, marked)
     }
@@ -141,17 +147,24 @@ impl<P: Copy> Link<P> {
         if self.channel.as_mut().is_some_and(|c| c.loses(wire)) {
             self.counters.channel_losses += 1;
             self.counters.lost_bytes += u64::from(bytes);
-            return Admission::Refused(Verdict::ChannelLoss);
+            let verdict = Verdict::ChannelLoss;
+            return Admission::Lost {
+                verdict,
+                at: next_free,
+            };
         }
         self.counters.accepted_bytes += u64::from(bytes);
         let at = next_free + self.propagation;
         Admission::Arrives { at, marked }
     }
 
-    /// The second half of [`Link::offer`]: takes a packet that was admitted
-    /// and arrives at `arrival`. True if it is the only one under way.
+    /// The second half of [`Link::offer`]: takes the packet that was admitted
+    /// last and arrives at `arrival`. True if it is the next one to arrive.
     #[inline]
     pub fn carry(&mut self, arrival: Time, packet: P) -> bool {
+        if matches!(self.service, Service::Scheduled(_)) {
+            return self.carry_scheduled(arrival, packet);
+        }
         let only = self.carried.is_empty();
         self.carried.push_back(Carried { arrival, packet });
         only
@@ -164,10 +177,14 @@ impl<P: Copy> Link<P> {
         self.carried.front().map(|c| c.arrival)
     }
 
-    /// Takes the packet at the head off a precomputed link; its arrival is due. A
-    /// event-driven link is asked with [`Link::deliver_due`].
+    /// Takes the packet at the head off a precomputed link, if it has arrived by
+    /// `now`: where routes change it may have been overtaken. An event-driven
+    /// link has [`Link::deliver_due`].
     #[inline]
-    pub fn deliver(&mut self) -> Option<P> {
+    pub fn deliver(&mut self, now: Time) -> Option<P> {
+        if self.carried.front()?.arrival > now {
+            return None;
+        }
         self.carried.pop_front().map(|c| c.packet)
     }
 
@@ -189,9 +206,12 @@ impl<P: Copy> Link<P> {
     /// When the transmission of each of the packets of [`Link::under_way`]
     /// ends.
     pub fn sent(&self) -> impl Iterator<Item = Time> {
-        let timed = self.timed();
+        let ring = self.carried.len();
         self.carried.iter().enumerate().map(move |(place, c)| {
-            let sent = timed.and_then(|timed| timed.sent(place));
+            let sent = match &self.service {
+                Service::Scheduled(service) => service.sent(place, ring),
+                _ => self.timed().and_then(|timed| timed.sent(place)),
+            };
             sent.unwrap_or_else(|| Time::ZERO + c.arrival.since(Time::ZERO + self.propagation))
         })
     }

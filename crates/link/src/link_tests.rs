@@ -23,7 +23,7 @@ fn a_packet_arrives_after_transmission_and_propagation() {
         Verdict::Accepted
     );
     assert_eq!(link.next_arrival(), Some(Time::from_nanos(261_500_000)));
-    assert_eq!(link.deliver(), Some(7));
+    assert_eq!(link.deliver(Time::MAX), Some(7));
     assert_eq!(link.next_arrival(), None);
 }
 
@@ -56,7 +56,7 @@ fn framing_takes_time_but_is_no_payload() {
     );
     assert_eq!(link.counters().accepted_bytes, 1500);
     assert_eq!(link.delivered(), 0);
-    link.deliver();
+    link.deliver(Time::MAX);
     assert_eq!(link.delivered(), 1);
 }
 
@@ -114,7 +114,7 @@ proptest! {
         }
         let mut arrivals_got = vec![None; arrivals.len()];
         while let Some(t) = link.next_arrival() {
-            let i = link.deliver().unwrap();
+            let i = link.deliver(Time::MAX).unwrap();
             arrivals_got[i] = Some(t.as_nanos());
         }
         prop_assert_eq!(arrivals_got, expected);

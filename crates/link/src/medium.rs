@@ -205,7 +205,7 @@ impl Medium {
             return None;
         }
         self.common.due.pop_front();
-        let packet = ports.link(terminal).deliver()?;
+        let packet = ports.link(terminal).deliver(now)?;
         Some((terminal as usize, packet))
     }
 

@@ -59,7 +59,14 @@ pub enum Admission {
         marked: bool,
     },
     /// It never arrives.
-    Refused(Verdict),
+    Lost {
+        /// [`Verdict::QueueDrop`], [`Verdict::ChannelLoss`] or
+        /// [`Verdict::OutageLoss`].
+        verdict: Verdict,
+        /// When it is lost: now in the queue, at the end of its transmission
+        /// in the channel, or when the link goes down.
+        at: Time,
+    },
     /// The link is event-driven and has decided nothing: it must be given the
     /// packet itself ([`Link::offer`](crate::Link::offer)).
     EventDriven,

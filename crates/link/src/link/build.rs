@@ -3,9 +3,11 @@
 use super::backlog::Backlog;
 use super::event_driven::EventDriven;
 use super::port::Port;
+use super::scheduled::Scheduled;
 use super::{Link, Service};
 use crate::arq::Arq;
 use crate::channel::Channel;
+use crate::course::Course;
 use crate::queue::{ManagedQueue, QueueContext, Rule};
 use crate::timed::Timed;
 use crate::transmitter::Transmitter;
@@ -123,23 +125,35 @@ impl<P: Copy> Link<P> {
         if plan.shares_medium {
             return Service::Port(Box::new(Port::new(queue())));
         }
-        let changes = plan.timeline.is_some() || plan.arq.is_some();
-        if plan.precompute && !changes {
-            match settings.queue.rule(&context) {
-                Some(Rule::DropTail) => return Service::DropTail,
-                Some(Rule::Red(red)) => return Service::Red(red),
-                None => {}
+        let course = plan.timeline.map(|line| Course::new(plan, line.clone()));
+        // A link with a timeline has no retransmission.
+        let arq = plan.arq.filter(|_| course.is_none());
+        let known = plan.timeline.is_none_or(|line| line.always_resumes());
+        if plan.precompute && arq.is_none() && known {
+            match (settings.queue.rule(&context), course) {
+                (Some(rule), Some(course)) => {
+                    return Service::Scheduled(Box::new(Scheduled::new(rule, course)));
+                }
+                (Some(Rule::DropTail), None) => return Service::DropTail,
+                (Some(Rule::Red(red)), None) => return Service::Red(red),
+                (None, course) => return Service::event_driven(queue(), course, None),
             }
         }
-        let timed = plan
-            .timeline
-            .map(|line| Box::new(Timed::new(settings, line.clone(), seed, name)));
-        // A link with a timeline has no retransmission.
-        let arq = plan.arq.filter(|_| timed.is_none());
+        let arq = arq.map(|arq| Arq::new(arq, settings.one_way_delay));
+        Service::event_driven(queue(), course, arq)
+    }
+}
+
+impl<P: Copy> Service<P> {
+    fn event_driven(
+        queue: ManagedQueue<P>,
+        course: Option<Course>,
+        arq: Option<Arq<P>>,
+    ) -> Service<P> {
         Service::EventDriven(Box::new(EventDriven {
-            queue: queue(),
-            timed,
-            arq: arq.map(|arq| Box::new(Arq::new(arq, settings.one_way_delay))),
+            queue,
+            timed: course.map(|course| Box::new(Timed::new(course))),
+            arq: arq.map(Box::new),
         }))
     }
 }

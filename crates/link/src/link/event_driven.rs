@@ -2,8 +2,9 @@
 
 use super::{Carried, Link, Service};
 use crate::arq::{Arq, Next};
+use crate::course::Course;
 use crate::queue::ManagedQueue;
-use crate::timed::{PendingLoss, Timed, Way};
+use crate::timed::{PendingLoss, Timed};
 use crate::{PacketMeta, Verdict, XcpHeader};
 use bentpipe_units::Time;
 
@@ -33,6 +34,14 @@ impl<P: Copy> Link<P> {
     }
 
     /// The link's course through its timeline, if it has one.
+    pub(super) fn course(&self) -> Option<&Course> {
+        match &self.service {
+            Service::Scheduled(service) => Some(&service.course),
+            _ => self.timed().map(|timed| &timed.course),
+        }
+    }
+
+    /// What is on an event-driven link with a timeline.
     pub(super) fn timed(&self) -> Option<&Timed<P>> {
         match &self.service {
             Service::EventDriven(server) => server.timed.as_deref(),
@@ -114,14 +123,14 @@ impl<P: Copy> Link<P> {
         let mut blocked = false;
         if idle_since.is_some() {
             if let Some(timed) = timed {
-                blocked = timed.resume(now, now) > now;
+                blocked = timed.course.resume(now, now) > now;
             }
             if let Some(arq) = arq {
                 blocked = arq.is_closed(now);
             }
         }
         if let (Some(timed), true) = (timed, queue.reads_headers) {
-            queue.set_rate(timed.rate(now));
+            queue.set_rate(timed.course.rate(now));
         }
         let decision = queue.enqueue(now, (idle_since, blocked), packet, meta, counters);
         if !decision.accepts() {
@@ -158,6 +167,9 @@ impl<P: Copy> Link<P> {
     /// Lets the transmitter take what it can take up to `now`. Nothing happens
     /// to a precomputed link.
     pub fn advance(&mut self, now: Time) {
+        if let Service::Scheduled(service) = &mut self.service {
+            return service.advance(now, &mut self.counters);
+        }
         while self.transmitter.next_free <= now && self.send_next(now) {}
         if let Service::EventDriven(server) = &mut self.service
             && let Some(timed) = &mut server.timed
@@ -183,7 +195,7 @@ impl<P: Copy> Link<P> {
         };
         let mut at = self.transmitter.next_free.max(entered);
         if let Some(timed) = timed {
-            at = timed.resume(at, entered);
+            at = timed.course.resume(at, entered);
             if at > now {
                 self.transmitter.next_free = at;
                 return false;
@@ -201,13 +213,12 @@ impl<P: Copy> Link<P> {
         if let Some(timed) = timed {
             let (packet, carried) = (waiter.packet, &mut self.carried);
             let channel = self.channel.as_deref_mut();
+            let sent = timed.course.transmit(entered, at, wire, channel);
+            self.transmitter.next_free = sent.0;
             let arrival = |place: usize| carried.get(place).map_or(Time::ZERO, |c| c.arrival);
-            let packet = (packet, bytes, wire);
-            let (end, way) = timed.transmit((entered, at), packet, channel, carried.len(), arrival);
-            self.transmitter.next_free = end;
-            if let Way::Arrives(arrival, place) = way {
+            let arrives = timed.sent_packet((packet, bytes), sent, carried.len(), arrival);
+            if let Some((arrival, place)) = arrives {
                 self.counters.accepted_bytes += u64::from(bytes);
-                let packet = waiter.packet;
                 carried.insert(place, Carried { arrival, packet });
             }
             if fewer {
@@ -310,9 +321,9 @@ impl<P: Copy> Link<P> {
         let Some(mut delays) = self.delays.take() else {
             return;
         };
-        if let Some(timed) = self.timed() {
+        if let Some(course) = self.course() {
             let mut at = delays.idle_from();
-            while let Some((begins, ends)) = timed.pause(at, now) {
+            while let Some((begins, ends)) = course.pause(at, now) {
                 delays.record(begins, ends.since(begins));
                 at = ends;
             }
@@ -326,7 +337,7 @@ impl<P: Copy> Link<P> {
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
         let arrival = self.next_arrival();
-        if arrival.is_some() && !self.timed().is_some_and(Timed::overtakes) {
+        if arrival.is_some() && !self.timed().is_some_and(|timed| timed.course.overtakes()) {
             // What is sent next arrives later.
             return arrival;
         }
@@ -346,19 +357,21 @@ impl<P: Copy> Link<P> {
     /// Takes the packet at the head off the link if it has arrived by `now`.
     pub fn deliver_due(&mut self, now: Time) -> Option<P> {
         self.advance(now);
-        self.next_arrival().filter(|at| *at <= now)?;
+        if self.next_arrival()? > now {
+            return None;
+        }
         if let Service::EventDriven(server) = &mut self.service
             && let Some(timed) = &mut server.timed
         {
             timed.delivered();
         }
-        self.deliver()
+        self.deliver(now)
     }
 
     /// True if the link is down at `now`.
     #[must_use]
     pub fn is_down(&self, now: Time) -> bool {
-        self.timed().is_some_and(|timed| timed.is_down(now))
+        self.course().is_some_and(|course| course.is_down(now))
     }
 
     /// The packets that are on a link with a timeline and will be lost there,

@@ -15,8 +15,8 @@ impl<P: Copy> Link<P> {
             Limit::Packets(n) => Bytes::new((u64::from(n) + 1).saturating_mul(1500)),
             Limit::Bytes(n) => n + Bytes::new(3000),
         };
-        let longest = match self.timed() {
-            Some(timed) => timed.longest(bytes.get()).min(Duration::from_secs(3600)),
+        let longest = match self.course() {
+            Some(course) => course.longest(bytes.get()).min(Duration::from_secs(3600)),
             // An unbounded queue would make every bin a second wide.
             None => {
                 let longest = self.transmitter.rate.transmission_time(bytes);
@@ -30,8 +30,7 @@ impl<P: Copy> Link<P> {
     pub fn waiting(&mut self, now: Time) -> usize {
         self.advance(now);
         self.backlog.advance(now);
-        let queue = self.managed_queue();
-        queue.map_or(self.backlog.packets(), |queue| queue.packets()) as usize
+        self.waiting_backlog().0 as usize
     }
 
     /// True if the queue has room for a packet of `bytes` at `now`. The
@@ -39,25 +38,35 @@ impl<P: Copy> Link<P> {
     pub fn has_room(&mut self, now: Time, bytes: u32) -> bool {
         self.advance(now);
         self.backlog.advance(now);
-        let Some(queue) = self.managed_queue() else {
-            return self.transmitter.next_free <= now || self.backlog.admits(bytes);
-        };
-        let (packets, waiting) = queue.backlog();
-        self.backlog.limit().admits(packets, waiting, bytes)
+        let (packets, waiting) = self.waiting_backlog();
+        let idle = matches!(self.service, Service::DropTail | Service::Red(_))
+            && self.transmitter.next_free <= now;
+        idle || self.backlog.limit().admits(packets, waiting, bytes)
+    }
+
+    /// Packets that wait, and their bytes, as of the last look.
+    fn waiting_backlog(&self) -> (u64, u64) {
+        match &self.service {
+            Service::DropTail | Service::Red(_) => (self.backlog.packets(), self.backlog.bytes()),
+            Service::Scheduled(service) => (service.packets(), service.bytes()),
+            Service::EventDriven(server) => server.queue.backlog(),
+            Service::Port(port) => port.queue.backlog(),
+        }
     }
 
     /// How long a packet would wait that arrived at `now`.
     pub(super) fn delay(&self, now: Time) -> Duration {
         let free = self.transmitter.next_free;
-        let Some(queue) = self.managed_queue() else {
-            return free.since(now);
-        };
-        let (packets, bytes) = queue.backlog();
+        let (packets, bytes) = self.waiting_backlog();
         let waiting = self.transmitter.wire(packets, bytes);
-        if let Some(timed) = self.timed() {
-            return timed.drain(now, free, waiting.get());
+        match &self.service {
+            Service::DropTail | Service::Red(_) => free.since(now),
+            Service::Scheduled(service) => service.delay(now, free, waiting.get()),
+            Service::EventDriven(_) | Service::Port(_) => match self.timed() {
+                Some(timed) => timed.course.drain(now, free, waiting.get()),
+                None => free.since(now) + self.transmitter.rate.transmission_time(waiting),
+            },
         }
-        free.since(now) + self.transmitter.rate.transmission_time(waiting)
     }
 
     /// Closes the record of delays at `now`, the end of the run, and returns
@@ -83,9 +92,10 @@ impl<P: Copy> Link<P> {
         self.advance(now);
         self.backlog.advance(now);
         // By Little's law: the waiting times of all packets over the time.
-        let waited = match self.managed_queue() {
-            Some(queue) => self.counters.queueing + queue.waited(now) + self.held_since(now),
-            None => {
+        let waited = match (&self.service, self.managed_queue()) {
+            (Service::Scheduled(service), _) => self.counters.queueing + service.waited(now),
+            (_, Some(queue)) => self.counters.queueing + queue.waited(now) + self.held_since(now),
+            (_, None) => {
                 let still = self.backlog.still_to_wait(now);
                 self.counters.queueing.saturating_sub(still)
             }
@@ -100,8 +110,11 @@ impl<P: Copy> Link<P> {
     /// Share of the time up to `now` that the transmitter was busy.
     #[must_use]
     pub fn utilisation(&self, now: Time) -> f64 {
-        if let Some(timed) = self.timed() {
-            return share(timed.busy(now), now);
+        if let Service::Scheduled(service) = &self.service {
+            return share(service.course.busy_precomputed(now), now);
+        }
+        if let Some(course) = self.course() {
+            return share(course.busy(now), now);
         }
         if let Service::EventDriven(server) = &self.service
             && let Some(arq) = server.arq.as_deref()

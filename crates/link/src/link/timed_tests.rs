@@ -373,6 +373,84 @@ proptest! {
     }
 
     #[test]
+    fn a_precomputed_timeline_does_what_the_event_driven_one_does(
+        steps in any_steps(), queue in any_queue(), line in any_timeline(), stop in 0usize..400,
+        loss in 0.0..0.2f64,
+    ) {
+        if queue.is_event_driven() || !line.always_resumes() {
+            return Ok(());
+        }
+        let settings = settings(queue, loss);
+        let line = Arc::new(line);
+        let plan = LinkPlan {
+            timeline: Some(&line),
+            record_delays: true,
+            ..LinkPlan::new(&settings, 1, "l")
+        };
+        let mut one: Link<usize> = Link::build(&plan);
+        let mut other = Link::build(&LinkPlan { precompute: false, ..plan });
+        prop_assert!(!one.is_event_driven() && other.is_event_driven());
+        // In the middle of it, where packets wait: all that is measured.
+        let (mut early, mut late) = (one.clone(), other.clone());
+        let mut now = Time::ZERO;
+        let mut ahead = Vec::new();
+        for (i, (gap, meta)) in steps[..stop.min(steps.len())].iter().enumerate() {
+            now += Duration::from_nanos(*gap);
+            loop {
+                let (at, other_at) = (early.next_arrival(), late.next_event());
+                let Some(next) = at.into_iter().chain(other_at).min().filter(|at| *at < now) else {
+                    break;
+                };
+                prop_assert_eq!(early.deliver(next), late.deliver_due(next));
+            }
+            match early.admit(now, *meta) {
+                Admission::Arrives { at, .. } => {
+                    early.carry(at, i);
+                }
+                Admission::Lost { verdict: Verdict::QueueDrop, at } => prop_assert_eq!(at, now),
+                Admission::Lost { at, .. } => ahead.push(at),
+                Admission::EventDriven => unreachable!(),
+            }
+            late.offer(now, i, *meta);
+        }
+        now += Duration::from_nanos(100);
+        late.advance(now);
+        early.advance(now);
+        let (a, b) = (*early.counters(), *late.counters());
+        let ahead = ahead.into_iter().filter(|at| *at > now).count() as u64;
+        let lost = a.channel_losses + a.outage_losses;
+        prop_assert_eq!(lost - ahead, b.channel_losses + b.outage_losses);
+        prop_assert_eq!((a.queueing, a.queue_drops), (b.queueing, b.queue_drops));
+        prop_assert_eq!((a.max_packets, a.max_bytes), (b.max_packets, b.max_bytes));
+        prop_assert_eq!(early.waiting(now), late.waiting(now));
+        prop_assert_eq!(early.mean_waiting(now), late.mean_waiting(now));
+        prop_assert_eq!(early.utilisation(now), late.utilisation(now));
+        prop_assert_eq!(early.is_down(now), late.is_down(now));
+        prop_assert_eq!(early.has_room(now, 700), late.has_room(now, 700));
+        let sent: Vec<Time> = early.sent().filter(|at| *at <= now).collect();
+        let mut also: Vec<Time> = late.sent().filter(|at| *at <= now).collect();
+        also.sort_unstable();
+        let mut sorted = sent.clone();
+        sorted.sort_unstable();
+        prop_assert_eq!(sorted, also);
+        for q in [0.5, 0.95] {
+            let quantile = early.queueing_delay_quantile(now, q);
+            prop_assert_eq!(quantile, late.queueing_delay_quantile(now, q));
+        }
+        // And to the end.
+        prop_assert_eq!(drive(&mut one, &steps, false), drive(&mut other, &steps, false));
+        one.advance(Time::MAX);
+        prop_assert_eq!(one.counters(), other.counters());
+        let end = one.free_at() + Duration::from_secs(1);
+        prop_assert_eq!(one.mean_waiting(end), other.mean_waiting(end));
+        prop_assert_eq!(one.utilisation(end), other.utilisation(end));
+        for q in [0.5, 0.95] {
+            let quantile = one.queueing_delay_quantile(end, q);
+            prop_assert_eq!(quantile, other.queueing_delay_quantile(end, q));
+        }
+    }
+
+    #[test]
     fn looking_at_a_changing_link_changes_nothing(
         steps in any_steps(), queue in any_queue(), line in any_timeline(),
     ) {

@@ -351,7 +351,7 @@ proptest! {
                 match link.admit(Time::from_nanos(at), offered) {
                     Admission::Arrives { marked, .. } => (false, marked),
                     refused => {
-                        assert_eq!(refused, Admission::Refused(Verdict::QueueDrop));
+                        assert!(matches!(refused, Admission::Lost { verdict: Verdict::QueueDrop, .. }));
                         (true, false)
                     }
                 }

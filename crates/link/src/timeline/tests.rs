@@ -165,7 +165,7 @@ proptest! {
         line.seek(&mut span, at(to));
         prop_assert_eq!(span, line.span(at(to)));
         let (a, b) = (at(from.min(to)), at(from.max(to)));
-        let here = line.sending(a, b);
+        let here = line.sending(line.span(a), a, b);
         let resumed = line.resume(&mut span, a).min(b);
         prop_assert!(here <= b.since(resumed));
         prop_assert_eq!(here.is_zero(), resumed == b);

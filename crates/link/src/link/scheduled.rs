@@ -1,0 +1,222 @@
+//! Links with a timeline that decide over each packet on its arrival.
+//!
+//! The timeline is known in advance, so where the queue serves in order and
+//! decides on arrival alone, start and end of a transmission, delay and loss
+//! follow when the packet arrives. The results are those of the event-driven
+//! link; what lies ahead is reported with its time.
+
+use super::{Carried, Link, Service};
+use crate::course::{Course, Fate};
+use crate::queue::{AdmissionRule, Decision, QueueState, Rule};
+use crate::timeline::Span;
+use crate::{Admission, Counters, PacketMeta, Verdict};
+use bentpipe_units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// A rule that decides over arriving packets, and the course of the
+/// transmitter.
+#[derive(Clone, Debug)]
+pub(super) struct Scheduled {
+    pub(super) rule: Rule,
+    pub(super) course: Course,
+    waiting: VecDeque<Waiting>,
+    waiting_bytes: u64,
+    /// Where in the timeline the first of them starts.
+    head: Span,
+    /// Ends of transmission of the packets in the link's ring, in its order,
+    /// after those of packets that have left it.
+    sent: VecDeque<Time>,
+}
+
+/// A packet whose transmission has not started.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    start: Time,
+    entered: Time,
+    bytes: u32,
+}
+
+impl Scheduled {
+    pub(super) fn new(rule: Rule, course: Course) -> Scheduled {
+        Scheduled {
+            rule,
+            head: course.cursor(),
+            course,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            sent: VecDeque::new(),
+        }
+    }
+
+    /// Counts the packets whose transmission has started by `now`.
+    #[inline]
+    pub(super) fn advance(&mut self, now: Time, counters: &mut Counters) {
+        while let Some(first) = self.waiting.front().filter(|w| w.start <= now) {
+            counters.queueing += first.start.since(first.entered);
+            self.waiting_bytes -= u64::from(first.bytes);
+            self.waiting.pop_front();
+        }
+    }
+
+    pub(super) fn packets(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.waiting_bytes
+    }
+
+    /// Waiting times up to `now` of the packets that wait then.
+    pub(super) fn waited(&self, now: Time) -> Duration {
+        let waits = self.waiting.iter().map(|w| now.since(w.entered));
+        waits.fold(Duration::ZERO, |sum, wait| sum + wait)
+    }
+
+    /// How long a packet would wait that arrived at `now`, behind `wire` bytes
+    /// that wait for a transmitter that is free at `free`.
+    pub(super) fn delay(&self, now: Time, free: Time, wire: u64) -> Duration {
+        match self.waiting.front() {
+            Some(first) => {
+                let mut span = self.head;
+                self.course.finish(&mut span, first.start, wire).since(now)
+            }
+            None => self.course.drain(now, free, wire),
+        }
+    }
+
+    /// End of transmission of the packet at `place` of a ring of `ring`.
+    pub(super) fn sent(&self, place: usize, ring: usize) -> Option<Time> {
+        let left = self.sent.len().checked_sub(ring)?;
+        self.sent.get(left + place).copied()
+    }
+}
+
+impl<P: Copy> Link<P> {
+    /// [`Link::admit`] on a link with a timeline.
+    pub(super) fn admit_scheduled(&mut self, now: Time, meta: PacketMeta) -> Admission {
+        let Service::Scheduled(service) = &mut self.service else {
+            return Admission::EventDriven;
+        };
+        service.advance(now, &mut self.counters);
+        self.counters.offered += 1;
+        let next_free = self.transmitter.next_free;
+        let idle = next_free <= now && service.waiting.is_empty();
+        let start = service.course.resume(next_free.max(now), now);
+        let waits = start > now;
+        let limit = self.backlog.limit();
+        let (packets, bytes) = (service.packets(), service.waiting_bytes);
+        let decision = match &mut service.rule {
+            Rule::DropTail if !waits || limit.admits(packets, bytes, meta.bytes) => {
+                Decision::Accept
+            }
+            Rule::DropTail => Decision::DropForced,
+            Rule::Red(red) => {
+                let state = QueueState {
+                    now,
+                    idle_since: idle.then_some(next_free),
+                    blocked: idle && waits,
+                    packets,
+                    bytes,
+                };
+                red.decide(state, meta)
+            }
+        };
+        let marked = decision == Decision::Mark;
+        self.counters.marks += u64::from(marked);
+        if !decision.accepts() {
+            self.counters.queue_drops += 1;
+            self.counters.early_drops += u64::from(decision == Decision::DropEarly);
+            let verdict = Verdict::QueueDrop;
+            return Admission::Lost { verdict, at: now };
+        }
+        let wire = meta.bytes.saturating_add(self.transmitter.framing);
+        let channel = self.channel.as_deref_mut();
+        let (end, fate) = service.course.transmit(now, start, wire, channel);
+        self.transmitter.next_free = end;
+        if waits {
+            service.waiting.push_back(Waiting {
+                start,
+                entered: now,
+                bytes: meta.bytes,
+            });
+            service.waiting_bytes += u64::from(meta.bytes);
+            let counters = &mut self.counters;
+            counters.max_packets = counters.max_packets.max(service.packets());
+            counters.max_bytes = counters.max_bytes.max(service.waiting_bytes);
+        }
+        if self.delays.is_some() {
+            self.record_scheduled(now, end);
+        }
+        match fate {
+            Fate::Arrives(at) => {
+                self.counters.accepted_bytes += u64::from(meta.bytes);
+                Admission::Arrives { at, marked }
+            }
+            Fate::Lost { at, verdict } => {
+                match verdict {
+                    Verdict::OutageLoss => self.counters.outage_losses += 1,
+                    _ => self.counters.channel_losses += 1,
+                }
+                self.counters.lost_bytes += u64::from(meta.bytes);
+                Admission::Lost { verdict, at }
+            }
+        }
+    }
+
+    /// Records the delay at `now`, when a packet was admitted whose
+    /// transmission ends at `end`.
+    fn record_scheduled(&mut self, now: Time, end: Time) {
+        self.record_pauses(now);
+        let Service::Scheduled(service) = &mut self.service else {
+            return;
+        };
+        let delay = match service.waiting.front() {
+            Some(first) if service.waiting.len() > 1 => {
+                // All at once, as the event-driven link reckons it: no
+                // rounding from packet to packet.
+                let (packets, bytes) = (service.packets(), service.waiting_bytes);
+                let wire = self.transmitter.wire(packets, bytes).get();
+                let start = first.start;
+                let span = &mut service.head;
+                service.course.seek(span, start);
+                service
+                    .course
+                    .finish(&mut span.clone(), start, wire)
+                    .since(now)
+            }
+            _ => end.since(now),
+        };
+        if let Some(delays) = &mut self.delays {
+            delays.record(now, delay);
+        }
+    }
+
+    /// [`Link::carry`] on a link with a timeline, of the packet admitted last.
+    pub(super) fn carry_scheduled(&mut self, arrival: Time, packet: P) -> bool {
+        let Service::Scheduled(service) = &mut self.service else {
+            return false;
+        };
+        let ring = self.carried.len();
+        while service.sent.len() > ring {
+            service.sent.pop_front();
+        }
+        let (end, carried) = (self.transmitter.next_free, Carried { arrival, packet });
+        if !service.course.overtakes() {
+            service.sent.push_back(end);
+            self.carried.push_back(carried);
+            return ring == 0;
+        }
+        let mut place = ring;
+        while place > 0
+            && self
+                .carried
+                .get(place - 1)
+                .is_some_and(|c| c.arrival > arrival)
+        {
+            place -= 1;
+        }
+        service.sent.insert(place, end);
+        self.carried.insert(place, carried);
+        place == 0
+    }
+}
