@@ -80,7 +80,8 @@ pub struct Loss {
     /// When the packet enters the link, if that lies ahead; now otherwise.
     pub enters: Time,
     /// When the packet is lost, which may lie ahead: a queue drops it on entry,
-    /// a channel destroys it when its transmission ends.
+    /// a channel destroys it when its transmission ends, an outage when it
+    /// begins.
     pub at: Time,
     /// When the transmitter of the link will have sent all that it has taken.
     pub link_free_at: Time,

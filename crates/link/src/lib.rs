@@ -28,6 +28,7 @@ mod link;
 pub mod medium;
 mod packet;
 mod queue;
+mod ring;
 mod settings;
 mod timed;
 mod timeline;

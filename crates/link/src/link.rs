@@ -12,6 +12,7 @@ pub use build::LinkPlan;
 use crate::channel::Channel;
 use crate::delays::DelayHistogram;
 use crate::queue::{AdmissionRule, Decision, QueueState, Red};
+use crate::ring::Ring;
 use crate::transmitter::Transmitter;
 use crate::{Admission, Counters, PacketMeta, Verdict};
 use backlog::Backlog;
@@ -19,7 +20,6 @@ use bentpipe_units::{Duration, Time};
 use event_driven::EventDriven;
 use port::Port;
 use scheduled::Scheduled;
-use std::collections::VecDeque;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ enum Service<P> {
 pub struct Link<P> {
     propagation: Duration,
     transmitter: Transmitter,
-    carried: VecDeque<Carried<P>>,
+    carried: Ring<Carried<P>>,
     /// What waits, where the link is precomputed.
     backlog: Backlog,
     service: Service<P>,

@@ -78,7 +78,7 @@ pub(crate) fn outcome<O: Observer>(
                 early_drops: c.early_drops,
                 marks: c.marks,
                 channel_losses: c.channel_losses - early.channel_losses,
-                outage_losses: c.outage_losses,
+                outage_losses: c.outage_losses - early.outage_losses,
                 collisions: access.collisions + access.request_collisions,
                 requests: access.requests,
                 free_slots: access.free_slots,

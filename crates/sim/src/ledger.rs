@@ -32,8 +32,10 @@ pub(crate) struct Pending {
     /// When the packet enters the link.
     pub(crate) enters: Time,
     /// When it is lost: on entry by a queue, at the end of its transmission by
-    /// a channel.
+    /// a channel, at the beginning of an outage.
     pub(crate) happens: Time,
+    /// Where an outage loses it: when its transmission ends.
+    pub(crate) sent: Time,
 }
 
 /// The losses of a run. Hops are those of all paths, flattened.
@@ -115,6 +117,7 @@ mod tests {
             verdict,
             enters: at(0),
             happens: at(happens),
+            sent: at(happens),
         };
         for i in 0..1000 {
             ledger.lose(at(i), loss(1, Verdict::ChannelLoss, i + 10));

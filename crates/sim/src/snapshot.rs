@@ -43,6 +43,7 @@ pub(crate) struct PendingCounts {
     /// Losses that have not happened yet.
     pub(crate) queue_drops: u64,
     pub(crate) channel_losses: u64,
+    pub(crate) outage_losses: u64,
     /// Packets that the next link has and that have not left this one yet.
     pub(crate) delivered: Count,
 }
@@ -89,6 +90,7 @@ impl<O: Observer> Network<'_, O> {
             let early = &mut snapshot.links[index];
             match loss.verdict {
                 Verdict::ChannelLoss => early.channel_losses += 1,
+                Verdict::OutageLoss => early.outage_losses += 1,
                 _ => early.queue_drops += 1,
             }
             match self.forward.lookahead.leader(index) {
@@ -96,7 +98,10 @@ impl<O: Observer> Network<'_, O> {
                     early.offered += 1;
                     snapshot.on_leader(hop, leader, loss.bytes, sent(leader, loss.enters));
                 }
-                _ => snapshot.put(hop, loss.bytes, false),
+                _ => {
+                    let sent = loss.verdict == Verdict::OutageLoss && loss.sent <= now;
+                    snapshot.put(hop, loss.bytes, sent);
+                }
             }
         }
         snapshot

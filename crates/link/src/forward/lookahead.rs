@@ -7,8 +7,8 @@
 //! all events. What the links do to the packets is the same.
 //!
 //! Event-driven links neither lead nor follow: a packet's arrival is not known
-//! when it is offered, and what is offered later may push out what waits. Links
-//! with a timeline are event-driven. Where routes change with time, every link
+//! when it is offered, and what is offered later may push out what waits. Nor do
+//! links with a timeline. Where routes change with time, every link
 //! that feeds another on any path counts. Where packets may be rerouted
 //! anywhere, no link follows. Nor does one that begins at a node with a
 //! middlebox.
@@ -57,7 +57,10 @@ impl Lookahead {
             Feeder::Link(first) => Some(first),
             Feeder::None | Feeder::Many => None,
         };
-        let decides_at_once = |link: u32| !links[link as usize].is_event_driven();
+        let decides_at_once = |link: u32| {
+            let link = &links[link as usize];
+            !link.is_event_driven() && !link.changes()
+        };
         let leader = (0..links.len() as u32).map(|link| {
             // No longer chains: a leader does not follow itself.
             only(link).filter(|&first| {

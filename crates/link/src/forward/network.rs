@@ -87,8 +87,8 @@ impl Network {
         let mut from = component;
         let arrived = match self.links.get_mut(component as usize) {
             Some(link) if !link.is_event_driven() => {
-                let packet = link.deliver();
-                if let Some(at) = link.next_arrival() {
+                let packet = link.deliver(now);
+                if let (Some(_), Some(at)) = (packet, link.next_arrival()) {
                     driver.schedule(at, component);
                 }
                 packet
@@ -165,9 +165,9 @@ impl Network {
                         driver.schedule(at, index);
                     }
                 }
-                Admission::Refused(verdict) => {
+                Admission::Lost { verdict, at } => {
                     driver.offered(&packet);
-                    self.lose(driver, index, &packet, verdict, (now, enters));
+                    self.lose(driver, index, &packet, verdict, [now, enters, at]);
                 }
                 // Never ahead of time: such a link neither leads nor follows.
                 Admission::EventDriven => self.offer_event_driven(driver, now, index, packet),
@@ -176,7 +176,7 @@ impl Network {
         }
     }
 
-    /// The packet that enters link `index` at `enters` will not leave it.
+    /// The packet that enters link `index` at `enters` is lost there at `at`.
     #[cold]
     pub(super) fn lose(
         &self,
@@ -184,21 +184,15 @@ impl Network {
         index: u32,
         packet: &InFlight,
         verdict: Verdict,
-        (now, enters): (Time, Time),
+        [now, enters, at]: [Time; 3],
     ) {
-        let link = &self.links[index as usize];
-        let link_free_at = link.free_at();
         let loss = Loss {
             packet: *packet,
             link: index,
             verdict,
             enters,
-            at: match verdict {
-                // An event-driven link reports a loss when it happens.
-                Verdict::ChannelLoss if !link.is_event_driven() => link_free_at,
-                _ => enters,
-            },
-            link_free_at,
+            at,
+            link_free_at: self.links[index as usize].free_at(),
         };
         driver.lose(now, &loss, &self.paths);
     }

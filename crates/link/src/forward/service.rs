@@ -121,7 +121,7 @@ impl Network {
             Verdict::Marked => driver.mark(packet),
             Verdict::Feedback(feedback) => driver.write_feedback(packet, feedback),
             Verdict::QueueDrop | Verdict::ChannelLoss | Verdict::OutageLoss => {
-                self.lose(driver, index, packet, verdict, (now, now));
+                self.lose(driver, index, packet, verdict, [now; 3]);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! What waits before a transmitter whose future is known.
 
 use crate::Limit;
+use crate::ring::Ring;
 use bentpipe_units::{Duration, Time};
-use std::collections::VecDeque;
 
 /// The packets that wait for a transmitter.
 ///
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// at `now`; the others leave this ring lazily.
 #[derive(Clone, Debug)]
 pub(crate) struct Backlog {
-    waiting: VecDeque<Waiting>,
+    waiting: Ring<Waiting>,
     waiting_bytes: u64,
     limit: Limit,
 }
@@ -29,7 +29,7 @@ struct Waiting {
 impl Backlog {
     pub(crate) fn new(limit: Limit) -> Backlog {
         Backlog {
-            waiting: VecDeque::new(),
+            waiting: Ring::new(),
             waiting_bytes: 0,
             limit,
         }

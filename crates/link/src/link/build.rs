@@ -9,10 +9,10 @@ use crate::arq::Arq;
 use crate::channel::Channel;
 use crate::course::Course;
 use crate::queue::{ManagedQueue, QueueContext, Rule};
+use crate::ring::Ring;
 use crate::timed::Timed;
 use crate::transmitter::Transmitter;
 use crate::{ArqSettings, Counters, LinkSettings, Timeline};
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// All that makes a link: what [`Link::build`] builds it from.
@@ -88,7 +88,7 @@ impl<P: Copy> Link<P> {
         let mut link = Link {
             propagation: settings.one_way_delay,
             transmitter: Transmitter::new(settings.rate, settings.framing),
-            carried: VecDeque::new(),
+            carried: Ring::new(),
             backlog: Backlog::new(settings.queue.limit()),
             service: Link::service(plan),
             channel: Channel::new(&settings.channel, seed, name).map(Box::new),

@@ -368,6 +368,12 @@ impl<P: Copy> Link<P> {
         self.deliver(now)
     }
 
+    /// True if the link follows a timeline.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        self.course().is_some()
+    }
+
     /// True if the link is down at `now`.
     #[must_use]
     pub fn is_down(&self, now: Time) -> bool {

@@ -8,10 +8,10 @@
 use super::{Carried, Link, Service};
 use crate::course::{Course, Fate};
 use crate::queue::{AdmissionRule, Decision, QueueState, Rule};
+use crate::ring::Ring;
 use crate::timeline::Span;
 use crate::{Admission, Counters, PacketMeta, Verdict};
 use bentpipe_units::{Duration, Time};
-use std::collections::VecDeque;
 
 /// A rule that decides over arriving packets, and the course of the
 /// transmitter.
@@ -19,13 +19,13 @@ use std::collections::VecDeque;
 pub(super) struct Scheduled {
     pub(super) rule: Rule,
     pub(super) course: Course,
-    waiting: VecDeque<Waiting>,
+    waiting: Ring<Waiting>,
     waiting_bytes: u64,
     /// Where in the timeline the first of them starts.
     head: Span,
     /// Ends of transmission of the packets in the link's ring, in its order,
     /// after those of packets that have left it.
-    sent: VecDeque<Time>,
+    sent: Ring<Time>,
 }
 
 /// A packet whose transmission has not started.
@@ -42,9 +42,9 @@ impl Scheduled {
             rule,
             head: course.cursor(),
             course,
-            waiting: VecDeque::new(),
+            waiting: Ring::new(),
             waiting_bytes: 0,
-            sent: VecDeque::new(),
+            sent: Ring::new(),
         }
     }
 

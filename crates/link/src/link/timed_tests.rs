@@ -9,6 +9,7 @@ use crate::{
 };
 use bentpipe_units::{Bytes, Rate, Ratio};
 use proptest::prelude::*;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 const MS: u64 = 1_000_000;

@@ -77,6 +77,7 @@ impl Driver for Surroundings {
             verdict: loss.verdict,
             enters: loss.enters,
             happens: loss.at,
+            sent: loss.link_free_at,
         };
         self.ledger.lose(now, pending);
     }
