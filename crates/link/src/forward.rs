@@ -105,7 +105,7 @@ pub trait Driver {
     #[inline]
     fn meta(&self, link: u32, packet: &InFlight) -> PacketMeta {
         let _ = link;
-        packet.meta()
+        packet.meta
     }
 
     /// A packet is offered to the link of its hop.

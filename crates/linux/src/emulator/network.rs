@@ -127,7 +127,7 @@ impl<S: Sink> Driver for Driving<'_, S> {
 
     /// A link adds its framing once to what it is offered.
     fn meta(&self, link: u32, packet: &InFlight) -> PacketMeta {
-        let mut meta = packet.meta();
+        let mut meta = packet.meta;
         let more = u32::from(self.state.more_segments[packet.handle as usize]);
         let framing = self.state.framing[link as usize].saturating_mul(more);
         meta.bytes = meta.bytes.saturating_add(framing);

@@ -120,7 +120,7 @@ impl<O: Observer> Network<'_, O> {
             };
             let header = self.around.packets.get_mut(Handle(packet.handle));
             let pass = placed.middlebox.on_packet(around, side, header, out);
-            packet.set_bytes(u32::from(header.bytes));
+            packet.meta.bytes = u32::from(header.bytes);
             self.send_of_box(index);
             self.rearm_box(index);
             if pass == Pass::Suppress {
