@@ -86,6 +86,11 @@ pub use bentpipe_traffic as traffic;
 /// Times, rates, sizes and ratios.
 pub use bentpipe_units as units;
 
+/// The Rust of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 /// The transport of that name in the catalogue, such as `cubic` or `hybla`.
 ///
 /// ```

@@ -12,7 +12,9 @@ pub(crate) use studies::{Reproduce, Study, Where};
 use bentpipe::compare::QueueLength;
 use bentpipe_orbit::Place;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
-use clap::{Args, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// TCP over satellite links: which transport to run, and what it will do
@@ -24,8 +26,8 @@ use std::path::PathBuf;
     version,
     max_term_width = 100,
     after_help = "Begin with `bentpipe compare`. Data goes to stdout, talk to stderr. \
-                  Exit status: 0 done, 1 ran but a check changed for the worse or an emulator did \
-                  not keep up, 2 could not run."
+                  Exit status: 0 done, 1 ran but a check changed for the worse, an emulator did not \
+                  keep up or no download ended, 2 could not run."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -214,7 +216,7 @@ Examples:
   bentpipe run geo.toml --out results/geo --series
   bentpipe run geo.toml --on both")]
 pub(crate) struct Run {
-    /// The scenario, a TOML file (see `bentpipe new`)
+    /// The scenario, a TOML file (see `bentpipe new`); `-` is standard input
     pub(crate) scenario: PathBuf,
     /// Set a value of the file, such as link.satellite.rate='5 Mbit/s'; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
@@ -257,7 +259,7 @@ pub(crate) struct Run {
 /// Runs nothing. Mistakes are shown with their line.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// A scenario or a study, a TOML file
+    /// A scenario or a study, a TOML file; `-` is standard input
     pub(crate) file: PathBuf,
     /// Set a value of a scenario, as in `bentpipe run`; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
@@ -408,10 +410,30 @@ pub(crate) struct Man {
     pub(crate) dir: Option<PathBuf>,
 }
 
+/// The error with the nearest option of the subcommand, by letters to change.
+/// clap takes the last of those that are about as near: `--plot` for `--lost`.
+pub(crate) fn suggest(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let unknown = error.kind() == ErrorKind::UnknownArgument;
+    let (true, Some(ContextValue::String(wrong))) = (unknown, error.get(ContextKind::InvalidArg))
+    else {
+        return error;
+    };
+    let cli = Cli::command();
+    let named = arguments.get(1).and_then(|name| name.to_str());
+    let Some(command) = named.and_then(|name| cli.find_subcommand(name)) else {
+        return error;
+    };
+    let options = command.get_arguments().filter_map(|a| a.get_long());
+    if let Some(near) = bentpipe::units::nearest(wrong.trim_start_matches('-'), options) {
+        let near = ContextValue::String(format!("--{near}"));
+        error.insert(ContextKind::SuggestedArg, near);
+    }
+    error
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_sound() {

@@ -38,11 +38,12 @@ use std::process::ExitCode;
 
 /// Runs the command line `arguments`, the program's name first, and says with
 /// which status the process shall end: 0 done, 1 ran but a check changed for
-/// the worse or an emulator did not keep up, 2 could not run.
+/// the worse, an emulator did not keep up or no download ended, 2 could not run.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return exit::usage(&error),
+        Err(error) => return exit::usage(&args::suggest(error, &arguments)),
     };
     let mut out = Output::stdout();
     let result = dispatch(cli.command, &mut out).and_then(|status| out.flush().map(|()| status));

@@ -26,11 +26,15 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(content.map_err(bentpipe::Error::from)?)
 }
 
-/// What messages call the file at `path`.
+/// What messages call the file at `path`. Files that a pipe names are seen from
+/// the current folder.
 pub(crate) fn name(path: &Path) -> &Path {
-    match path.as_os_str() == STDIN {
-        true => Path::new("<stdin>"),
-        false => path,
+    if path.as_os_str() == STDIN || path == Path::new("/dev/stdin") {
+        return Path::new("stdin");
+    }
+    match std::fs::metadata(path) {
+        Ok(meta) if !meta.is_file() => Path::new("pipe"),
+        _ => path,
     }
 }
 

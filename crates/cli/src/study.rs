@@ -197,30 +197,39 @@ pub(crate) fn check(
     let study = parse(file, content)?;
     let runs = study.check()?;
     let study = study.spec();
-    let cells = study.cells();
     if as_json {
-        let axes: Vec<Value> = study
-            .axes
-            .iter()
-            .map(|axis| {
-                let labels: Vec<&str> = axis.points.iter().map(|p| p.label.as_str()).collect();
-                json!({ "name": axis.name, "points": labels })
-            })
-            .collect();
-        return out.json(&json!({
-            "kind": "study",
-            "name": study.name,
-            "title": study.title,
-            "scenario": study.scenario,
-            "axes": axes,
-            "cells": cells,
-            "replications": study.replications,
-            "runs": runs,
-            "tables": study.tables.iter().map(|t| t.slug.as_str()).collect::<Vec<_>>(),
-            "figures": study.figures.iter().map(|f| f.slug.as_str()).collect::<Vec<_>>(),
-            "claims": study.claims.iter().map(|c| c.id.as_str()).collect::<Vec<_>>(),
-        }));
+        return out.json(&described(study, runs));
     }
+    describe(study, runs, out)
+}
+
+/// What a study would run, as JSON.
+fn described(study: &bentpipe_study::Study, runs: usize) -> Value {
+    let axes: Vec<Value> = study
+        .axes
+        .iter()
+        .map(|axis| {
+            let labels: Vec<&str> = axis.points.iter().map(|p| p.label.as_str()).collect();
+            json!({ "name": axis.name, "points": labels })
+        })
+        .collect();
+    json!({
+        "kind": "study",
+        "name": study.name,
+        "title": study.title,
+        "scenario": study.scenario,
+        "axes": axes,
+        "cells": study.cells(),
+        "replications": study.replications,
+        "runs": runs,
+        "tables": study.tables.iter().map(|t| t.slug.as_str()).collect::<Vec<_>>(),
+        "figures": study.figures.iter().map(|f| f.slug.as_str()).collect::<Vec<_>>(),
+        "claims": study.claims.iter().map(|c| c.id.as_str()).collect::<Vec<_>>(),
+    })
+}
+
+/// The same as text.
+fn describe(study: &bentpipe_study::Study, runs: usize, out: &mut Output) -> Result<(), Failure> {
     out.strong(format_args!("{}: this study is valid", study.name))?;
     out.paragraph(0, &study.title)?;
     out.line("")?;
@@ -246,6 +255,7 @@ pub(crate) fn check(
         .as_deref()
         .unwrap_or("none: it looks at other studies");
     out.line(format_args!("scenario      {scenario}"))?;
+    let cells = study.cells();
     let shared = cells * study.replications as usize;
     let fewer = if runs < shared {
         ", as cells that are the same share their runs"
@@ -256,24 +266,15 @@ pub(crate) fn check(
         "runs          {runs}: {cells} cells x {} replications{fewer}",
         study.replications
     ))?;
-    for (what, names) in [
-        (
-            "tables",
-            study
-                .tables
-                .iter()
-                .map(|t| t.slug.as_str())
-                .collect::<Vec<_>>(),
-        ),
-        (
-            "figures",
-            study.figures.iter().map(|f| f.slug.as_str()).collect(),
-        ),
-        (
-            "claims",
-            study.claims.iter().map(|c| c.id.as_str()).collect(),
-        ),
-    ] {
+    let tables = study.tables.iter().map(|t| t.slug.as_str());
+    let figures = study.figures.iter().map(|f| f.slug.as_str());
+    let claims = study.claims.iter().map(|c| c.id.as_str());
+    let listed: [(&str, Vec<&str>); 3] = [
+        ("tables", tables.collect()),
+        ("figures", figures.collect()),
+        ("claims", claims.collect()),
+    ];
+    for (what, names) in listed {
         if !names.is_empty() {
             out.line(format_args!("{what:12}  {}", names.join(", ")))?;
         }

@@ -22,6 +22,34 @@ const PAST: [(&str, &str); 4] = [
     ("fack", "forward acknowledgement (Mathis & Mahdavi 1996)"),
 ];
 
+/// Those of the papers on satellite links that need no settings.
+const PROPOSED: [(&str, &str); 4] = [
+    (
+        "westwood",
+        "cuts to the estimated bandwidth (Mascolo et al. 2001)",
+    ),
+    (
+        "westwood+",
+        "Westwood with a sample per RTT (Grieco & Mascolo 2004)",
+    ),
+    (
+        "e-tcpw",
+        "Westwood, SACK, Hoe's estimate (Caini & Firrincieli 2006)",
+    ),
+    (
+        "hybla",
+        "Hybla, paced, Hoe's estimate (Caini & Firrincieli 2006)",
+    ),
+];
+
+/// `settings` with these parameters of the congestion control.
+fn with(settings: &TransportSettings, parameters: Parameters) -> TransportSettings {
+    TransportSettings {
+        parameters,
+        ..settings.clone()
+    }
+}
+
 /// A transport of the catalogue, refined. The names asked for here exist: a
 /// test builds them all.
 fn refined(base: &str, name: &str, refine: TransportSettings) -> Transport {
@@ -210,207 +238,111 @@ impl Lineup {
             undo: Some(false),
             ..window(Bytes::new(65_535))
         };
-        self.add(
-            Availability::Reference,
-            "as shipped in 2000: NewReno, IW 3, window 64 kB, no SACK",
-            &[],
-            refined("newreno", "as-of-2000", old),
-        );
+        let about = "as shipped in 2000: NewReno, IW 3, window 64 kB, no SACK";
+        let old = refined("newreno", "as-of-2000", old);
+        self.add(Availability::Reference, about, &[], old);
         for (name, about) in PAST {
-            self.add(
-                Availability::Reference,
-                about,
-                &[],
-                refined(name, name, window(self.open)),
-            );
+            let transport = refined(name, name, window(self.open));
+            self.add(Availability::Reference, about, &[], transport);
         }
     }
 
     fn in_linux(&mut self) {
+        use Availability::{Default, Module, Setting};
         let open = window(self.open);
         let iw32 = TransportSettings {
             initial_window: Some(32.0),
             ..open.clone()
         };
         let reno = linux("reno", None);
-        self.add(
-            Availability::Module,
-            "Reno with SACK, IW 10; in Linux: reno",
-            &reno,
-            as_in_linux("sack", "sack", open.clone()),
-        );
-        self.add(
-            Availability::Module,
-            "Reno with SACK, IW 32",
-            &[&reno[..], &[initial_window(32)]].concat(),
-            as_in_linux("sack", "sack-iw32", iw32.clone()),
-        );
-        self.add(
-            Availability::Default,
-            "CUBIC, SACK, IW 10: what Linux does by itself",
-            &[],
-            default_transport(),
-        );
+        let sack = as_in_linux("sack", "sack", open.clone());
+        self.add(Module, "Reno with SACK, IW 10; in Linux: reno", &reno, sack);
+        let switch = [&reno[..], &[initial_window(32)]].concat();
+        let sack = as_in_linux("sack", "sack-iw32", iw32.clone());
+        self.add(Module, "Reno with SACK, IW 32", &switch, sack);
+        let about = "CUBIC, SACK, IW 10: what Linux does by itself";
+        self.add(Default, about, &[], default_transport());
         if self.open != STOCK_WINDOW {
-            self.add(
-                Availability::Setting,
-                "CUBIC with buffers for this link",
-                &[],
-                as_in_linux(DEFAULT, "cubic-buffers", open.clone()),
-            );
+            let cubic = as_in_linux(DEFAULT, "cubic-buffers", open.clone());
+            self.add(Setting, "CUBIC with buffers for this link", &[], cubic);
         }
+        let about = "CUBIC, window clamped to one bandwidth-delay product";
+        let switch = format!(
+            "ip route change default via GATEWAY cwnd lock {}   # on the sender",
+            self.bdp
+        );
         let mut clamped = as_in_linux(DEFAULT, "cubic-1bdp", open.clone());
         clamped.receive_buffer = self.one_bdp(&clamped);
-        self.add(
-            Availability::Setting,
-            "CUBIC, window clamped to one bandwidth-delay product",
-            &[format!(
-                "ip route change default via GATEWAY cwnd lock {}   # on the sender",
-                self.bdp
-            )],
-            clamped,
-        );
-        self.add(
-            Availability::Setting,
-            "CUBIC, IW 32",
-            &[initial_window(32)],
-            as_in_linux(DEFAULT, "cubic-iw32", iw32),
-        );
-        let westwood = TransportSettings {
-            parameters: counts_segments("westwood+")
-                .with("filter", "linux")
-                .with("cut", "linux"),
-            ..open.clone()
-        };
-        self.add(
-            Availability::Module,
-            "Westwood+ as in Linux, where it is called westwood",
-            &linux("westwood", Some("tcp_westwood")),
-            refined("westwood+", "westwood-linux", westwood),
-        );
-        self.add(
-            Availability::Module,
-            "BBR version 1, paced",
-            &linux("bbr", Some("tcp_bbr")),
-            refined("bbr", "bbr", open.clone()),
-        );
+        self.add(Setting, about, &[switch], clamped);
+        let cubic = as_in_linux(DEFAULT, "cubic-iw32", iw32);
+        self.add(Setting, "CUBIC, IW 32", &[initial_window(32)], cubic);
+        let parameters = counts_segments("westwood+")
+            .with("filter", "linux")
+            .with("cut", "linux");
+        let about = "Westwood+ as in Linux, where it is called westwood";
+        let westwood = refined("westwood+", "westwood-linux", with(&open, parameters));
+        let switch = linux("westwood", Some("tcp_westwood"));
+        self.add(Module, about, &switch, westwood);
+        let switch = linux("bbr", Some("tcp_bbr"));
+        let bbr = refined("bbr", "bbr", open.clone());
+        self.add(Module, "BBR version 1, paced", &switch, bbr);
+        let parameters = Parameters::new()
+            .with("hoe", "off")
+            .with("gate", "off")
+            .with("count", "acks")
+            .with("start_window", "rho")
+            .with("doubling_limit", false);
         let hybla = TransportSettings {
-            parameters: Parameters::new()
-                .with("hoe", "off")
-                .with("gate", "off")
-                .with("count", "acks")
-                .with("start_window", "rho")
-                .with("doubling_limit", false),
             pacing: Some(Pacing::Off),
-            ..open
+            ..with(&open, parameters)
         };
-        self.add(
-            Availability::Module,
-            "Hybla as in Linux: no bandwidth estimate, no pacing",
-            &linux("hybla", Some("tcp_hybla")),
-            refined("hybla", "hybla-linux", hybla),
-        );
+        let about = "Hybla as in Linux: no bandwidth estimate, no pacing";
+        let switch = linux("hybla", Some("tcp_hybla"));
+        let hybla = refined("hybla", "hybla-linux", hybla);
+        self.add(Module, about, &switch, hybla);
     }
 
     fn proposals(&mut self) {
         let open = window(self.open);
-        for (name, about) in [
-            (
-                "westwood",
-                "cuts to the estimated bandwidth (Mascolo et al. 2001)",
-            ),
-            (
-                "westwood+",
-                "Westwood with a sample per RTT (Grieco & Mascolo 2004)",
-            ),
-            (
-                "e-tcpw",
-                "Westwood, SACK, Hoe's estimate (Caini & Firrincieli 2006)",
-            ),
-            (
-                "hybla",
-                "Hybla, paced, Hoe's estimate (Caini & Firrincieli 2006)",
-            ),
-        ] {
-            self.add(
-                Availability::Absent,
-                about,
-                &[],
-                refined(name, name, open.clone()),
-            );
+        for (name, about) in PROPOSED {
+            self.propose(about, refined(name, name, open.clone()));
         }
         let unpaced = TransportSettings {
             pacing: Some(Pacing::Off),
             ..open.clone()
         };
-        self.add(
-            Availability::Absent,
-            "Hybla without packet spacing",
-            &[],
-            refined("hybla", "hybla-unpaced", unpaced),
-        );
+        let unpaced = refined("hybla", "hybla-unpaced", unpaced);
+        self.propose("Hybla without packet spacing", unpaced);
         // What a connection before this one would have saved.
-        let saved = TransportSettings {
-            parameters: Parameters::new()
-                .with("saved_cwnd", f64::from(self.bdp))
-                .with("saved_rtt", self.rtt),
-            ..open.clone()
-        };
-        self.add(
-            Availability::Absent,
-            "CUBIC that jumps to half of what this path carries (RFC 9959)",
-            &[],
-            refined("careful-resume", "careful-resume", saved),
-        );
+        let saved = Parameters::new()
+            .with("saved_cwnd", f64::from(self.bdp))
+            .with("saved_rtt", self.rtt);
+        let about = "CUBIC that jumps to half of what this path carries (RFC 9959)";
+        let resumed = refined("careful-resume", "careful-resume", with(&open, saved));
+        self.propose(about, resumed);
         let about = "multi-threshold slow start 20-30-40, IW 6 (Marchese 2006)";
-        self.add(
-            Availability::Absent,
-            about,
-            &[],
-            refined("mtsi", "mtsi", open.clone()),
-        );
+        self.propose(about, refined("mtsi", "mtsi", open.clone()));
         let mut clamped = refined("mtsi", "mtsi-1bdp", open.clone());
         clamped.receive_buffer = self.one_bdp(&clamped);
-        self.add(
-            Availability::Absent,
-            "MTSI, window of one bandwidth-delay product",
-            &[],
-            clamped,
-        );
-        self.add(
-            Availability::Absent,
-            "MTSI with the published buffers of 320 KiB",
-            &[],
-            refined("mtsi", "mtsi-320k", TransportSettings::default()),
-        );
-        for (name, k) in [("const-2", 2.0), ("const-4", 4.0)] {
-            let parameters = Parameters::new().with("k", k);
+        self.propose("MTSI, window of one bandwidth-delay product", clamped);
+        let published = refined("mtsi", "mtsi-320k", TransportSettings::default());
+        self.propose("MTSI with the published buffers of 320 KiB", published);
+        for k in [2.0, 4.0] {
             let about = format!("{k} segments per ACK in slow start, IW 6 (Marchese 2006)");
-            let settings = TransportSettings {
-                parameters,
-                ..open.clone()
-            };
-            self.add(
-                Availability::Absent,
-                &about,
-                &[],
-                refined("const", name, settings),
-            );
+            let settings = with(&open, Parameters::new().with("k", k));
+            self.propose(&about, refined("const", &format!("const-{k}"), settings));
         }
-        for (name, threshold) in [("linear-20", 20.0), ("linear-50", 50.0)] {
-            let parameters = Parameters::new().with("threshold", threshold);
+        for threshold in [20.0, 50.0] {
             let about = format!("slow start with linear F up to {threshold}, IW 6 (Marchese 2006)");
-            let settings = TransportSettings {
-                parameters,
-                ..open.clone()
-            };
-            self.add(
-                Availability::Absent,
-                &about,
-                &[],
-                refined("linear", name, settings),
-            );
+            let settings = with(&open, Parameters::new().with("threshold", threshold));
+            let name = format!("linear-{threshold}");
+            self.propose(&about, refined("linear", &name, settings));
         }
+    }
+
+    /// Adds what is not in stock Linux.
+    fn propose(&mut self, about: &str, transport: Transport) {
+        self.add(Availability::Absent, about, &[], transport);
     }
 
     /// What has a name and is not among these yet.

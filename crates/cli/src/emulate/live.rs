@@ -36,15 +36,7 @@ pub(crate) fn main(args: &args::Emulate, out: &mut Output) -> Result<Status, Fai
             "--for 0 s runs nothing: say how long, such as --for '60 s'",
         ));
     }
-    let scenario = match &args.scenario {
-        Some(file) => {
-            let source = load::file(file, &args.set)?;
-            let capture = args.pcap.iter().map(PathBuf::as_path);
-            outputs::check(&source.inputs(), capture)?;
-            load::checked(&source)?
-        }
-        None => quick::scenario(args)?,
-    };
+    let scenario = scenario(args)?;
     let options = Options {
         seed: args.seed,
         duration: args.duration,
@@ -115,6 +107,18 @@ pub(crate) fn main(args: &args::Emulate, out: &mut Output) -> Result<Status, Fai
         None if ran.kept_up() => Status::Done,
         None => Status::Worse,
     })
+}
+
+/// The scenario of the file or of the flags.
+fn scenario(args: &args::Emulate) -> Result<Scenario, Failure> {
+    let capture = args.pcap.iter().map(PathBuf::as_path);
+    let Some(file) = &args.scenario else {
+        outputs::check(&[], capture)?;
+        return quick::scenario(args);
+    };
+    let source = load::file(file, &args.set)?;
+    outputs::check(&source.inputs(), capture)?;
+    load::checked(&source)
 }
 
 /// The status of a command as a shell has it.

@@ -28,3 +28,26 @@ pub(super) fn scenario(args: &args::Emulate) -> Result<Scenario, Failure> {
     }
     Ok(scenario)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use bentpipe_link::ChannelSettings;
+    use clap::Parser as _;
+
+    #[test]
+    fn nothing_is_lost_unless_it_is_asked_for() {
+        let channel = |arguments: &[&str]| {
+            let words = [&["bentpipe", "emulate"][..], arguments].concat();
+            let Command::Emulate(args) = Cli::parse_from(words).command else {
+                panic!("it is `emulate`");
+            };
+            scenario(&args).unwrap().links[0].settings.channel.clone()
+        };
+        let link = ["--rate", "2 Mbit/s", "--rtt", "511 ms"];
+        assert_eq!(channel(&link), ChannelSettings::Perfect);
+        let lossy = channel(&[&link[..], &["--loss", "1%"]].concat());
+        assert_ne!(lossy, ChannelSettings::Perfect);
+    }
+}

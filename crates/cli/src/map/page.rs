@@ -257,21 +257,7 @@ fn data(
             "handovers": handovers,
         }));
     }
-    let stops = stops.iter().map(|stop| match stop {
-        Stop::Satellite(sky, satellite) => json!({
-            "name": name(scenario, space, *stop),
-            "label": sky::satellite_name(&space.skies[*sky], *satellite as usize),
-            "satellite": [sky, satellite],
-        }),
-        Stop::Ground(node) => {
-            let place = space.skies.iter().find_map(|sky| {
-                let number = sky.nodes.iter().position(|n| n == node)?;
-                let place = sky.terminals.get(number)?.place;
-                Some(json!([place.longitude(), place.latitude()]))
-            });
-            json!({ "name": name(scenario, space, *stop), "place": place })
-        }
-    });
+    let stops = stops.iter().map(|stop| stop_data(scenario, space, *stop));
     let stops: Vec<Value> = stops.collect();
     let skies: Vec<Value> = space.skies.iter().map(|s| sky_data(s, scenario)).collect();
     let views = views.iter().map(|(_, view)| {
@@ -295,6 +281,25 @@ fn data(
         "paths": paths,
         "courses": of_courses,
     })
+}
+
+/// A stop, with the satellite or the place that it is at.
+fn stop_data(scenario: &Scenario, space: &Space, stop: Stop) -> Value {
+    match stop {
+        Stop::Satellite(sky, satellite) => json!({
+            "name": name(scenario, space, stop),
+            "label": sky::satellite_name(&space.skies[sky], satellite as usize),
+            "satellite": [sky, satellite],
+        }),
+        Stop::Ground(node) => {
+            let place = space.skies.iter().find_map(|sky| {
+                let number = sky.nodes.iter().position(|n| *n == node)?;
+                let place = sky.terminals.get(number)?.place;
+                Some(json!([place.longitude(), place.latitude()]))
+            });
+            json!({ "name": name(scenario, space, stop), "place": place })
+        }
+    }
 }
 
 /// A stop as something to look up.

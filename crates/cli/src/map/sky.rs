@@ -169,56 +169,12 @@ pub(super) fn moving(
         ));
     }
     for (sky, here) in space.skies.iter().zip(&positions) {
-        let isls = sky.plan.isls_at(time);
-        let up = isls.iter().filter(|isl| isl.up);
-        let lines: Vec<Vec<(f64, f64)>> = up
-            .map(|isl| (here[isl.a as usize], here[isl.b as usize]))
-            .filter(|(a, b)| is_there(*a) && is_there(*b))
-            .flat_map(|(a, b)| track(a, b))
-            .collect();
-        svg.raw(format!(
-            "<path d=\"{}\" fill=\"none\" stroke=\"#8c96a0\" stroke-opacity=\"0.55\" stroke-width=\"0.7\"/>",
-            view.outlines(&lines, false)
-        ));
-        let radius = if here.len() > 400 { 1.6 } else { 2.6 };
-        let mut dots = String::new();
-        for at in here.iter().filter(|at| is_there(**at)) {
-            let (lon, lat) = below(*at);
-            let (x, y) = view.at(view.inside(lon), lat);
-            if x <= view.width && (0.0..=view.height).contains(&y) {
-                let (r, d) = (num(radius), num(2.0 * radius));
-                dots.push_str(&format!(
-                    "M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0",
-                    num(x - radius),
-                    num(y)
-                ));
-            }
-        }
-        svg.raw(format!("<path d=\"{dots}\" fill=\"#6e7781\"/>"));
+        satellites(svg, view, sky, here, time);
     }
     for (i, path) in paths.iter().enumerate() {
         let stops = path.iter().flat_map(|path| path.iter());
-        let points: Vec<Position> = stops
-            .filter_map(|stop| position(space, &positions, *stop))
-            .collect();
-        let lines: Vec<Vec<(f64, f64)>> = points
-            .windows(2)
-            .flat_map(|ends| track(ends[0], ends[1]))
-            .collect();
-        let data = view.outlines(&lines, false);
-        avoid(&mut room, view, &lines);
-        // Flows on the same path stay visible, the later ones thinner inside.
-        let width = (4.0 - 1.2 * i as f64).max(1.4);
-        if i == 0 {
-            svg.raw(format!(
-                "<path d=\"{data}\" fill=\"none\" stroke=\"#fff\" stroke-width=\"6\" stroke-linecap=\"round\" stroke-linejoin=\"round\"/>"
-            ));
-        }
-        svg.raw(format!(
-            "<path d=\"{data}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linecap=\"round\" stroke-linejoin=\"round\"/>",
-            colour(i),
-            num(width)
-        ));
+        let points = stops.filter_map(|stop| position(space, &positions, *stop));
+        course(svg, view, &points.collect::<Vec<_>>(), i, &mut room);
     }
     let style = TextStyle::new(11.0, INK_SOFT).outlined();
     let mut spots = Vec::new();
@@ -243,6 +199,58 @@ pub(super) fn moving(
     for (x, y, text) in spots {
         label(svg, &mut room, view, (x, y), &text, style);
     }
+}
+
+/// The satellites of a constellation and the links between them.
+fn satellites(svg: &mut Svg, view: View, sky: &Sky, here: &[Position], time: Time) {
+    let isls = sky.plan.isls_at(time);
+    let up = isls.iter().filter(|isl| isl.up);
+    let lines: Vec<Vec<(f64, f64)>> = up
+        .map(|isl| (here[isl.a as usize], here[isl.b as usize]))
+        .filter(|(a, b)| is_there(*a) && is_there(*b))
+        .flat_map(|(a, b)| track(a, b))
+        .collect();
+    svg.raw(format!(
+        "<path d=\"{}\" fill=\"none\" stroke=\"#8c96a0\" stroke-opacity=\"0.55\" stroke-width=\"0.7\"/>",
+        view.outlines(&lines, false)
+    ));
+    let radius = if here.len() > 400 { 1.6 } else { 2.6 };
+    let mut dots = String::new();
+    for at in here.iter().filter(|at| is_there(**at)) {
+        let (lon, lat) = below(*at);
+        let (x, y) = view.at(view.inside(lon), lat);
+        if x <= view.width && (0.0..=view.height).contains(&y) {
+            let (r, d) = (num(radius), num(2.0 * radius));
+            dots.push_str(&format!(
+                "M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0",
+                num(x - radius),
+                num(y)
+            ));
+        }
+    }
+    svg.raw(format!("<path d=\"{dots}\" fill=\"#6e7781\"/>"));
+}
+
+/// The path of course number `i`.
+fn course(svg: &mut Svg, view: View, points: &[Position], i: usize, room: &mut Room) {
+    let lines: Vec<Vec<(f64, f64)>> = points
+        .windows(2)
+        .flat_map(|ends| track(ends[0], ends[1]))
+        .collect();
+    let data = view.outlines(&lines, false);
+    avoid(room, view, &lines);
+    // Flows on the same path stay visible, the later ones thinner inside.
+    let width = (4.0 - 1.2 * i as f64).max(1.4);
+    if i == 0 {
+        svg.raw(format!(
+            "<path d=\"{data}\" fill=\"none\" stroke=\"#fff\" stroke-width=\"6\" stroke-linecap=\"round\" stroke-linejoin=\"round\"/>"
+        ));
+    }
+    svg.raw(format!(
+        "<path d=\"{data}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linecap=\"round\" stroke-linejoin=\"round\"/>",
+        colour(i),
+        num(width)
+    ));
 }
 
 /// Keeps labels off lines.

@@ -1,6 +1,7 @@
 //! Runs the built binary.
 
 pub(crate) use bentpipe_testing::skip;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -46,6 +47,28 @@ pub(crate) fn may(test: &str) -> bool {
     };
     skip(test, wants);
     false
+}
+
+/// The same with a text on standard input.
+pub(crate) fn bentpipe_with(folder: &Path, arguments: &[&str], input: &str) -> Ended {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_bentpipe"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(input.as_bytes()).expect("it reads");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    Ended {
+        status: output.status.code().expect("no signal ended it"),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
 }
 
 /// Runs `bentpipe ARGUMENTS` where it does not matter.

@@ -123,7 +123,7 @@ fn the_default_is_always_there_to_compare_with() {
 
 #[test]
 fn nothing_arrives_over_a_link_that_loses_everything() {
-    let text = bentpipe(&[
+    let ended = bentpipe(&[
         "compare",
         "--loss",
         "100%",
@@ -131,8 +131,14 @@ fn nothing_arrives_over_a_link_that_loses_everything() {
         "1",
         "--transport",
         "cubic",
-    ])
-    .ok();
+    ]);
+    assert_eq!(ended.status, 1);
+    assert!(
+        ended.stderr.contains("ended a download"),
+        "{}",
+        ended.stderr
+    );
+    let text = ended.stdout;
     assert!(
         text.contains("Recommended: no transport ended a download"),
         "{text}"
@@ -170,6 +176,8 @@ fn mistakes_are_explained() {
     assert!(error.starts_with(
         "error: there is no transport `hyblla` to compare; did you mean `hybla`?\n  known: "
     ));
+    let error = bentpipe(&["compare", "--lost", "1%"]).refused();
+    assert!(error.contains("'--loss'"), "{error}");
     insta::assert_snapshot!(bentpipe(&["compare", "--size", "0 B"]).refused(), @"error: --size must be above zero");
 }
 
@@ -256,7 +264,7 @@ fn mistakes_about_orbits_are_explained() {
     assert!(error.contains("--from <LAT,LON>"), "{error}");
     let at = ["compare", "--from", "0,0", "--to", "0,170"];
     let error = bentpipe(&[&at[..], &["--orbit", "leo"]].concat()).refused();
-    insta::assert_snapshot!(error, @"error: there is no orbit `leo`: expected geo, iridium, teledesic, starlink or a file of TLE or OMM");
+    insta::assert_snapshot!(error, @"error: --orbit leo does not exist: expected geo, iridium, teledesic, starlink or a file of TLE or OMM");
     let error = bentpipe(&[&at[..], &["--orbit", "geo"]].concat()).refused();
     insta::assert_snapshot!(error, @"error: --orbit geo: no satellite joins 0,0 and 0,170 at any time in the 1 h that were looked at: one of them sees none of those that the other sees");
     let error = bentpipe(&["compare", "--orbit", "geo", "--from", "95,0", "--to", "0,0"]).refused();

@@ -10,6 +10,7 @@
 mod common;
 mod compare;
 mod emulate;
+mod files;
 mod help;
 mod kernel;
 mod live;

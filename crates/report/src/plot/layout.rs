@@ -370,21 +370,7 @@ impl<'a> Planner<'a> {
         if !title.is_empty() {
             y += 20.0;
         }
-        let (across, x_label) = match &panel.content {
-            Content::Xy { x, .. } => {
-                let own = || x_range(x, values.x.iter().copied(), has_markers(panel));
-                let (scale, mut ticks) =
-                    x_axis(x, range.unwrap_or_else(own), place.left, place.right);
-                if range.is_none() && values.x.is_empty() {
-                    ticks = Ticks::default();
-                }
-                (Across::Numbers(scale, ticks), x.label.as_str())
-            }
-            Content::Bars(bars) => (
-                category_labels(&bars.categories, place.left, place.right),
-                bars.label.as_str(),
-            ),
-        };
+        let (across, x_label) = across(panel, values, range, place);
         let mut above = strip(panel, &across, place);
         let rows = above
             .iter()
@@ -436,6 +422,29 @@ impl<'a> Planner<'a> {
             empty: values.y.is_empty(),
         };
         (placed, bottom)
+    }
+}
+
+/// The x axis of a panel, and its label.
+fn across<'p>(
+    panel: &'p Panel,
+    values: &Values,
+    range: Option<(f64, f64)>,
+    place: Sides,
+) -> (Across, &'p str) {
+    match &panel.content {
+        Content::Xy { x, .. } => {
+            let own = || x_range(x, values.x.iter().copied(), has_markers(panel));
+            let (scale, mut ticks) = x_axis(x, range.unwrap_or_else(own), place.left, place.right);
+            if range.is_none() && values.x.is_empty() {
+                ticks = Ticks::default();
+            }
+            (Across::Numbers(scale, ticks), x.label.as_str())
+        }
+        Content::Bars(bars) => (
+            category_labels(&bars.categories, place.left, place.right),
+            bars.label.as_str(),
+        ),
     }
 }
 

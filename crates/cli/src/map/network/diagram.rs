@@ -80,63 +80,10 @@ pub(super) fn diagram(
     for sky in &space.skies {
         shown.extend(&sky.nodes);
     }
-    let title = |node: NodeId| name(scenario, space, Stop::Ground(node));
-    let mut alike: BTreeMap<String, usize> = BTreeMap::new();
-    for node in &shown {
-        *alike.entry(base(&title(*node)).to_owned()).or_default() += 1;
-    }
     let mut drawn = Diagram::default();
-    let mut numbers: BTreeMap<NodeId, usize> = BTreeMap::new();
-    let mut groups: BTreeMap<String, usize> = BTreeMap::new();
-    for &node in &shown {
-        let own = title(node);
-        let count = alike[base(&own)];
-        let number = if count > TOGETHER {
-            let next = drawn.nodes.len();
-            let number = *groups.entry(base(&own).to_owned()).or_insert(next);
-            if number == next {
-                drawn.nodes.push(Node {
-                    title: format!("{} × {count}", base(&own)),
-                    ..Node::default()
-                });
-            }
-            number
-        } else {
-            drawn.nodes.push(Node {
-                title: own,
-                ..Node::default()
-            });
-            drawn.nodes.len() - 1
-        };
-        numbers.insert(node, number);
-    }
+    let numbers = nodes(scenario, space, &shown, &mut drawn);
     boxes(scenario, &numbers, &mut drawn);
-    let mut edges: BTreeMap<(usize, usize), Vec<Vec<String>>> = BTreeMap::new();
-    for link in links.iter().filter(|l| !l.name.ends_with(".reverse")) {
-        let ends = (numbers[&link.from], numbers[&link.to]);
-        let key = (ends.0.min(ends.1), ends.0.max(ends.1));
-        let reverse = format!("{}.reverse", link.name);
-        let back = links.iter().find(|l| l.name == reverse);
-        edges
-            .entry(key)
-            .or_default()
-            .push(link_lines(scenario, link, back.copied()));
-    }
-    for ((a, b), all) in edges {
-        // Links of one kind between counted nodes are one line.
-        let mut lines = all[0].clone();
-        if all.len() > 1 {
-            lines[0] = format!("{} × {}", base(&lines[0]), all.len());
-            if !all.iter().all(|other| other[1..] == all[0][1..]) {
-                lines.truncate(1);
-                lines.push("different".to_owned());
-            }
-        }
-        drawn.edges.push(Edge {
-            ends: [a, b],
-            lines,
-        });
-    }
+    edges(scenario, &links, &numbers, &mut drawn);
     let first_sky = drawn.nodes.len();
     for sky in &space.skies {
         add_sky(scenario, sky, &numbers, &mut drawn);
@@ -169,6 +116,80 @@ pub(super) fn diagram(
         }
     }
     drawn
+}
+
+/// Draws the nodes, many of one name as one, and returns the number of each.
+fn nodes(
+    scenario: &Scenario,
+    space: &Space,
+    shown: &BTreeSet<NodeId>,
+    drawn: &mut Diagram,
+) -> BTreeMap<NodeId, usize> {
+    let title = |node: NodeId| name(scenario, space, Stop::Ground(node));
+    let mut alike: BTreeMap<String, usize> = BTreeMap::new();
+    for node in shown {
+        *alike.entry(base(&title(*node)).to_owned()).or_default() += 1;
+    }
+    let mut numbers: BTreeMap<NodeId, usize> = BTreeMap::new();
+    let mut groups: BTreeMap<String, usize> = BTreeMap::new();
+    for &node in shown {
+        let own = title(node);
+        let count = alike[base(&own)];
+        let number = if count > TOGETHER {
+            let next = drawn.nodes.len();
+            let number = *groups.entry(base(&own).to_owned()).or_insert(next);
+            if number == next {
+                drawn.nodes.push(Node {
+                    title: format!("{} × {count}", base(&own)),
+                    ..Node::default()
+                });
+            }
+            number
+        } else {
+            drawn.nodes.push(Node {
+                title: own,
+                ..Node::default()
+            });
+            drawn.nodes.len() - 1
+        };
+        numbers.insert(node, number);
+    }
+    numbers
+}
+
+/// Draws the links, several between two nodes as one.
+fn edges(
+    scenario: &Scenario,
+    links: &[&Link],
+    numbers: &BTreeMap<NodeId, usize>,
+    drawn: &mut Diagram,
+) {
+    let mut edges: BTreeMap<(usize, usize), Vec<Vec<String>>> = BTreeMap::new();
+    for link in links.iter().filter(|l| !l.name.ends_with(".reverse")) {
+        let ends = (numbers[&link.from], numbers[&link.to]);
+        let key = (ends.0.min(ends.1), ends.0.max(ends.1));
+        let reverse = format!("{}.reverse", link.name);
+        let back = links.iter().find(|l| l.name == reverse);
+        edges
+            .entry(key)
+            .or_default()
+            .push(link_lines(scenario, link, back.copied()));
+    }
+    for ((a, b), all) in edges {
+        // Links of one kind between counted nodes are one line.
+        let mut lines = all[0].clone();
+        if all.len() > 1 {
+            lines[0] = format!("{} × {}", base(&lines[0]), all.len());
+            if !all.iter().all(|other| other[1..] == all[0][1..]) {
+                lines.truncate(1);
+                lines.push("different".to_owned());
+            }
+        }
+        drawn.edges.push(Edge {
+            ends: [a, b],
+            lines,
+        });
+    }
 }
 
 /// Middleboxes and PEPs, in the boxes of their nodes.
