@@ -284,7 +284,7 @@ fn data(
 }
 
 /// A stop, with the satellite or the place that it is at.
-fn stop_data(scenario: &Scenario, space: &Space, stop: Stop) -> Value {
+fn stop_data(scenario: &Scenario, space: &ExpandedConstellations, stop: Stop) -> Value {
     match stop {
         Stop::Satellite(sky, satellite) => json!({
             "name": name(scenario, space, stop),

@@ -202,7 +202,13 @@ pub(super) fn moving(
 }
 
 /// The satellites of a constellation and the links between them.
-fn satellites(svg: &mut Svg, view: View, sky: &Sky, here: &[Position], time: Time) {
+fn satellites(
+    svg: &mut Svg,
+    view: View,
+    sky: &ExpandedConstellation,
+    here: &[Position],
+    time: Time,
+) {
     let isls = sky.plan.isls_at(time);
     let up = isls.iter().filter(|isl| isl.up);
     let lines: Vec<Vec<(f64, f64)>> = up

@@ -121,7 +121,7 @@ pub(super) fn diagram(
 /// Draws the nodes, many of one name as one, and returns the number of each.
 fn nodes(
     scenario: &Scenario,
-    space: &Space,
+    space: &ExpandedConstellations,
     shown: &BTreeSet<NodeId>,
     drawn: &mut Diagram,
 ) -> BTreeMap<NodeId, usize> {
