@@ -8,7 +8,7 @@ use bentpipe_link::{ArqScheme, ChannelSettings, Limit, QueueSettings};
 use bentpipe_report::table::{Column, Table};
 use bentpipe_scenario::{Flow, Link, LinkId, NodeId, Scenario};
 use bentpipe_sim::ideal;
-use bentpipe_traffic::{Application, PageConnection, Period};
+use bentpipe_traffic::Application;
 use bentpipe_units::Rate;
 use serde_json::{Value, json};
 
@@ -226,7 +226,7 @@ fn flows(scenario: &Scenario) -> Table {
                 .as_ref()
                 .map_or("udp", |t| t.name.as_str())
                 .to_owned(),
-            application(&flow.application),
+            flow.application.to_string(),
             seconds(way.round_trip),
             format!("{} kB", digits3(way.bdp / 1e3)),
             way.ideal.map_or_else(String::new, seconds),
@@ -234,44 +234,6 @@ fn flows(scenario: &Scenario) -> Table {
         ]);
     }
     table.note("RTT: propagation both ways. BDP: slowest link x RTT. ideal: the bound, alone.")
-}
-
-pub(crate) fn application(application: &Application) -> String {
-    match application {
-        Application::Transfer { size } => size.to_string(),
-        Application::Persistent => "data without end".to_owned(),
-        Application::RequestResponse {
-            response, count, ..
-        } => {
-            format!("{count} responses of {response}")
-        }
-        Application::ConstantRate { rate, packet_size } => {
-            format!("{rate} in packets of {packet_size}")
-        }
-        Application::OnOff { on, off, rate, .. } => {
-            format!("{rate} for {}, then a pause of {}", period(on), period(off))
-        }
-        Application::Web(web) => {
-            let pages = web
-                .count
-                .map_or("pages".to_owned(), |n| format!("{n} pages"));
-            let connection = match web.connection {
-                PageConnection::Page => "a connection each",
-                PageConnection::Persistent => "one connection",
-            };
-            format!("{pages} of about {}, {connection}", web.mean)
-        }
-        #[allow(unreachable_patterns, reason = "more applications are to come")]
-        other => format!("{other:?}"),
-    }
-}
-
-fn period(period: &Period) -> String {
-    match period {
-        Period::Constant(length) => length.to_string(),
-        Period::Exponential { mean } => format!("{mean} (exponential)"),
-        Period::Pareto { mean, shape } => format!("{mean} (Pareto, shape {shape})"),
-    }
 }
 
 fn document(scenario: &Scenario) -> Value {
@@ -289,7 +251,7 @@ fn document(scenario: &Scenario) -> Value {
             json!({
                 "name": flow.name,
                 "transport": flow.transport.as_ref().map(|t| t.name.as_str()),
-                "application": application(&flow.application),
+                "application": flow.application.to_string(),
                 "bottleneck_bps": way.rate.bps(),
                 "round_trip_s": way.round_trip,
                 "bdp_bytes": way.bdp,

@@ -2,7 +2,8 @@
 //! series.
 
 use crate::metrics::share_of_total;
-use crate::record::record;
+use crate::record::{Metric, Part, record};
+use bentpipe_traffic::ClientReport;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 
 /// The result of one run of one scenario with one seed.
@@ -132,6 +133,38 @@ record! {
         /// Share of the payload offered that was delivered; empty without end.
         derived completion: Option<Ratio> = |_, flow| flow.completion();
     }
+}
+
+impl FlowOutcome {
+    /// What the application has experienced: its metrics and their values.
+    #[must_use]
+    pub fn experience(&self) -> Vec<(Metric, Option<f64>)> {
+        measured(&self.pages)
+    }
+
+    /// Sets what the application of the flow has reported.
+    pub fn set_report(&mut self, report: ClientReport) {
+        match report {
+            ClientReport::None => {}
+            ClientReport::Pages(pages) => {
+                self.pages = Some(PageOutcome {
+                    completed: pages.completed,
+                    mean_time: pages.mean_time,
+                    p95_time: pages.p95_time,
+                });
+            }
+        }
+    }
+}
+
+/// The metrics of a part, if there is one.
+fn measured<T: Part>(part: &Option<T>) -> Vec<(Metric, Option<f64>)> {
+    let metrics = part.iter().flat_map(|_| T::metrics());
+    let value = |metric: Metric| {
+        let value = part.metric(metric.name);
+        (metric, value)
+    };
+    metrics.map(value).collect()
 }
 
 record! {

@@ -3,7 +3,7 @@
 
 use bentpipe_link::QueueSettings;
 use bentpipe_tcp::{CongestionControlChoice, Transport};
-use bentpipe_traffic::{Application, PageConnection};
+use bentpipe_traffic::Application;
 
 /// Why a transport cannot carry an application that runs over TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,15 +20,11 @@ pub(crate) fn incompatibility(
     application: &Application,
 ) -> Option<Incompatibility> {
     let ideal = transport.congestion_control == CongestionControlChoice::Ideal;
-    match application {
-        Application::OnOff { .. } | Application::Web(_) if ideal => Some(Incompatibility::Pauses),
-        Application::Web(web) => {
-            let one_way = transport.profile.rules().stack.is_ns2();
-            let several = web.connection == PageConnection::Page;
-            (one_way && several).then_some(Incompatibility::Connections)
-        }
-        _ => None,
+    if ideal && application.with_pauses().is_some() {
+        return Some(Incompatibility::Pauses);
     }
+    let one_way = transport.profile.rules().stack.is_ns2();
+    (one_way && application.reopens()).then_some(Incompatibility::Connections)
 }
 
 /// Two properties that one link cannot have.

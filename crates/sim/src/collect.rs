@@ -30,7 +30,7 @@ pub(crate) fn outcome<O: Observer>(
     for (i, (running, flow)) in flows.into_iter().zip(&scenario.flows).enumerate() {
         let mut o = match &running.ends {
             Ends::Ideal => ideal_flow(scenario, flow, &running, sharing),
-            _ => simulated_flow(flow, &running),
+            _ => simulated_flow(flow, &running, ended_at),
         };
         let losses = net.losses_of(i);
         o.queue_drops = losses.queue.packets;
@@ -163,8 +163,8 @@ fn sharing(flows: &[Running]) -> usize {
 }
 
 /// What is known of a flow whatever its ends are, with what they have counted.
-fn begun(flow: &Flow, running: &Running, counts: FlowCounts) -> FlowOutcome {
-    FlowOutcome {
+fn begun(flow: &Flow, running: &Running, counts: FlowCounts, now: Time) -> FlowOutcome {
+    let mut outcome = FlowOutcome {
         name: flow.name.clone(),
         transport: flow
             .transport
@@ -174,9 +174,12 @@ fn begun(flow: &Flow, running: &Running, counts: FlowCounts) -> FlowOutcome {
         offered: running.offered(),
         first_delivery_at: running.first_delivery_at,
         last_delivery_at: running.last_delivery_at,
-        pages: running.web.as_ref().map(|web| web.outcome()),
         ..counts.into()
+    };
+    if let Some(exchanges) = &running.exchanges {
+        outcome.set_report(exchanges.report(now));
     }
+    outcome
 }
 
 /// What a sender has counted.
@@ -223,12 +226,12 @@ fn counts(running: &Running) -> FlowCounts {
     }
 }
 
-fn simulated_flow(flow: &Flow, running: &Running) -> FlowOutcome {
+fn simulated_flow(flow: &Flow, running: &Running, now: Time) -> FlowOutcome {
     let mut o = FlowOutcome {
         transfer_time: running
             .completed_at
             .map(|at| at.since(running.counts_from())),
-        ..begun(flow, running, counts(running))
+        ..begun(flow, running, counts(running), now)
     };
     if let Ends::Tcp(ends) = &running.ends {
         let c = ends[0].counters();
@@ -260,7 +263,7 @@ fn simulated_flow(flow: &Flow, running: &Running) -> FlowOutcome {
 }
 
 fn ideal_flow(scenario: &Scenario, flow: &Flow, running: &Running, sharing: usize) -> FlowOutcome {
-    let mut o = begun(flow, running, FlowCounts::default());
+    let mut o = begun(flow, running, FlowCounts::default(), Time::ZERO);
     o.min_rtt = Some(ideal::round_trip(scenario, flow));
     o.mean_rtt = o.min_rtt;
     if let Some(bytes) = o.offered {

@@ -1,13 +1,13 @@
 //! One flow at work: its application between its two endpoints.
 
+use crate::exchange::Exchanges;
 use crate::recorder::Recorder;
 use crate::reports::Reports;
 use crate::split::Chain;
-use crate::web::{Arrived, Web};
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Handshake, Split};
 use bentpipe_tcp::{Endpoint, Packet, Transmit};
-use bentpipe_traffic::{Application, Source};
+use bentpipe_traffic::{Application, Next, Source};
 use bentpipe_units::{Bytes, Duration, Time};
 
 /// The two ends of a flow.
@@ -61,14 +61,11 @@ pub(crate) struct Running {
     pub(crate) first_delivery_at: Option<Time>,
     pub(crate) last_delivery_at: Option<Time>,
     delivered_before: u64,
-    /// Request/response: exchanges completed, requests sent.
-    exchanges: u32,
-    requests: u32,
     next_request_at: Time,
     /// The clock of an application with a rate.
     source: Option<Source>,
-    /// A reader of pages.
-    pub(crate) web: Option<Box<Web>>,
+    /// Exchanges, where `to` asks and `from` answers.
+    pub(crate) exchanges: Option<Box<Exchanges>>,
     pub(crate) series: Option<Recorder>,
     /// Senders that hear of the queues at their nodes.
     pub(crate) reports: Vec<Reports>,
@@ -95,11 +92,9 @@ impl Running {
             first_delivery_at: None,
             last_delivery_at: None,
             delivered_before: 0,
-            exchanges: 0,
-            requests: 0,
             next_request_at: Time::MAX,
             source: Source::new(&flow.application, seed, &flow.name),
-            web: Web::new(flow, seed),
+            exchanges: Exchanges::new(flow, seed),
             series: None,
             reports: Vec::new(),
         }
@@ -117,16 +112,7 @@ impl Running {
 
     /// Bytes that the application was to send; `None` without end.
     pub(crate) fn offered(&self) -> Option<Bytes> {
-        match self.application {
-            Application::Transfer { size } => Some(size),
-            Application::RequestResponse {
-                response, count, ..
-            } => Some(Bytes::new(response.get().saturating_mul(u64::from(count)))),
-            Application::Persistent
-            | Application::ConstantRate { .. }
-            | Application::OnOff { .. }
-            | Application::Web(_) => None,
-        }
+        self.application.offered()
     }
 
     /// The instant from which the transfer time counts.
@@ -210,10 +196,7 @@ impl Running {
     }
 
     fn on_start<T: Transmit>(&mut self, now: Time, net: &mut T) {
-        let asks = matches!(
-            self.application,
-            Application::RequestResponse { .. } | Application::Web(_)
-        );
+        let asks = self.exchanges.is_some();
         if let Some(source) = &mut self.source {
             source.start(now);
         }
@@ -265,18 +248,8 @@ impl Running {
     }
 
     fn send_request<T: Transmit>(&mut self, now: Time, net: &mut T) {
-        if let (Some(web), Some((server, client))) = (&mut self.web, self.ends.pair()) {
-            web.ask(now, server, client, net);
-            return;
-        }
-        let Application::RequestResponse { request, count, .. } = self.application else {
-            return;
-        };
-        if self.requests < count
-            && let Some((_, client)) = self.ends.pair()
-        {
-            self.requests += 1;
-            client.write(now, request, net);
+        if let (Some(exchanges), Some((server, client))) = (&mut self.exchanges, self.ends.pair()) {
+            exchanges.ask(now, server, client, net);
         }
     }
 
@@ -297,10 +270,7 @@ impl Running {
                 let delivered = ends[1].delivered();
                 let waits = match self.application {
                     Application::Transfer { size } => self.ended || delivered != size,
-                    Application::RequestResponse { .. } | Application::Web(_) => false,
-                    Application::Persistent
-                    | Application::ConstantRate { .. }
-                    | Application::OnOff { .. } => true,
+                    _ => self.exchanges.is_none(),
                 };
                 if waits && self.first_data_at.is_some() && self.series.is_none() {
                     if side == 1 {
@@ -414,57 +384,21 @@ impl Running {
                     self.ended = true;
                 }
             }
-            Application::RequestResponse {
-                request,
-                response,
-                count,
-                think_time,
-            } => {
-                if side == 0 {
-                    let asked = server.delivered().get() / request.get().max(1);
-                    let owed = asked.saturating_mul(response.get());
-                    let more = owed.saturating_sub(server.offered().get());
-                    if more > 0 {
-                        server.write(now, Bytes::new(more), net);
-                    }
-                } else {
-                    let answered = (client.delivered().get() / response.get().max(1)) as u32;
-                    if answered > self.exchanges {
-                        self.exchanges = answered;
-                        if answered >= count {
-                            self.completed_at = self.completed_at.or(Some(now));
-                            self.ended = true;
-                            if is_split {
-                                client.close(now, net);
-                            }
-                        } else {
-                            self.next_request_at = now + think_time;
+            _ => match &mut self.exchanges {
+                None => {}
+                Some(exchanges) if side == 0 => exchanges.answer(now, server, net),
+                Some(exchanges) => match exchanges.responded(now, client) {
+                    None => {}
+                    Some(Next::At(at)) => self.next_request_at = at,
+                    Some(Next::Done) => {
+                        self.completed_at = Some(now);
+                        self.ended = true;
+                        if is_split {
+                            client.close(now, net);
                         }
                     }
-                }
-            }
-            Application::Web(_) => {
-                let Some(web) = &mut self.web else {
-                    return;
-                };
-                if side == 0 {
-                    web.answer(now, server, net);
-                } else if let Some(arrived) = web.look(now, client) {
-                    match arrived {
-                        Arrived::Next(at) => self.next_request_at = at,
-                        Arrived::Last => {
-                            self.completed_at = Some(now);
-                            self.ended = true;
-                            if is_split {
-                                client.close(now, net);
-                            }
-                        }
-                    }
-                }
-            }
-            Application::Persistent
-            | Application::ConstantRate { .. }
-            | Application::OnOff { .. } => {}
+                },
+            },
         }
         if side == 0
             && let Some(recorder) = &mut self.series

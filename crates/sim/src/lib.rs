@@ -8,6 +8,7 @@
 mod arena;
 mod collect;
 mod connections;
+mod exchange;
 mod execution;
 mod flow;
 pub mod ideal;
@@ -22,7 +23,6 @@ mod reports;
 mod simulation;
 mod snapshot;
 mod split;
-mod web;
 
 pub use observer::{Observer, Unobserved};
 pub use options::{Options, RunError};

@@ -13,7 +13,6 @@ use bentpipe_outcome::Outcome;
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Pep, Scenario};
 use bentpipe_tcp::{CongestionControlChoice, Endpoint, Transport};
-use bentpipe_traffic::{Application, PageConnection};
 use bentpipe_units::Time;
 
 /// Runs `scenario` and returns what it yielded.
@@ -71,7 +70,7 @@ impl<'a> Simulation<'a> {
                     arrived_bytes: 0,
                 },
                 Some(t) if t.congestion_control == CongestionControlChoice::Ideal => Ends::Ideal,
-                Some(_) if flow.split.is_some() && opens_anew(flow) => {
+                Some(_) if flow.split.is_some() && flow.application.reopens() => {
                     return Err(RunError::Transport {
                         flow: flow.name.clone(),
                         reason: "a connection for each page cannot pass a split PEP; \
@@ -84,7 +83,7 @@ impl<'a> Simulation<'a> {
                 }
                 Some(t) => {
                     let custom = controller(flow);
-                    if custom.is_some() && opens_anew(flow) {
+                    if custom.is_some() && flow.application.reopens() {
                         return Err(RunError::Transport {
                             flow: flow.name.clone(),
                             reason: "a connection for each page needs a congestion control that \
@@ -122,11 +121,6 @@ impl<'a> Simulation<'a> {
         execution.progress = self.progress;
         execution.run()
     }
-}
-
-/// True if the flow's ends begin one connection after the other.
-fn opens_anew(flow: &Flow) -> bool {
-    matches!(&flow.application, Application::Web(web) if web.connection == PageConnection::Page)
 }
 
 #[cold]

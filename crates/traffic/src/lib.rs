@@ -1,14 +1,17 @@
 //! Applications as generators without I/O.
 
+mod exchange;
 mod period;
 mod source;
 mod web;
 
+pub use exchange::{ClientReport, Exchange, Fixed, Next, Requester};
 pub use period::Period;
 pub use source::Source;
-pub use web::{PageConnection, Pages, WebSettings};
+pub use web::{PageConnection, Pages, PagesReport, WebSettings};
 
 use bentpipe_units::{Bytes, Duration, Rate};
+use std::fmt;
 
 /// What a flow carries. `from` below is the flow's first node.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -72,5 +75,70 @@ impl Application {
     #[must_use]
     pub const fn takes_transport(&self) -> bool {
         !matches!(self, Application::ConstantRate { .. })
+    }
+
+    /// True for applications in which `to` asks, and therefore opens the
+    /// connection; see [`Requester`].
+    #[must_use]
+    pub const fn asks(&self) -> bool {
+        matches!(
+            self,
+            Application::RequestResponse { .. } | Application::Web(_)
+        )
+    }
+
+    /// True for applications that begin a connection for each exchange.
+    #[must_use]
+    pub fn reopens(&self) -> bool {
+        matches!(self, Application::Web(web) if web.connection == PageConnection::Page)
+    }
+
+    /// What an application with pauses carries, which is no transfer in one go;
+    /// `None` for the others.
+    #[must_use]
+    pub const fn with_pauses(&self) -> Option<&'static str> {
+        match self {
+            Application::OnOff { .. } => Some("on-off traffic"),
+            Application::Web(_) => Some("pages"),
+            Application::Transfer { .. }
+            | Application::Persistent
+            | Application::RequestResponse { .. }
+            | Application::ConstantRate { .. } => None,
+        }
+    }
+
+    /// Payload bytes that `from` sends in all; `None` where that is not known
+    /// before the end.
+    #[must_use]
+    pub fn offered(&self) -> Option<Bytes> {
+        match self {
+            Application::Transfer { size } => Some(*size),
+            Application::RequestResponse {
+                response, count, ..
+            } => Some(Bytes::new(response.get().saturating_mul(u64::from(*count)))),
+            Application::Persistent
+            | Application::ConstantRate { .. }
+            | Application::OnOff { .. }
+            | Application::Web(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Application {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Application::Transfer { size } => write!(f, "{size}"),
+            Application::Persistent => f.write_str("data without end"),
+            Application::RequestResponse {
+                response, count, ..
+            } => write!(f, "{count} responses of {response}"),
+            Application::ConstantRate { rate, packet_size } => {
+                write!(f, "{rate} in packets of {packet_size}")
+            }
+            Application::OnOff { on, off, rate, .. } => {
+                write!(f, "{rate} for {on}, then a pause of {off}")
+            }
+            Application::Web(web) => write!(f, "{web}"),
+        }
     }
 }

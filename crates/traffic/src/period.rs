@@ -2,6 +2,7 @@
 
 use bentpipe_random::Stream;
 use bentpipe_units::Duration;
+use std::fmt;
 
 /// The distribution of the length of a period.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -24,6 +25,16 @@ pub enum Period {
         /// Exponent of the tail, above 1.
         shape: f64,
     },
+}
+
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Period::Constant(length) => write!(f, "{length}"),
+            Period::Exponential { mean } => write!(f, "{mean} (exponential)"),
+            Period::Pareto { mean, shape } => write!(f, "{mean} (Pareto, shape {shape})"),
+        }
+    }
 }
 
 impl Period {

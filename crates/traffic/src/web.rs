@@ -20,8 +20,10 @@
 //! object, and here a page is one object. The reading time begins when the page
 //! has arrived in whole.
 
+use crate::exchange::{Exchange, Next};
 use bentpipe_random::Stream;
-use bentpipe_units::{Bytes, Duration};
+use bentpipe_units::{Bytes, Duration, Time};
+use std::fmt;
 
 /// Which connections carry pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
@@ -74,12 +76,40 @@ impl Default for WebSettings {
     }
 }
 
-/// The draws for one reader, sizes and pauses each from a stream of their own.
+impl fmt::Display for WebSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(count) = self.count {
+            write!(f, "{count} ")?;
+        }
+        let connection = match self.connection {
+            PageConnection::Page => "a connection each",
+            PageConnection::Persistent => "one connection",
+        };
+        write!(f, "pages of about {}, {connection}", self.mean)
+    }
+}
+
+/// What a reader has experienced. The time of a page counts from the request,
+/// its handshake included where there is one, to the last byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PagesReport {
+    /// Pages that arrived in whole.
+    pub completed: u64,
+    /// Their mean time.
+    pub mean_time: Option<Duration>,
+    /// The time that 95% of them did not exceed.
+    pub p95_time: Option<Duration>,
+}
+
+/// A reader of pages: what it asks for, sizes and pauses each drawn from a
+/// stream of their own, and the times of its pages.
 #[derive(Clone, Debug)]
 pub struct Pages {
     settings: WebSettings,
     sizes: Stream,
     pauses: Stream,
+    began: Time,
+    times: Vec<Duration>,
 }
 
 /// A size that is drawn again so often is cut instead: the largest page is so
@@ -87,18 +117,50 @@ pub struct Pages {
 const DRAWS: u32 = 1000;
 
 impl Pages {
-    /// The pages of the flow called `name` in the run with seed `seed`.
-    #[must_use]
-    pub fn new(settings: &WebSettings, seed: u64, name: &str) -> Pages {
+    /// The reader of the flow called `name` in the run with seed `seed`.
+    pub(crate) fn new(settings: &WebSettings, seed: u64, name: &str) -> Pages {
         Pages {
             settings: *settings,
             sizes: Stream::new(seed, &format!("pages {name}")),
             pauses: Stream::new(seed, &format!("reading {name}")),
+            began: Time::ZERO,
+            times: Vec::new(),
+        }
+    }
+
+    pub(crate) fn request(&mut self, now: Time) -> Exchange {
+        self.began = now;
+        Exchange {
+            request: self.settings.request,
+            response: self.size(),
+        }
+    }
+
+    pub(crate) fn responded(&mut self, now: Time) -> Next {
+        self.times.push(now.since(self.began));
+        let read = self.times.len();
+        if self.settings.count.is_some_and(|n| read >= n as usize) {
+            return Next::Done;
+        }
+        Next::At(now + self.reading_time())
+    }
+
+    pub(crate) fn report(&self) -> PagesReport {
+        let mut sorted = self.times.clone();
+        sorted.sort_unstable();
+        let count = sorted.len();
+        let sum = sorted.iter().fold(Duration::ZERO, |sum, time| sum + *time);
+        // The smallest that is not exceeded by 95% of the pages.
+        let p95 = (count * 95).div_ceil(100).checked_sub(1);
+        PagesReport {
+            completed: count as u64,
+            mean_time: (count > 0).then(|| sum / count as u64),
+            p95_time: p95.and_then(|at| sorted.get(at).copied()),
         }
     }
 
     /// The size of the next page.
-    pub fn size(&mut self) -> Bytes {
+    fn size(&mut self) -> Bytes {
         let WebSettings {
             mean,
             deviation,
@@ -115,7 +177,7 @@ impl Pages {
     }
 
     /// How long the reader reads.
-    pub fn reading_time(&mut self) -> Duration {
+    fn reading_time(&mut self) -> Duration {
         let mean = self.settings.reading.as_secs();
         Duration::from_secs_f64(self.pauses.exponential(mean))
     }
@@ -186,6 +248,27 @@ mod tests {
         // Pauses do not depend on sizes.
         let mut pages = Pages::new(&WebSettings::default(), 1, "a");
         assert_eq!(pages.reading_time(), draw(1, "a").1);
+    }
+
+    #[test]
+    fn a_reader_reports_the_times_of_its_pages() {
+        let settings = WebSettings {
+            count: Some(20),
+            reading: Duration::ZERO,
+            ..WebSettings::default()
+        };
+        let mut pages = Pages::new(&settings, 1, "f");
+        let mut now = Time::ZERO;
+        for i in 1..=20 {
+            assert_eq!(pages.request(now).request, settings.request);
+            now += Duration::from_secs(i);
+            let next = pages.responded(now);
+            assert_eq!(next == Next::Done, i == 20);
+        }
+        let report = pages.report();
+        assert_eq!(report.completed, 20);
+        assert_eq!(report.mean_time, Some(Duration::from_millis(10_500)));
+        assert_eq!(report.p95_time, Some(Duration::from_secs(19)));
     }
 
     #[test]

@@ -117,7 +117,7 @@ fn table(scenario: &Scenario, courses: &[Course]) -> Table {
                 .as_ref()
                 .map_or("udp", |t| t.name.as_str())
                 .to_owned(),
-            crate::check::application(&flow.application),
+            flow.application.to_string(),
             ms(0),
             ms(1),
             ms(2),

@@ -6,9 +6,8 @@ use super::host::Host;
 use super::message::Message;
 use super::setup::Setup;
 use super::socket::{self, Connection, PORT};
-use bentpipe_outcome::PageOutcome;
-use bentpipe_traffic::{Application, PageConnection, Pages, Source, WebSettings};
-use bentpipe_units::{Bytes, Duration, Time};
+use bentpipe_traffic::{Application, Exchange, Next, Requester, Source};
+use bentpipe_units::{Bytes, Time};
 use socket2::Socket;
 use std::io;
 use std::net::SocketAddr;
@@ -70,10 +69,7 @@ pub(crate) fn is_bulk(application: &Application) -> bool {
 
 /// Which side opens the connection: 0 is `from`, which sends the data.
 pub(crate) fn opener(application: &Application) -> usize {
-    usize::from(matches!(
-        application,
-        Application::RequestResponse { .. } | Application::Web(_)
-    ))
+    usize::from(application.asks())
 }
 
 impl Tcp<'_> {
@@ -143,23 +139,17 @@ impl<'a> Work<'a> {
                 Box::new(move || self.report("from", self.send_datagrams(from))),
                 Box::new(move || other.report("to", other.receive_datagrams(to))),
             ],
-            Ready::Tcp(tcp, listener) => match self.application {
-                Application::RequestResponse { .. } => [
-                    Box::new(move || self.report("from", self.answer(tcp, listener))),
-                    Box::new(move || other.report("to", other.ask(tcp))),
-                ],
-                Application::Web(_) => {
-                    let (sizes, asked) = channel();
-                    [
-                        Box::new(move || self.report("from", self.serve(tcp, listener, &asked))),
-                        Box::new(move || other.report("to", other.read_pages(tcp, &sizes))),
-                    ]
-                }
-                _ => [
-                    Box::new(move || self.report("from", self.send(tcp))),
-                    Box::new(move || other.report("to", other.receive(tcp, listener))),
-                ],
-            },
+            Ready::Tcp(tcp, listener) if self.application.asks() => {
+                let (exchanges, asked) = channel();
+                [
+                    Box::new(move || self.report("from", self.answer(tcp, listener, &asked))),
+                    Box::new(move || other.report("to", other.ask(tcp, &exchanges))),
+                ]
+            }
+            Ready::Tcp(tcp, listener) => [
+                Box::new(move || self.report("from", self.send(tcp))),
+                Box::new(move || other.report("to", other.receive(tcp, listener))),
+            ],
         }
     }
 
@@ -238,114 +228,80 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// The side `from` of request and response: it answers.
-    fn answer(&self, tcp: &Tcp<'_>, listener: &Socket) -> io::Result<()> {
-        let Application::RequestResponse {
-            request, response, ..
-        } = self.application
-        else {
-            return Ok(());
-        };
-        let Some(mut connection) = tcp.accept(listener, self.clock)? else {
-            return Ok(());
-        };
-        self.sends_from(&connection)?;
-        while connection.read_all(request.get())? {
-            connection.write(response.get(), || false)?;
-        }
-        self.clock.wait_for_end();
-        Ok(())
-    }
-
-    /// The side `to` of request and response: it asks.
-    fn ask(&self, tcp: &Tcp<'_>) -> io::Result<()> {
-        let Application::RequestResponse {
-            request,
-            response,
-            count,
-            think_time,
-        } = self.application
-        else {
-            return Ok(());
-        };
-        if !self.clock.wait_until(self.start) {
-            return Ok(());
-        }
-        let Some(mut connection) = tcp.open(1, self.clock)? else {
-            return Ok(());
-        };
-        for exchange in 0..*count {
-            if exchange > 0 && !self.clock.wait_until(self.clock.now() + *think_time) {
-                return Ok(());
-            }
-            let asked = !self.has_stopped() && connection.write(request.get(), || false)?;
-            if !asked || !connection.read_all(response.get())? {
+    /// The side `from` of exchanges: it answers those that come through `asked`
+    /// when their requests have arrived.
+    fn answer(
+        &self,
+        tcp: &Tcp<'_>,
+        listener: &Socket,
+        asked: &Receiver<Exchange>,
+    ) -> io::Result<()> {
+        let mut connection: Option<Connection<'_>> = None;
+        while let Ok(exchange) = asked.recv() {
+            let mut open = match connection.take() {
+                Some(open) => open,
+                None => match tcp.accept(listener, self.clock)? {
+                    Some(open) => {
+                        self.sends_from(&open)?;
+                        open
+                    }
+                    None => return Ok(()),
+                },
+            };
+            if !open.read_all(exchange.request.get())? {
                 break;
             }
+            open.write(exchange.response.get(), || false)?;
+            if self.application.reopens() {
+                // Until the side that asks closes the connection.
+                while open.read(ENDLESS)?.is_some() {}
+            } else {
+                connection = Some(open);
+            }
         }
         self.clock.wait_for_end();
         Ok(())
     }
 
-    /// The side `from` of a reader of pages: it sends those whose sizes come
-    /// through `sizes`, one per request.
-    fn serve(&self, tcp: &Tcp<'_>, listener: &Socket, sizes: &Receiver<Bytes>) -> io::Result<()> {
-        let Application::Web(settings) = self.application else {
+    /// The side `to` of exchanges: it asks.
+    fn ask(&self, tcp: &Tcp<'_>, exchanges: &Sender<Exchange>) -> io::Result<()> {
+        let Some(mut requester) = Requester::new(self.application, self.seed, self.name) else {
             return Ok(());
         };
-        while let Some(mut connection) = tcp.accept(listener, self.clock)? {
-            self.sends_from(&connection)?;
-            while connection.read_all(settings.request.get())? {
-                let Ok(size) = sizes.recv() else {
-                    return Ok(());
-                };
-                connection.write(size.get(), || false)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The side `to` of a reader of pages.
-    fn read_pages(&self, tcp: &Tcp<'_>, sizes: &Sender<Bytes>) -> io::Result<()> {
-        let Application::Web(settings) = self.application else {
-            return Ok(());
-        };
-        let mut pages = Pages::new(settings, self.seed, self.name);
-        let mut times = Vec::new();
         let mut connection = None;
-        let mut next = self.start;
-        let most = settings.count.unwrap_or(u32::MAX);
-        for _ in 0..most {
-            if self.stop.is_some_and(|stop| next >= stop) || !self.clock.wait_until(next) {
+        let mut next = Next::At(self.start);
+        while let Next::At(at) = next {
+            if self.stop.is_some_and(|stop| at >= stop) {
+                break;
+            }
+            if !self.clock.wait_until(at) {
                 return Ok(());
             }
-            let began = self.clock.now();
-            if !self.page(tcp, settings, &mut connection, pages.size(), sizes)? {
-                return Ok(());
+            let exchange = requester.request(self.clock.now());
+            if !self.exchange(tcp, &mut connection, exchange, exchanges)? {
+                break;
             }
-            times.push(self.clock.now().since(began));
-            next = self.clock.now() + pages.reading_time();
-            self.tell(Message::Pages {
+            let now = self.clock.now();
+            next = requester.responded(now);
+            self.tell(Message::Reports {
                 flow: self.flow,
-                seen: seen(&times),
-                last: times.len() >= most as usize,
+                report: requester.report(now),
+                last: next == Next::Done,
             });
         }
         self.clock.wait_for_end();
         Ok(())
     }
 
-    /// One page, over a connection of its own where the settings say so. False
-    /// if it did not come.
-    fn page<'c>(
+    /// One exchange, over a connection of its own where the application has
+    /// one for each. False if the response did not come.
+    fn exchange<'c>(
         &'c self,
         tcp: &'c Tcp<'_>,
-        settings: &WebSettings,
         connection: &mut Option<Connection<'c>>,
-        size: Bytes,
-        sizes: &Sender<Bytes>,
+        exchange: Exchange,
+        exchanges: &Sender<Exchange>,
     ) -> io::Result<bool> {
-        let of_page = settings.connection == PageConnection::Page;
         let mut open = match connection.take() {
             Some(open) => open,
             None => match tcp.open(1, self.clock)? {
@@ -353,11 +309,12 @@ impl<'a> Work<'a> {
                 None => return Ok(false),
             },
         };
-        let asked = sizes.send(size).is_ok() && open.write(settings.request.get(), || false)?;
-        if !asked || !open.read_all(size.get())? {
+        let asked =
+            exchanges.send(exchange).is_ok() && open.write(exchange.request.get(), || false)?;
+        if !asked || !open.read_all(exchange.response.get())? {
             return Ok(false);
         }
-        if !of_page {
+        if !self.application.reopens() {
             *connection = Some(open);
         }
         Ok(true)
@@ -393,20 +350,5 @@ impl<'a> Work<'a> {
             }
         }
         Ok(())
-    }
-}
-
-/// What a reader of pages has seen.
-fn seen(times: &[Duration]) -> PageOutcome {
-    let mut sorted = times.to_vec();
-    sorted.sort_unstable();
-    let count = sorted.len();
-    let sum = sorted.iter().fold(Duration::ZERO, |sum, time| sum + *time);
-    // The smallest that is not exceeded by 95% of the pages.
-    let p95 = (count * 95).div_ceil(100).checked_sub(1);
-    PageOutcome {
-        completed: count as u64,
-        mean_time: (count > 0).then(|| sum / count as u64),
-        p95_time: p95.and_then(|at| sorted.get(at).copied()),
     }
 }

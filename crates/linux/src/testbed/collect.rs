@@ -6,27 +6,25 @@
 //! | links, crossings | the emulator's links |
 //! | drops and losses of flows | the emulator |
 //! | timeouts, recoveries, reductions, largest window, the sender's series | TCP_INFO of the sender's socket (see [`gauges`](super::gauges)) |
-//! | pages | the reader's clock |
+//! | pages | the clock of the side that asks |
 //! | events | nothing: zero |
 
 use super::Options;
 use super::gauges::Watched;
 use super::ledger::{FlowLedger, Ledger};
 use crate::emulator::Report;
-use bentpipe_outcome::{
-    Checkpoint, FlowCounts, FlowLinkStats, FlowOutcome, FlowSeries, Outcome, PageOutcome,
-};
+use bentpipe_outcome::{Checkpoint, FlowCounts, FlowLinkStats, FlowOutcome, FlowSeries, Outcome};
 use bentpipe_scenario::{Flow, Handshake, LinkId, Scenario};
-use bentpipe_traffic::Application;
+use bentpipe_traffic::ClientReport;
 use bentpipe_units::{Bytes, Time};
 
 /// What was noted of a flow besides its packets.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Noted {
     pub(crate) watched: Watched,
-    pub(crate) pages: Option<PageOutcome>,
-    /// When a reader of pages had the last.
-    pub(crate) last_page_at: Option<Time>,
+    pub(crate) report: ClientReport,
+    /// When the side that asks had the last response.
+    pub(crate) last_response_at: Option<Time>,
 }
 
 /// What it all adds up to.
@@ -98,13 +96,13 @@ fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOu
         Some(_) => counts_from.unwrap_or(start),
         None => start,
     };
-    let completed_at = seen.completed_at.or(noted.last_page_at);
+    let completed_at = seen.completed_at.or(noted.last_response_at);
     let counts = FlowCounts {
         timeouts: noted.watched.timeouts(),
         reductions: noted.watched.reductions(),
         ..seen.counts()
     };
-    FlowOutcome {
+    let mut outcome = FlowOutcome {
         name: flow.name.clone(),
         transport: flow
             .transport
@@ -112,30 +110,20 @@ fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOu
             .map_or_else(|| "udp".to_owned(), |t| t.name.clone()),
         started_at: counts_from,
         transfer_time: completed_at.map(|at| at.since(counts_from)),
-        offered: offered(&flow.application),
+        offered: flow.application.offered(),
         acknowledged: Bytes::new(tracker.acknowledged()),
         first_delivery_at: tracker.first_delivery_at,
         last_delivery_at: tracker.last_delivery_at,
         spurious_retransmissions: tracker.spurious,
         recoveries: noted.watched.recoveries,
         acks_received: tracker.acks,
-        pages: noted.pages,
         min_rtt: tracker.min_rtt(),
         mean_rtt: tracker.mean_rtt(),
         max_cwnd: f64::from(noted.watched.max_cwnd),
         ..counts.into()
-    }
-}
-
-/// Bytes that the application was to send; `None` without end.
-fn offered(application: &Application) -> Option<Bytes> {
-    match application {
-        Application::Transfer { size } => Some(*size),
-        Application::RequestResponse {
-            response, count, ..
-        } => Some(Bytes::new(response.get().saturating_mul(u64::from(*count)))),
-        _ => None,
-    }
+    };
+    outcome.set_report(noted.report);
+    outcome
 }
 
 /// Every crossing by flow and then along its way forth and back, as a

@@ -85,12 +85,10 @@ enum Goal {
 
 impl Goal {
     fn of(application: &Application) -> Goal {
-        match application {
-            Application::Transfer { size } => Goal::Acknowledged(size.get()),
-            Application::RequestResponse {
-                response, count, ..
-            } => Goal::Delivered(response.get().saturating_mul(u64::from(*count))),
-            _ => Goal::None,
+        match (application, application.offered()) {
+            (Application::Transfer { size }, _) => Goal::Acknowledged(size.get()),
+            (_, Some(bytes)) => Goal::Delivered(bytes.get()),
+            (_, None) => Goal::None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the threads of a run tell the one that watches over it.
 
-use bentpipe_outcome::PageOutcome;
+use bentpipe_traffic::ClientReport;
 use std::os::fd::OwnedFd;
 
 /// Something that happened to a flow, by its index.
@@ -10,10 +10,10 @@ pub(crate) enum Message {
     Complete(usize),
     /// Its data are sent from this socket from now on.
     SendsFrom(usize, OwnedFd),
-    /// Its reader has seen pages; `last` if it reads no more.
-    Pages {
+    /// What its application has experienced; `last` if it asks no more.
+    Reports {
         flow: usize,
-        seen: PageOutcome,
+        report: ClientReport,
         last: bool,
     },
     /// It cannot go on.

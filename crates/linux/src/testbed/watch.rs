@@ -6,9 +6,8 @@ use super::collect::Noted;
 use super::gauges::Gauges;
 use super::message::Message;
 use crate::emulator::Stop;
-use bentpipe_outcome::PageOutcome;
 use bentpipe_scenario::{Flow, Scenario};
-use bentpipe_traffic::Application;
+use bentpipe_traffic::{ClientReport, Requester};
 use bentpipe_units::{Duration, Time};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
@@ -49,8 +48,10 @@ impl Watcher<'_> {
                 .flows
                 .iter()
                 .map(|flow| Noted {
-                    pages: no_pages(&flow.application),
-                    ..Noted::default()
+                    report: Requester::new(&flow.application, 0, "")
+                        .map_or(ClientReport::None, |requester| requester.report(Time::ZERO)),
+                    watched: super::gauges::Watched::default(),
+                    last_response_at: None,
                 })
                 .collect(),
             failed: Vec::new(),
@@ -91,14 +92,10 @@ impl Watcher<'_> {
         match message {
             Message::Complete(flow) => done[flow] = true,
             Message::SendsFrom(flow, socket) => seen.noted[flow].watched.set(socket),
-            Message::Pages {
-                flow,
-                seen: pages,
-                last,
-            } => {
-                seen.noted[flow].pages = Some(pages);
+            Message::Reports { flow, report, last } => {
+                seen.noted[flow].report = report;
                 if last {
-                    seen.noted[flow].last_page_at = Some(self.clock.now());
+                    seen.noted[flow].last_response_at = Some(self.clock.now());
                     done[flow] = true;
                 }
             }
@@ -109,9 +106,4 @@ impl Watcher<'_> {
             }
         }
     }
-}
-
-/// What a reader of pages has seen before the first one.
-fn no_pages(application: &Application) -> Option<PageOutcome> {
-    matches!(application, Application::Web(_)).then(PageOutcome::default)
 }

@@ -134,8 +134,7 @@ fn transport(
                 Some(Incompatibility::Pauses) => {
                     let message = "the ideal bound is that of a transfer without pauses";
                     let error = Diagnostic::new(entry.place, message);
-                    let web = matches!(application, Application::Web(_));
-                    let what = if web { "pages" } else { "on-off traffic" };
+                    let what = application.with_pauses().unwrap_or("it");
                     report(error.label(format!("does not carry {what}")))
                 }
                 Some(Incompatibility::Connections) => {
