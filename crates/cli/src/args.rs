@@ -249,6 +249,9 @@ pub(crate) struct Run {
     /// Draw window, rate and received bytes against time (.svg or .png)
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
+    /// Print every row of long tables
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print the outcome as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -15,6 +15,7 @@ mod exit;
 mod generate;
 mod items;
 mod kernel;
+mod link_table;
 mod live;
 mod load;
 mod map;

@@ -13,7 +13,17 @@ use std::path::Path;
 pub(crate) struct Output {
     to: BufWriter<Box<dyn Write>>,
     colour: bool,
+    /// Characters of a line; of a terminal, its own.
+    width: usize,
+    /// Rows of a long table that are shown.
+    rows: usize,
 }
+
+/// Rows of a long table that are shown without `--all`.
+const ROWS: usize = 20;
+
+/// Characters of a line of text.
+const LINE: usize = 98;
 
 impl Output {
     /// The process' stdout; in colour if it is a terminal and `NO_COLOR` is
@@ -21,9 +31,12 @@ impl Output {
     pub(crate) fn stdout() -> Output {
         let stdout = io::stdout();
         let colour = stdout.is_terminal() && wants_colour();
+        let width = terminal_size::terminal_size_of(&stdout);
         Output {
             to: BufWriter::new(Box::new(stdout)),
             colour,
+            width: width.map_or(usize::MAX, |(width, _)| usize::from(width.0).max(40)),
+            rows: ROWS,
         }
     }
 
@@ -33,7 +46,14 @@ impl Output {
         Output {
             to: BufWriter::new(Box::new(io::stderr())),
             colour: stderr_colour(),
+            width: usize::MAX,
+            rows: ROWS,
         }
+    }
+
+    /// Characters of a line of text.
+    fn line_width(&self) -> usize {
+        LINE.min(self.width)
     }
 
     /// Writes a line.
@@ -52,7 +72,7 @@ impl Output {
     /// Writes a paragraph that stands out in a terminal.
     #[cfg(all(feature = "linux", target_os = "linux"))]
     pub(crate) fn strong_paragraph(&mut self, text: &str) -> Result<(), Failure> {
-        for line in wrap(text, 98) {
+        for line in wrap(text, self.line_width()) {
             self.strong(line)?;
         }
         Ok(())
@@ -68,7 +88,7 @@ impl Output {
     /// the cursor of a terminal, are replaced.
     pub(crate) fn paragraph(&mut self, indent: usize, text: &str) -> Result<(), Failure> {
         let text = text.replace(|c: char| c.is_control() && !c.is_whitespace(), "\u{fffd}");
-        for line in wrap(&text, 98_usize.saturating_sub(indent)) {
+        for line in wrap(&text, self.line_width().saturating_sub(indent)) {
             self.line(format_args!("{:indent$}{line}", ""))?;
         }
         Ok(())
@@ -76,7 +96,7 @@ impl Output {
 
     /// Writes a point of a list, broken at 98 columns.
     pub(crate) fn point(&mut self, text: &str) -> Result<(), Failure> {
-        for (i, line) in wrap(text, 94).into_iter().enumerate() {
+        for (i, line) in wrap(text, self.line_width() - 4).into_iter().enumerate() {
             self.line(format_args!(
                 "{} {line}",
                 if i == 0 { "  -" } else { "   " }
@@ -85,10 +105,21 @@ impl Output {
         Ok(())
     }
 
-    /// Writes a table.
+    /// Shows every row of long tables.
+    pub(crate) fn show_all_rows(&mut self) {
+        self.rows = usize::MAX;
+    }
+
+    /// Writes a table, no wider than the terminal where that can be.
     pub(crate) fn table(&mut self, table: &Table) -> Result<(), Failure> {
-        let text = table.to_text(self.colour);
+        let text = table.to_text_within(self.colour, self.width);
         self.text(&text)
+    }
+
+    /// Writes a table that may be long: its first rows and its totals, or all
+    /// of it where that was asked for.
+    pub(crate) fn long_table(&mut self, table: Table) -> Result<(), Failure> {
+        self.table(&table.folded(self.rows))
     }
 
     /// Writes a JSON document and a line end.

@@ -25,6 +25,9 @@ const SAMPLES: u64 = 50_000;
 
 /// Runs and says what came out.
 pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure> {
+    if args.all {
+        out.show_all_rows();
+    }
     if let Some(file) = &args.plot {
         picture_kind(file)?;
     }

@@ -131,7 +131,7 @@ pub(crate) fn print(bottlenecks: &[Bottleneck<'_>], out: &mut Output) -> Result<
             time(b.to_ns),
         ))?;
         out.line("")?;
-        out.table(&table(b))?;
+        out.long_table(table(b))?;
         for line in groups(&b.flows) {
             out.line(line)?;
         }

@@ -1,6 +1,7 @@
 //! What a run of the emulator did, as tables and as JSON.
 
 use crate::exit::Failure;
+use crate::link_table::{Carried, link_table};
 use crate::output::{Output, digits3, number};
 use bentpipe_linux::emulator::{Count, Pair, Priority, Report};
 use bentpipe_report::table::{Column, Table};
@@ -87,7 +88,7 @@ fn priority(priority: Priority) -> String {
 
 /// The report for people.
 pub(super) fn print(report: &Report, pairs: &[Pair], out: &mut Output) -> Result<(), Failure> {
-    out.table(&links(report))?;
+    out.table(&link_table(&report.links, Carried::Packets(report.elapsed)))?;
     out.line("")?;
     out.table(&hosts(report, pairs))?;
     out.line("")?;
@@ -155,45 +156,6 @@ fn us(time: Duration) -> String {
         us if us < 10_000.0 => format!("{} us", digits3(us)),
         us => format!("{} ms", digits3(us / 1e3)),
     }
-}
-
-fn links(report: &Report) -> Table {
-    let mut table = Table::new([
-        Column::text("link"),
-        Column::number("packets"),
-        Column::number("Mbit/s"),
-        Column::number("used"),
-        Column::number("drops"),
-        Column::number("early"),
-        Column::number("marks"),
-        Column::number("lost"),
-        Column::number("queue mean"),
-        Column::number("max"),
-        Column::number("wait [ms]"),
-        Column::number("p95"),
-    ]);
-    for l in &report.links {
-        let ms = |d: Duration| digits3(d.as_secs() * 1e3);
-        let bits = 8.0 * l.delivered_bytes.as_f64();
-        table.row([
-            l.name.clone(),
-            l.delivered_packets.to_string(),
-            digits3(bits / report.elapsed.as_secs() / 1e6),
-            format!("{:.1}%", 100.0 * l.utilisation),
-            l.queue_drops.to_string(),
-            l.early_drops.to_string(),
-            l.marks.to_string(),
-            (l.channel_losses + l.outage_losses).to_string(),
-            digits3(l.mean_queue_packets),
-            l.max_queue_packets.to_string(),
-            ms(l.mean_queueing_delay),
-            ms(l.p95_queueing_delay),
-        ]);
-    }
-    table.note(
-        "packets: delivered. Mbit/s: over the whole run. early: of the drops. lost: by the channel \
-         or in outages.",
-    )
 }
 
 fn hosts(report: &Report, pairs: &[Pair]) -> Table {

@@ -1,10 +1,11 @@
 //! What a run did, as tables for people.
 
 use crate::exit::Failure;
+use crate::link_table::{Carried, bytes, link_table};
 use crate::live::Facts;
-use crate::output::{Output, digits3, seconds};
+use crate::output::{Output, seconds};
 use crate::shares::{self, WithShares};
-use bentpipe_outcome::{FlowOutcome, Outcome};
+use bentpipe_outcome::{FlowOutcome, Metric, Outcome, Quantity};
 use bentpipe_report::table::{Column, Table};
 use bentpipe_scenario::Scenario;
 use bentpipe_units::Duration;
@@ -43,21 +44,21 @@ pub(crate) fn print(
 ) -> Result<(), Failure> {
     let outcome = whole.outcome;
     title(outcome, facts, scenario, out)?;
-    out.table(&flows(outcome))?;
-    if outcome.flows.iter().any(|f| f.pages.is_some()) {
+    out.long_table(flows(outcome))?;
+    if let Some(table) = applications(outcome) {
         out.line("")?;
-        out.table(&pages(outcome))?;
+        out.long_table(table)?;
     }
     if !outcome.legs.is_empty() {
         out.line("")?;
-        out.table(&legs(outcome))?;
+        out.long_table(legs(outcome))?;
     }
     shares::print(&whole.bottlenecks, out)?;
     out.line("")?;
-    out.table(&links(outcome))?;
+    out.long_table(link_table(&outcome.links, Carried::Bytes))?;
     if !outcome.middleboxes.is_empty() {
         out.line("")?;
-        out.table(&middleboxes(outcome))?;
+        out.long_table(middleboxes(outcome))?;
     }
     if let Some(table) = media(outcome, scenario) {
         out.line("")?;
@@ -82,39 +83,47 @@ pub(crate) fn print(
     Ok(())
 }
 
+/// Flows from which on totals are shown.
+const TOTALS: usize = 5;
+
 fn flows(outcome: &Outcome) -> Table {
     let mut table = Table::new([
         Column::text("flow"),
-        Column::text("transport"),
+        Column::text("transport").optional(1),
         Column::number("time [s]"),
         Column::number("delivered"),
         Column::number("Mbit/s"),
-        Column::number("packets"),
+        Column::number("packets").optional(4),
         Column::number("resent"),
-        Column::number("RTOs"),
+        Column::number("RTOs").optional(2),
         Column::number("RTT [ms]"),
-        Column::number("lost q+ch"),
+        Column::number("lost q+ch").optional(3),
     ]);
+    let mut groups: Vec<(&str, Vec<&FlowOutcome>)> = Vec::new();
     for f in &outcome.flows {
-        let rtt = match (f.min_rtt, f.mean_rtt) {
-            (Some(min), Some(mean)) => {
-                format!("{:.0}-{:.0}", min.as_secs() * 1e3, mean.as_secs() * 1e3)
+        table.row(flow_row(outcome, f));
+        let name = f.name.split('[').next().unwrap_or("");
+        match groups.iter_mut().find(|group| group.0 == name) {
+            Some(group) => group.1.push(f),
+            None => groups.push((name, vec![f])),
+        }
+    }
+    if outcome.flows.len() >= TOTALS {
+        if groups.len() > 1 {
+            for (name, flows) in groups.iter().filter(|group| group.1.len() > 1) {
+                table.total(sums(outcome, format!("sum of {name}"), flows));
             }
-            _ => String::new(),
-        };
-        table.row([
-            f.name.clone(),
-            f.transport.clone(),
-            f.transfer_time
-                .map_or_else(|| "-".to_owned(), |t| format!("{:.3}", t.as_secs())),
-            bytes(f.delivered.get()),
-            format!("{:.3}", outcome.goodput(f).bps_f64() / 1e6),
-            f.packets_sent.to_string(),
-            f.retransmissions.to_string(),
-            f.timeouts.to_string(),
-            rtt,
-            lost(f),
-        ]);
+        }
+        let all: Vec<&FlowOutcome> = outcome.flows.iter().collect();
+        table.total(sums(outcome, "sum".to_owned(), &all));
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+        table.total(over(outcome, "mean", &mean));
+        table.total(over(outcome, "least", &|values| {
+            values.iter().copied().fold(f64::INFINITY, f64::min)
+        }));
+        table.total(over(outcome, "most", &|values| {
+            values.iter().copied().fold(0.0, f64::max)
+        }));
     }
     let note =
         "RTT: smallest and mean. lost q+ch: packets that a full queue dropped + lost on a channel.";
@@ -126,16 +135,93 @@ fn flows(outcome: &Outcome) -> Table {
     table.note(note)
 }
 
+fn flow_row(outcome: &Outcome, f: &FlowOutcome) -> [String; 10] {
+    [
+        f.name.clone(),
+        f.transport.clone(),
+        f.transfer_time
+            .map_or_else(|| "-".to_owned(), |t| format!("{:.3}", t.as_secs())),
+        bytes(f.delivered.get()),
+        format!("{:.3}", outcome.goodput(f).bps_f64() / 1e6),
+        f.packets_sent.to_string(),
+        f.retransmissions.to_string(),
+        f.timeouts.to_string(),
+        rtt(f.min_rtt, f.mean_rtt),
+        lost(f.queue_drops, f.channel_losses, outages(f)),
+    ]
+}
+
+/// The smallest and the mean RTT, milliseconds.
+fn rtt(min: Option<Duration>, mean: Option<Duration>) -> String {
+    match (min, mean) {
+        (Some(min), Some(mean)) => {
+            format!("{:.0}-{:.0}", min.as_secs() * 1e3, mean.as_secs() * 1e3)
+        }
+        _ => String::new(),
+    }
+}
+
+/// The sums of some flows; of their times there is none.
+fn sums(outcome: &Outcome, label: String, flows: &[&FlowOutcome]) -> Vec<String> {
+    let sum = |get: fn(&FlowOutcome) -> u64| flows.iter().map(|f| get(f)).sum::<u64>();
+    let goodput: f64 = flows.iter().map(|f| outcome.goodput(f).bps_f64()).sum();
+    vec![
+        label,
+        format!("{} flows", flows.len()),
+        String::new(),
+        bytes(sum(|f| f.delivered.get())),
+        format!("{:.3}", goodput / 1e6),
+        sum(|f| f.packets_sent).to_string(),
+        sum(|f| f.retransmissions).to_string(),
+        sum(|f| f.timeouts).to_string(),
+        String::new(),
+        lost(
+            sum(|f| f.queue_drops),
+            sum(|f| f.channel_losses),
+            sum(outages),
+        ),
+    ]
+}
+
+/// One number for all flows of what each has done; times are of those that
+/// finished.
+fn over(outcome: &Outcome, label: &str, one: &dyn Fn(&[f64]) -> f64) -> Vec<String> {
+    let of = |get: &dyn Fn(&FlowOutcome) -> Option<f64>| -> Option<f64> {
+        let values: Vec<f64> = outcome.flows.iter().filter_map(get).collect();
+        (!values.is_empty()).then(|| one(&values))
+    };
+    let text = |x: Option<f64>, digits: usize| {
+        x.map_or_else(|| "-".to_owned(), |x| format!("{x:.digits$}"))
+    };
+    let count = |get: fn(&FlowOutcome) -> u64| text(of(&|f| Some(get(f) as f64)), 0);
+    let rtt =
+        |get: fn(&FlowOutcome) -> Option<Duration>| of(&|f| get(f).map(|rtt| rtt.as_secs() * 1e3));
+    let rtt = match (rtt(|f| f.min_rtt), rtt(|f| f.mean_rtt)) {
+        (Some(min), Some(mean)) => format!("{min:.0}-{mean:.0}"),
+        _ => String::new(),
+    };
+    vec![
+        label.to_owned(),
+        String::new(),
+        text(of(&|f| f.transfer_time.map(|t| t.as_secs())), 3),
+        of(&|f| Some(f.delivered.as_f64())).map_or_else(String::new, |n| bytes(n as u64)),
+        text(of(&|f| Some(outcome.goodput(f).bps_f64() / 1e6)), 3),
+        count(|f| f.packets_sent),
+        count(|f| f.retransmissions),
+        count(|f| f.timeouts),
+        rtt,
+    ]
+}
+
 /// Packets lost while a link was down, with a route that ended, or without one.
 fn outages(f: &FlowOutcome) -> u64 {
     f.outage_losses + f.no_route_losses
 }
 
-fn lost(f: &FlowOutcome) -> String {
-    let lost = format!("{}+{}", f.queue_drops, f.channel_losses);
-    match outages(f) {
-        0 => lost,
-        n => format!("{lost}+{n}"),
+fn lost(queue: u64, channel: u64, outages: u64) -> String {
+    match outages {
+        0 => format!("{queue}+{channel}"),
+        n => format!("{queue}+{channel}+{n}"),
     }
 }
 
@@ -156,12 +242,6 @@ fn legs(outcome: &Outcome) -> Table {
         Column::number("waited"),
     ]);
     for l in &outcome.legs {
-        let rtt = match (l.min_rtt, l.mean_rtt) {
-            (Some(min), Some(mean)) => {
-                format!("{:.0}-{:.0}", min.as_secs() * 1e3, mean.as_secs() * 1e3)
-            }
-            _ => String::new(),
-        };
         let held = |n: u64| if l.leg == 0 { String::new() } else { bytes(n) };
         let flow = outcome.flows.get(l.flow).filter(|_| l.leg == 0);
         table.row([
@@ -174,7 +254,7 @@ fn legs(outcome: &Outcome) -> Table {
             l.packets_sent.to_string(),
             l.retransmissions.to_string(),
             l.timeouts.to_string(),
-            rtt,
+            rtt(l.min_rtt, l.mean_rtt),
             held(l.mean_buffered.get()),
             held(l.max_buffered.get()),
             held(l.max_waiting.get()),
@@ -187,60 +267,39 @@ fn legs(outcome: &Outcome) -> Table {
     )
 }
 
-fn links(outcome: &Outcome) -> Table {
-    let mut table = Table::new([
-        Column::text("link"),
-        Column::number("delivered"),
-        Column::number("used"),
-        Column::number("drops"),
-        Column::number("early"),
-        Column::number("marks"),
-        Column::number("lost"),
-        Column::number("queue mean"),
-        Column::number("max"),
-        Column::number("wait [ms]"),
-        Column::number("p95"),
-    ]);
-    for l in &outcome.links {
-        let ms = |d: Duration| digits3(d.as_secs() * 1e3);
-        table.row([
-            l.name.clone(),
-            bytes(l.delivered_bytes.get()),
-            format!("{:.1}%", 100.0 * l.utilisation),
-            l.queue_drops.to_string(),
-            l.early_drops.to_string(),
-            l.marks.to_string(),
-            (l.channel_losses + l.outage_losses).to_string(),
-            digits3(l.mean_queue_packets),
-            l.max_queue_packets.to_string(),
-            ms(l.mean_queueing_delay),
-            ms(l.p95_queueing_delay),
-        ]);
-    }
-    table.note(
-        "early: of the drops. queue: packets. wait: mean of them; p95: what one at any instant would wait.",
-    )
-}
-
-fn pages(outcome: &Outcome) -> Table {
-    let mut table = Table::new([
-        Column::text("reader"),
-        Column::number("pages"),
-        Column::number("time [s]"),
-        Column::number("p95"),
-    ]);
-    let time = |d: Option<Duration>| d.map_or("-".to_owned(), |d| format!("{:.3}", d.as_secs()));
-    for f in &outcome.flows {
-        if let Some(pages) = f.pages {
-            table.row([
-                f.name.clone(),
-                pages.completed.to_string(),
-                time(pages.mean_time),
-                time(pages.p95_time),
-            ]);
+/// What applications have experienced, such as the times of pages: the metrics
+/// that their records declare.
+fn applications(outcome: &Outcome) -> Option<Table> {
+    let flows = outcome.flows.iter().map(|f| (f, f.experience()));
+    let flows: Vec<_> = flows.filter(|(_, all)| !all.is_empty()).collect();
+    let mut metrics: Vec<&Metric> = Vec::new();
+    for (metric, _) in flows.iter().flat_map(|(_, all)| all) {
+        if metrics.iter().all(|known| known.name != metric.name) {
+            metrics.push(metric);
         }
     }
-    table.note("time: mean from a request to the last byte of its page; p95: of 95% of the pages.")
+    let heading = |metric: &&Metric| match metric.quantity {
+        Quantity::Seconds => Column::number(format!("{} [s]", metric.name)),
+        _ => Column::number(metric.name),
+    };
+    let columns = std::iter::once(Column::text("flow")).chain(metrics.iter().map(heading));
+    let mut table = Table::new(columns);
+    for (f, all) in &flows {
+        let cell = |metric: &&Metric| {
+            let found = all.iter().find(|(m, _)| m.name == metric.name);
+            match found.and_then(|(m, value)| Some((m.quantity, (*value)?))) {
+                None => "-".to_owned(),
+                Some((Quantity::Seconds, x)) => format!("{x:.3}"),
+                Some((_, x)) => x.to_string(),
+            }
+        };
+        table.row(std::iter::once(f.name.clone()).chain(metrics.iter().map(cell)));
+    }
+    let notes: Vec<String> = metrics
+        .iter()
+        .map(|metric| format!("{}: {}.", metric.name, metric.about))
+        .collect();
+    (!flows.is_empty()).then(|| table.note(notes.join(" ")))
 }
 
 fn middleboxes(outcome: &Outcome) -> Table {
@@ -315,14 +374,4 @@ fn media(outcome: &Outcome, scenario: &Scenario) -> Option<Table> {
         ]);
     }
     any.then_some(table)
-}
-
-/// `12.3 MB`.
-fn bytes(n: u64) -> String {
-    match n {
-        0..10_000 => format!("{n} B"),
-        10_000..1_000_000 => format!("{:.1} kB", n as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.2} MB", n as f64 / 1e6),
-        _ => format!("{:.2} GB", n as f64 / 1e9),
-    }
 }

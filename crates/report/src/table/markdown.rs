@@ -31,7 +31,7 @@ pub(super) fn write(table: &Table) -> String {
             })
             .collect(),
     ];
-    for row in &table.rows {
+    for row in table.rows.iter().chain(&table.totals) {
         // Markdown has no rules inside a table.
         let Row::Cells(cells) = row else { continue };
         let text = |i: usize| cells.get(i).map_or_else(String::new, |c| escape(&c.text));

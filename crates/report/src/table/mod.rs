@@ -39,6 +39,9 @@ pub struct Column {
     pub heading: String,
     /// On which side the cells line up.
     pub align: Align,
+    /// Above zero for a column that a narrow terminal can do without: the
+    /// highest is left out first.
+    pub optional: u8,
 }
 
 impl Column {
@@ -47,6 +50,7 @@ impl Column {
         Self {
             heading: heading.into(),
             align: Align::Auto,
+            optional: 0,
         }
     }
 
@@ -55,6 +59,7 @@ impl Column {
         Self {
             heading: heading.into(),
             align: Align::Left,
+            optional: 0,
         }
     }
 
@@ -63,7 +68,15 @@ impl Column {
         Self {
             heading: heading.into(),
             align: Align::Right,
+            optional: 0,
         }
+    }
+
+    /// Lets a narrow terminal leave the column out, the highest `rank` first.
+    #[must_use]
+    pub fn optional(mut self, rank: u8) -> Self {
+        self.optional = rank;
+        self
     }
 }
 
@@ -137,6 +150,7 @@ pub struct Table {
     pub(crate) note: String,
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Row>,
+    pub(crate) totals: Vec<Row>,
 }
 
 impl Table {
@@ -173,7 +187,25 @@ impl Table {
         self.rows.push(Row::Rule);
     }
 
-    /// The number of rows, without rules.
+    /// Adds a row below all others, after a line: a sum, a mean.
+    pub fn total(&mut self, cells: impl IntoIterator<Item = impl Into<Cell>>) {
+        self.totals
+            .push(Row::Cells(cells.into_iter().map(Into::into).collect()));
+    }
+
+    /// The table with its first `rows` rows and, where it has more, a row that
+    /// says how many are not shown. Totals stay.
+    #[must_use]
+    pub fn folded(mut self, rows: usize) -> Self {
+        let more = self.len().saturating_sub(rows);
+        if more > 1 {
+            self.rows.truncate(rows);
+            self.row([Cell::new(format!("... {more} more")).tone(Tone::Faint)]);
+        }
+        self
+    }
+
+    /// The number of rows, without rules and totals.
     pub fn len(&self) -> usize {
         self.rows
             .iter()
@@ -190,7 +222,13 @@ impl Table {
     /// escapes. The caller knows whether the output is a terminal and whether
     /// `NO_COLOR` is set.
     pub fn to_text(&self, colour: bool) -> String {
-        text::write(self, colour)
+        text::write(self, colour, usize::MAX)
+    }
+
+    /// The same for a terminal of `width` characters: optional columns are left
+    /// out and long words are cut where the table would be wider.
+    pub fn to_text_within(&self, colour: bool, width: usize) -> String {
+        text::write(self, colour, width)
     }
 
     /// Writes the table as Markdown, with columns padded so that the source
@@ -201,7 +239,7 @@ impl Table {
 
     /// The sides of all columns, also of those that only rows have.
     pub(crate) fn sides(&self) -> Vec<Align> {
-        let wide = self.rows.iter().map(|row| match row {
+        let wide = self.rows.iter().chain(&self.totals).map(|row| match row {
             Row::Cells(cells) => cells.len(),
             Row::Rule => 0,
         });

@@ -1,6 +1,6 @@
 //! A table for a terminal.
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::{Align, Cell, Row, Table, Tone, one_line};
 
@@ -24,26 +24,22 @@ fn paint(text: &str, tone: Tone, colour: bool) -> String {
     }
 }
 
-pub(super) fn write(table: &Table, colour: bool) -> String {
-    let sides = table.sides();
+pub(super) fn write(table: &Table, colour: bool, limit: usize) -> String {
     let heading: Vec<Cell> = table
         .columns
         .iter()
         .map(|c| Cell::new(one_line(&c.heading)).tone(Tone::Strong))
         .collect();
     let headed = heading.iter().any(|cell| !cell.text.is_empty());
-    let rows: Vec<Row> = table.rows.iter().map(cleaned).collect();
-
-    let mut widths: Vec<usize> = vec![0; sides.len()];
-    let cells = rows.iter().filter_map(|row| match row {
-        Row::Cells(cells) => Some(cells),
-        Row::Rule => None,
-    });
-    for row in cells.chain(std::iter::once(&heading)) {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.text.width());
-        }
+    let mut rows: Vec<Row> = vec![Row::Cells(heading)];
+    rows.extend(table.rows.iter().map(cleaned));
+    if !table.totals.is_empty() {
+        rows.push(Row::Rule);
+        rows.extend(table.totals.iter().map(cleaned));
     }
+    let layout = Layout::new(table, &rows, limit);
+    let mut rows = rows.into_iter().map(|row| layout.apply(row));
+    let heading = rows.next();
 
     let mut out = String::new();
     let title = one_line(&table.title);
@@ -51,29 +47,135 @@ pub(super) fn write(table: &Table, colour: bool) -> String {
         out.push_str(&paint(&title, Tone::Strong, colour));
         out.push_str("\n\n");
     }
-    let rule = |out: &mut String| {
-        let dashes: Vec<String> = widths.iter().map(|w| "─".repeat(*w)).collect();
-        out.push_str(&paint(dashes.join(GAP).trim_end(), Tone::Faint, colour));
-        out.push('\n');
-    };
     if headed {
-        line(&mut out, &heading, &widths, &sides, colour);
-        rule(&mut out);
-    }
-    for row in &rows {
-        match row {
-            Row::Cells(cells) => line(&mut out, cells, &widths, &sides, colour),
-            Row::Rule => rule(&mut out),
+        for row in heading.into_iter().chain([Row::Rule]) {
+            layout.line(&mut out, &row, colour);
         }
     }
-    let note = one_line(&table.note);
-    if !note.is_empty() {
+    for row in rows {
+        layout.line(&mut out, &row, colour);
+    }
+    let mut note = one_line(&table.note);
+    if !layout.left_out.is_empty() {
+        let left_out = layout.left_out.join(", ");
+        note = format!("{note} Not shown for want of width: {left_out}.");
+    }
+    if !note.trim().is_empty() {
         out.push('\n');
-        for line in wrap(&note, NOTE_WIDTH) {
+        for line in wrap(&note, NOTE_WIDTH.min(limit)) {
             out.push_str(&paint(&line, Tone::Faint, colour));
             out.push('\n');
         }
     }
+    out
+}
+
+/// Which columns a table shows, and how wide they are.
+struct Layout {
+    /// False for columns that are left out.
+    shown: Vec<bool>,
+    /// The headings of those.
+    left_out: Vec<String>,
+    /// Of the columns that are shown.
+    widths: Vec<usize>,
+    sides: Vec<Align>,
+}
+
+impl Layout {
+    fn new(table: &Table, rows: &[Row], limit: usize) -> Layout {
+        let sides = table.sides();
+        let mut widths: Vec<usize> = vec![0; sides.len()];
+        for row in rows {
+            let Row::Cells(cells) = row else { continue };
+            for (width, cell) in widths.iter_mut().zip(cells) {
+                *width = (*width).max(cell.text.width());
+            }
+        }
+        let mut shown = vec![true; sides.len()];
+        let total = |widths: &[usize], shown: &[bool]| -> usize {
+            let widths = widths.iter().zip(shown).filter(|(_, shown)| **shown);
+            let all: usize = widths.map(|(width, _)| width + GAP.len()).sum();
+            all.saturating_sub(GAP.len())
+        };
+        let mut left_out = Vec::new();
+        while total(&widths, &shown) > limit {
+            let columns = table.columns.iter().enumerate();
+            let optional = columns.filter(|(i, c)| shown[*i] && c.optional > 0);
+            let Some((i, column)) = optional.max_by_key(|(_, c)| c.optional) else {
+                break;
+            };
+            shown[i] = false;
+            left_out.push(one_line(&column.heading));
+        }
+        loop {
+            let excess = total(&widths, &shown).saturating_sub(limit);
+            let words = (0..widths.len()).filter(|i| shown[*i] && sides[*i] == Align::Left);
+            let widest = words.max_by_key(|i| widths[*i]);
+            match widest {
+                Some(i) if excess > 0 && widths[i] > SHORTEST => {
+                    // Cut evenly: the widest down to the next one.
+                    widths[i] -= 1;
+                }
+                _ => break,
+            }
+        }
+        let keep = |(_, shown): &(usize, &bool)| **shown;
+        let kept: Vec<usize> = shown
+            .iter()
+            .enumerate()
+            .filter(keep)
+            .map(|(i, _)| i)
+            .collect();
+        Layout {
+            widths: kept.iter().map(|i| widths[*i]).collect(),
+            sides: kept.iter().map(|i| sides[*i]).collect(),
+            shown,
+            left_out,
+        }
+    }
+
+    /// The cells that are shown, none wider than its column.
+    fn apply(&self, row: Row) -> Row {
+        let Row::Cells(cells) = row else {
+            return row;
+        };
+        let cells = cells.into_iter().zip(&self.shown);
+        let cells = cells.filter(|(_, shown)| **shown).map(|(cell, _)| cell);
+        let cells = cells.zip(&self.widths).map(|(cell, width)| Cell {
+            text: cut(cell.text, *width),
+            tone: cell.tone,
+        });
+        Row::Cells(cells.collect())
+    }
+
+    fn line(&self, out: &mut String, row: &Row, colour: bool) {
+        match row {
+            Row::Cells(cells) => line(out, cells, &self.widths, &self.sides, colour),
+            Row::Rule => {
+                let dashes: Vec<String> = self.widths.iter().map(|w| "─".repeat(*w)).collect();
+                out.push_str(&paint(dashes.join(GAP).trim_end(), Tone::Faint, colour));
+                out.push('\n');
+            }
+        }
+    }
+}
+
+/// Columns of words are not cut below this.
+const SHORTEST: usize = 8;
+
+/// A text of at most `width` columns; what is cut ends with `…`.
+fn cut(text: String, width: usize) -> String {
+    if text.width() <= width {
+        return text;
+    }
+    let mut out = String::new();
+    for c in text.chars() {
+        if out.width() + c.width().unwrap_or(0) + 1 > width {
+            break;
+        }
+        out.push(c);
+    }
+    out.push('…');
     out
 }
 
@@ -200,5 +302,58 @@ mod tests {
     fn no_rows_and_no_columns() {
         assert_eq!(Table::new([]).to_text(false), "");
         assert_eq!(Table::new([Column::text("a")]).to_text(false), "a\n─\n");
+    }
+
+    #[test]
+    fn a_narrow_terminal_leaves_columns_out_and_cuts_words() {
+        let mut table = Table::new([
+            Column::text("flow"),
+            Column::number("Mbit/s"),
+            Column::number("early").optional(1),
+            Column::number("marks").optional(2),
+        ])
+        .note("early: of the drops.");
+        table.row(["a-very-long-name-of-a-flow", "1.5", "7", "8"]);
+        table.row(["b", "2.5", "7", "8"]);
+        table.total(["sum", "4.0", "14", "16"]);
+        insta::assert_snapshot!(table.to_text_within(false, 24), @r"
+        flow              Mbit/s
+        ────────────────  ──────
+        a-very-long-nam…     1.5
+        b                    2.5
+        ────────────────  ──────
+        sum                  4.0
+
+        early: of the drops. Not
+        shown for want of width:
+        marks, early.
+        ");
+        assert_eq!(table.to_text_within(false, 48), table.to_text(false));
+        let wide = table.to_text_within(false, 45);
+        assert!(wide.contains("early") && !wide.contains("marks "), "{wide}");
+        for width in 20..60 {
+            let text = table.to_text_within(false, width);
+            let widest = text
+                .lines()
+                .map(|l| unicode_width::UnicodeWidthStr::width(l))
+                .max();
+            assert!(widest <= Some(width), "{width}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_long_table_is_folded_and_keeps_its_totals() {
+        let mut table = Table::new([Column::text("flow"), Column::number("n")]);
+        for i in 0..5 {
+            table.row([format!("f{i}"), "1".to_owned()]);
+        }
+        table.total(["sum", "5"]);
+        assert_eq!(table.clone().folded(4), table);
+        let text = table.folded(2).to_text(false);
+        assert_eq!(
+            text,
+            "flow        n\n──────────  ─\nf0          1\nf1          1\n... 3 more\n\
+             ──────────  ─\nsum         5\n"
+        );
     }
 }
