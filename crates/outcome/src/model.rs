@@ -97,6 +97,8 @@ record! {
         counter packets_sent: u64 => sum packets_sent;
         /// Data packets sent again.
         counter retransmissions: u64 => sum retransmissions;
+        /// Payload bytes sent again.
+        counter retransmitted: Bytes as "retransmitted_bytes" = Bytes::ZERO => sum retransmitted_bytes;
         /// Data packets sent again that had arrived already.
         gauge spurious_retransmissions: u64 => sum spurious_retransmissions;
         /// Share of the data packets sent that were sent again.

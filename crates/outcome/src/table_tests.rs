@@ -34,8 +34,8 @@ fn the_runs_table_looks_as_documented() {
         "link.satellite.rate,scenario,seed,ended_at_ns,events,packet_hops,jain_index,flow,\
          transport,started_at_ns,transfer_time_s,goodput_bps,throughput_bps,goodput_share,\
          offered_bytes,delivered_bytes,acknowledged_bytes,first_delivery_at_ns,\
-         last_delivery_at_ns,sent_bytes,packets_sent,retransmissions,spurious_retransmissions,\
-         retransmission_share,probes_sent,timeouts,recoveries,reductions,acks_received,queue_drops,\
+         last_delivery_at_ns,sent_bytes,packets_sent,retransmissions,retransmitted_bytes,\
+         spurious_retransmissions,retransmission_share,probes_sent,timeouts,recoveries,reductions,acks_received,queue_drops,\
          channel_losses,outage_losses,no_route_losses,pages,mean_page_time_ns,\
          p95_page_time_ns,min_rtt_ns,mean_rtt_ns,max_cwnd_segments,\
          completion"

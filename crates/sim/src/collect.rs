@@ -189,6 +189,7 @@ fn sender_counts(sender: &Endpoint) -> FlowCounts {
         sent: Bytes::new(c.payload),
         packets_sent: c.packets,
         retransmissions: c.retransmissions,
+        retransmitted: Bytes::new(c.retransmitted),
         timeouts: c.timeouts,
         reductions: c.reductions,
         ..FlowCounts::default()

@@ -29,6 +29,7 @@ pub(crate) struct Tracker {
     pub(crate) sent: u64,
     pub(crate) packets_sent: u64,
     pub(crate) retransmissions: u64,
+    retransmitted: u64,
     pub(crate) spurious: u64,
     pub(crate) acks: u64,
     rtt_sum: u128,
@@ -83,6 +84,7 @@ impl Tracker {
             sent: Bytes::new(self.sent),
             packets_sent: self.packets_sent,
             retransmissions: self.retransmissions,
+            retransmitted: Bytes::new(self.retransmitted),
             ..FlowCounts::default()
         }
     }
@@ -196,6 +198,7 @@ impl Tracker {
             return;
         }
         self.retransmissions += 1;
+        self.retransmitted += u64::from(payload);
         let outstanding = &mut connection.outstanding;
         let begin = outstanding.partition_point(|(end, ..)| *end <= from);
         for entry in outstanding.iter_mut().skip(begin) {

@@ -122,5 +122,7 @@ fn every_packet_is_accounted_for() {
         assert_eq!(f.delivered, Bytes::new(500_000), "{}", f.name);
         assert_eq!(f.acknowledged, f.delivered);
         assert!(f.retransmissions + 5 >= f.queue_drops + f.channel_losses - f.acks_received / 50);
+        let again = f.retransmitted.get();
+        assert!(again <= f.sent.get() && (again > 0) == (f.retransmissions > 0));
     }
 }

@@ -7,6 +7,8 @@ pub struct SenderCounters {
     pub packets: u64,
     /// Data packets sent again.
     pub retransmissions: u64,
+    /// Payload bytes sent again.
+    pub retransmitted: u64,
     /// Payload bytes sent, retransmissions included.
     pub payload: u64,
     /// Retransmission timeouts.
@@ -36,5 +38,6 @@ impl SenderCounters {
         self.packets += 1;
         self.payload += u64::from(payload);
         self.retransmissions += u64::from(again);
+        self.retransmitted += u64::from(payload) * u64::from(again);
     }
 }
