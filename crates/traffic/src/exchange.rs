@@ -1,8 +1,5 @@
-//! Applications in which `to` asks and `from` answers, one exchange after the
-//! other: each is a state machine that says what is asked for and when.
+//! Exchanges of a request and a response, and the application of equal ones.
 
-use crate::Application;
-use crate::web::{Pages, PagesReport};
 use bentpipe_units::{Bytes, Duration, Time};
 
 /// What is sent for one exchange.
@@ -23,92 +20,16 @@ pub enum Next {
     Done,
 }
 
-/// The side that asks. Its owner calls [`Requester::request`] at the start of
-/// the flow, sends what that returns, calls [`Requester::responded`] when the
-/// response has arrived in whole, and asks again at the time that it returns.
-#[derive(Clone, Debug)]
-pub enum Requester {
-    /// Exchanges of one size.
-    Fixed(Fixed),
-    /// A reader of pages.
-    Pages(Box<Pages>),
-}
-
-/// What the side that asks has experienced, beyond what connections count.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ClientReport {
-    /// Nothing.
-    None,
-    /// The pages of a reader.
-    Pages(PagesReport),
-}
-
-impl Requester {
-    /// The side that asks of the flow called `name` in the run with seed
-    /// `seed`; `None` for applications that do not ask.
-    #[must_use]
-    pub fn new(application: &Application, seed: u64, name: &str) -> Option<Requester> {
-        match application {
-            Application::RequestResponse {
-                request,
-                response,
-                count,
-                think_time,
-            } => Some(Requester::Fixed(Fixed {
-                exchange: Exchange {
-                    request: *request,
-                    response: *response,
-                },
-                left: *count,
-                think_time: *think_time,
-            })),
-            Application::Web(settings) => {
-                let pages = Pages::new(settings, seed, name);
-                Some(Requester::Pages(Box::new(pages)))
-            }
-            Application::Transfer { .. }
-            | Application::Persistent
-            | Application::ConstantRate { .. }
-            | Application::OnOff { .. } => None,
-        }
-    }
-
-    /// What is asked for at `now`.
-    pub fn request(&mut self, now: Time) -> Exchange {
-        match self {
-            Requester::Fixed(fixed) => fixed.exchange,
-            Requester::Pages(pages) => pages.request(now),
-        }
-    }
-
-    /// The response has arrived in whole at `now`.
-    pub fn responded(&mut self, now: Time) -> Next {
-        match self {
-            Requester::Fixed(fixed) => fixed.responded(now),
-            Requester::Pages(pages) => pages.responded(now),
-        }
-    }
-
-    /// What has been experienced by `now`.
-    #[must_use]
-    pub fn report(&self, _now: Time) -> ClientReport {
-        match self {
-            Requester::Fixed(_) => ClientReport::None,
-            Requester::Pages(pages) => ClientReport::Pages(pages.report()),
-        }
-    }
-}
-
 /// Exchanges of one size with a pause between them.
 #[derive(Clone, Debug)]
 pub struct Fixed {
-    exchange: Exchange,
-    left: u32,
-    think_time: Duration,
+    pub(crate) exchange: Exchange,
+    pub(crate) left: u32,
+    pub(crate) think_time: Duration,
 }
 
 impl Fixed {
-    fn responded(&mut self, now: Time) -> Next {
+    pub(crate) fn responded(&mut self, now: Time) -> Next {
         self.left = self.left.saturating_sub(1);
         match self.left {
             0 => Next::Done,
@@ -120,6 +41,7 @@ impl Fixed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Application, ClientReport, Requester};
 
     #[test]
     fn a_pause_lies_between_exchanges_and_none_after_the_last() {

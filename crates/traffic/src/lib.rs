@@ -5,12 +5,12 @@ mod period;
 mod source;
 mod web;
 
-pub use exchange::{ClientReport, Exchange, Fixed, Next, Requester};
+pub use exchange::{Exchange, Fixed, Next};
 pub use period::Period;
 pub use source::Source;
 pub use web::{PageConnection, Pages, PagesReport, WebSettings};
 
-use bentpipe_units::{Bytes, Duration, Rate};
+use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::fmt;
 
 /// What a flow carries. `from` below is the flow's first node.
@@ -139,6 +139,82 @@ impl fmt::Display for Application {
                 write!(f, "{rate} for {on}, then a pause of {off}")
             }
             Application::Web(web) => write!(f, "{web}"),
+        }
+    }
+}
+
+/// The side that asks. Its owner calls [`Requester::request`] at the start of
+/// the flow, sends what that returns, calls [`Requester::responded`] when the
+/// response has arrived in whole, and asks again at the time that it returns.
+#[derive(Clone, Debug)]
+pub enum Requester {
+    /// Exchanges of one size.
+    Fixed(Fixed),
+    /// A reader of pages.
+    Pages(Box<Pages>),
+}
+
+/// What the side that asks has experienced, beyond what connections count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ClientReport {
+    /// Nothing.
+    None,
+    /// The pages of a reader.
+    Pages(PagesReport),
+}
+
+impl Requester {
+    /// The side that asks of the flow called `name` in the run with seed
+    /// `seed`; `None` for applications that do not ask.
+    #[must_use]
+    pub fn new(application: &Application, seed: u64, name: &str) -> Option<Requester> {
+        match application {
+            Application::RequestResponse {
+                request,
+                response,
+                count,
+                think_time,
+            } => Some(Requester::Fixed(Fixed {
+                exchange: Exchange {
+                    request: *request,
+                    response: *response,
+                },
+                left: *count,
+                think_time: *think_time,
+            })),
+            Application::Web(settings) => {
+                let pages = Pages::new(settings, seed, name);
+                Some(Requester::Pages(Box::new(pages)))
+            }
+            Application::Transfer { .. }
+            | Application::Persistent
+            | Application::ConstantRate { .. }
+            | Application::OnOff { .. } => None,
+        }
+    }
+
+    /// What is asked for at `now`.
+    pub fn request(&mut self, now: Time) -> Exchange {
+        match self {
+            Requester::Fixed(fixed) => fixed.exchange,
+            Requester::Pages(pages) => pages.request(now),
+        }
+    }
+
+    /// The response has arrived in whole at `now`.
+    pub fn responded(&mut self, now: Time) -> Next {
+        match self {
+            Requester::Fixed(fixed) => fixed.responded(now),
+            Requester::Pages(pages) => pages.responded(now),
+        }
+    }
+
+    /// What has been experienced by `now`.
+    #[must_use]
+    pub fn report(&self, _now: Time) -> ClientReport {
+        match self {
+            Requester::Fixed(_) => ClientReport::None,
+            Requester::Pages(pages) => ClientReport::Pages(pages.report()),
         }
     }
 }
