@@ -126,6 +126,8 @@ record! {
         counter no_route_losses: u64 = 0 => sum no_route_losses;
         /// What a reader of pages has seen; `None` for other applications.
         part pages: Option<PageOutcome>;
+        /// What a viewer of video has experienced; `None` for other applications.
+        part video: Option<VideoOutcome>;
         /// Smallest RTT sample.
         gauge min_rtt: Option<Duration> as "min_rtt_ns" => mean min_rtt;
         /// Mean of the RTT samples.
@@ -141,7 +143,7 @@ impl FlowOutcome {
     /// What the application has experienced: its metrics and their values.
     #[must_use]
     pub fn experience(&self) -> Vec<(Metric, Option<f64>)> {
-        measured(&self.pages)
+        [measured(&self.pages), measured(&self.video)].concat()
     }
 
     /// Sets what the application of the flow has reported.
@@ -153,6 +155,14 @@ impl FlowOutcome {
                     completed: pages.completed,
                     mean_time: pages.mean_time,
                     p95_time: pages.p95_time,
+                });
+            }
+            ClientReport::Video(video) => {
+                self.video = Some(VideoOutcome {
+                    segments: video.segments,
+                    startup_delay: video.startup_delay,
+                    stalls: video.stalls,
+                    stall_time: video.stall_time,
                 });
             }
         }
@@ -180,6 +190,21 @@ record! {
         gauge mean_time: Option<Duration> as "mean_page_time_ns" => mean page_time;
         /// Time that 95% of a reader's pages did not exceed.
         gauge p95_time: Option<Duration> as "p95_page_time_ns" => mean p95_page_time;
+    }
+}
+
+record! {
+    /// The playback of one viewer of video.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct VideoOutcome {
+        /// Segments of video that arrived in whole.
+        gauge segments: u64 as "video_segments" => sum video_segments;
+        /// Time from the first request to the beginning of the playback.
+        gauge startup_delay: Option<Duration> as "startup_delay_ns" => mean startup_delay;
+        /// Times that the playback stopped because the buffer was empty.
+        gauge stalls: u64 => sum stalls;
+        /// Time that the playback stood still in all.
+        gauge stall_time: Duration as "stall_time_ns" => mean stall_time;
     }
 }
 

@@ -37,7 +37,7 @@ fn the_runs_table_looks_as_documented() {
          last_delivery_at_ns,sent_bytes,packets_sent,retransmissions,retransmitted_bytes,\
          spurious_retransmissions,retransmission_share,probes_sent,timeouts,recoveries,reductions,acks_received,queue_drops,\
          channel_losses,outage_losses,no_route_losses,pages,mean_page_time_ns,\
-         p95_page_time_ns,min_rtt_ns,mean_rtt_ns,max_cwnd_segments,\
+         p95_page_time_ns,video_segments,startup_delay_ns,stalls,stall_time_ns,min_rtt_ns,mean_rtt_ns,max_cwnd_segments,\
          completion"
     );
     assert!(lines[1].starts_with("2 Mbit/s,geo,18446744073709551615,60000000000,123456,6000,"));

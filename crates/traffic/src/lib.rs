@@ -3,11 +3,13 @@
 mod exchange;
 mod period;
 mod source;
+mod video;
 mod web;
 
 pub use exchange::{Exchange, Fixed, Next};
 pub use period::Period;
 pub use source::Source;
+pub use video::{Video, VideoReport, VideoSettings};
 pub use web::{PageConnection, Pages, PagesReport, WebSettings};
 
 use bentpipe_units::{Bytes, Duration, Rate, Time};
@@ -59,6 +61,8 @@ pub enum Application {
     /// `to` reads pages: it asks for one, `from` sends it, `to` reads and asks
     /// for the next.
     Web(WebSettings),
+    /// `to` watches a video, of which it asks for one segment after the other.
+    Video(VideoSettings),
 }
 
 impl Application {
@@ -83,7 +87,7 @@ impl Application {
     pub const fn asks(&self) -> bool {
         matches!(
             self,
-            Application::RequestResponse { .. } | Application::Web(_)
+            Application::RequestResponse { .. } | Application::Web(_) | Application::Video(_)
         )
     }
 
@@ -100,6 +104,7 @@ impl Application {
         match self {
             Application::OnOff { .. } => Some("on-off traffic"),
             Application::Web(_) => Some("pages"),
+            Application::Video(_) => Some("video"),
             Application::Transfer { .. }
             | Application::Persistent
             | Application::RequestResponse { .. }
@@ -113,6 +118,7 @@ impl Application {
     pub fn offered(&self) -> Option<Bytes> {
         match self {
             Application::Transfer { size } => Some(*size),
+            Application::Video(video) => Some(video.size()),
             Application::RequestResponse {
                 response, count, ..
             } => Some(Bytes::new(response.get().saturating_mul(u64::from(*count)))),
@@ -139,6 +145,7 @@ impl fmt::Display for Application {
                 write!(f, "{rate} for {on}, then a pause of {off}")
             }
             Application::Web(web) => write!(f, "{web}"),
+            Application::Video(video) => write!(f, "{video}"),
         }
     }
 }
@@ -152,6 +159,8 @@ pub enum Requester {
     Fixed(Fixed),
     /// A reader of pages.
     Pages(Box<Pages>),
+    /// A viewer of video.
+    Video(Box<Video>),
 }
 
 /// What the side that asks has experienced, beyond what connections count.
@@ -161,6 +170,8 @@ pub enum ClientReport {
     None,
     /// The pages of a reader.
     Pages(PagesReport),
+    /// The playback of a viewer.
+    Video(VideoReport),
 }
 
 impl Requester {
@@ -186,6 +197,7 @@ impl Requester {
                 let pages = Pages::new(settings, seed, name);
                 Some(Requester::Pages(Box::new(pages)))
             }
+            Application::Video(settings) => Some(Requester::Video(Box::new(Video::new(settings)))),
             Application::Transfer { .. }
             | Application::Persistent
             | Application::ConstantRate { .. }
@@ -198,6 +210,7 @@ impl Requester {
         match self {
             Requester::Fixed(fixed) => fixed.exchange,
             Requester::Pages(pages) => pages.request(now),
+            Requester::Video(video) => video.request(now),
         }
     }
 
@@ -206,15 +219,17 @@ impl Requester {
         match self {
             Requester::Fixed(fixed) => fixed.responded(now),
             Requester::Pages(pages) => pages.responded(now),
+            Requester::Video(video) => video.responded(now),
         }
     }
 
     /// What has been experienced by `now`.
     #[must_use]
-    pub fn report(&self, _now: Time) -> ClientReport {
+    pub fn report(&self, now: Time) -> ClientReport {
         match self {
             Requester::Fixed(_) => ClientReport::None,
             Requester::Pages(pages) => ClientReport::Pages(pages.report()),
+            Requester::Video(video) => ClientReport::Video(video.report(now)),
         }
     }
 }

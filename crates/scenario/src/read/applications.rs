@@ -3,7 +3,7 @@
 use crate::schema::flow::{ApplicationTable, Period as PeriodTable, PeriodKinds};
 use bentpipe_document::{Diagnostic, Reported};
 use bentpipe_tcp::Transport;
-use bentpipe_traffic::{Application, Period, WebSettings};
+use bentpipe_traffic::{Application, Period, VideoSettings, WebSettings};
 use bentpipe_units::{Bytes, Duration};
 
 /// Periods that are shorter on the mean would take more time to simulate than
@@ -77,6 +77,32 @@ pub(super) fn read(
             connection: connection?.value,
             count: count?.map(|count| count.value),
         }),
+        ApplicationTable::Video {
+            context,
+            segment,
+            bitrate,
+            startup,
+            buffer,
+            length,
+            request,
+        } => {
+            let (segment, buffer) = (segment?.value, buffer?);
+            let startup = startup?.map_or(segment, |startup| startup.value);
+            let least = segment.max(startup);
+            if buffer.value < least {
+                let error = Diagnostic::new(buffer.place, "the buffer is too small");
+                let label = format!("expected {least} at least: a segment, and `startup`");
+                return Err(context.report(error.label(label)));
+            }
+            Application::Video(VideoSettings {
+                segment,
+                bitrate: bitrate?.value,
+                startup,
+                buffer: buffer.value,
+                length: length?.value,
+                request: request?.value,
+            })
+        }
     })
 }
 

@@ -113,6 +113,23 @@ kinds! {
         /// how many pages
         count: u32 [integer(1, 1_000_000_000)], or "without end";
     }
+    /// `to` watches a video of constant quality, of which it asks for one segment after the other
+    Video "video",
+        example "[flow.download.application]\nkind = \"video\"\nbitrate = \"5 Mbit/s\"\nlength = \"60 s\""
+    {
+        /// playing time of a segment
+        segment: Duration [SPAN], default "4 s";
+        /// rate of the video
+        bitrate: Rate, required;
+        /// video that is buffered before playback begins, and before it goes on after a stall
+        startup: Duration, or "one segment";
+        /// most video ahead of the playback, the segment under way included
+        buffer: Duration [SPAN], default "30 s";
+        /// playing time of the video
+        length: Duration [SPAN], required;
+        /// bytes of each request
+        request: Bytes, default "300 B";
+    }
 }
 
 kinds! {

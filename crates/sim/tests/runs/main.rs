@@ -21,5 +21,6 @@ mod split;
 mod table;
 mod text;
 mod undo;
+mod video;
 mod web;
 mod xcp;
