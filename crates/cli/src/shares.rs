@@ -1,4 +1,4 @@
-//! Who got how much of the links that flows share.
+//! The shares of links that several flows cross.
 
 use crate::exit::Failure;
 use crate::output::{Output, seconds};
@@ -17,7 +17,7 @@ pub(crate) struct Bottleneck<'a> {
     from_ns: u64,
     to_ns: u64,
     flows: Vec<Part<'a>>,
-    /// Share of the link that nobody took.
+    /// Unused share of the link.
     unused: Option<f64>,
     /// Jain's index of what the flows took of the link.
     jain_index_wire: Option<f64>,

@@ -167,7 +167,7 @@ impl Interval<'_> {
         self.share(self.flow(flow).delivered, link)
     }
 
-    /// Share of a link that nobody took: one less the wire shares of all
+    /// Unused share of a link: one less the wire shares of all
     /// flows. `None` for an interval of no length.
     #[must_use]
     pub fn unused(&self, link: usize) -> Option<f64> {

@@ -36,7 +36,7 @@ pub(crate) fn share_of_total(rate: Rate, total: Rate) -> Option<Ratio> {
 }
 
 impl FlowOutcome {
-    /// True if all that was offered arrived and the sender knows.
+    /// True if all that was offered arrived and was acknowledged.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.transfer_time.is_some()

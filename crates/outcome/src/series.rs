@@ -12,7 +12,7 @@ record! {
         hidden sample: Option<Sample>;
         /// What was sampled: sender, delivered, sent or held.
         derived sample: String = |_, row| row.sample.map_or("", Sample::name).to_owned();
-        /// When.
+        /// The time.
         label at: Time as "at_ns";
         /// Congestion window.
         derived cwnd_segments: Option<f64> = |_, row| row.sender().map(|s| s.cwnd);

@@ -45,11 +45,11 @@ pub(crate) struct Ledger {
     pub(crate) losses: Vec<Losses>,
     /// In no order.
     pub(crate) pending: Vec<Pending>,
-    /// So many pending losses make it worth looking which have happened.
+    /// Number of pending losses at which those that have happened are counted.
     crowd: usize,
 }
 
-/// The least number of pending losses to look through.
+/// The least number of pending losses that are searched.
 const CROWD: usize = 64;
 
 impl Ledger {

@@ -1,4 +1,4 @@
-//! Somebody who looks at the packets of a run, such as a capture.
+//! Observers of the packets of a run, such as captures.
 
 use bentpipe_tcp::Packet;
 use bentpipe_units::Time;
@@ -16,7 +16,7 @@ pub trait Observer {
     fn received(&mut self, now: Time, endpoint: u32, packet: &Packet);
 }
 
-/// Nobody looks.
+/// No observer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unobserved;
 

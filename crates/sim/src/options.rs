@@ -48,7 +48,7 @@ pub enum RunError {
     TooManyPackets {
         /// The bound.
         limit: u32,
-        /// When.
+        /// The time at which the bound was hit.
         at: Time,
     },
     /// A transport could not be built.

@@ -1,9 +1,8 @@
-//! What senders hear of the queue at their own node.
+//! Reports to senders about the queue at their own node.
 //!
-//! Some congestion controls (DVegas) are told once a frame how long the queue
-//! of their terminal is. A sender can do nothing with it before something
-//! happens to its flow, so it hears at the next such event, of all frames that
-//! have passed by then at once.
+//! Some congestion controls (DVegas) take a report on the queue of their
+//! terminal once a frame. A sender acts only on events of its flow, so the
+//! report is made at the next such event, for all frames that have passed.
 
 use crate::flow::{Ends, Running};
 use crate::network::Network;
@@ -17,7 +16,7 @@ use bentpipe_units::{Duration, Time};
 /// Frame of a link that shares no medium, or one without frames.
 const FRAME: Duration = Duration::from_millis(24);
 
-/// Of which queue a sender hears, and how often.
+/// Which queue is reported to a sender, and how often.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reports {
     /// The leg of the flow that it sends on; 0 without PEPs.
@@ -28,11 +27,11 @@ pub(crate) struct Reports {
     /// What may wait there, packets.
     limit: f64,
     /// Frames that were reported.
-    told: u64,
+    reported: u64,
 }
 
 impl Reports {
-    /// For the senders of a flow that ask for it.
+    /// For the senders of a flow that need it.
     pub(crate) fn of(scenario: &Scenario, flow: &Flow, ends: &Ends) -> Vec<Reports> {
         let legs: Vec<(bool, &Transport, &[LinkId])> = match (ends, &flow.split) {
             (Ends::Tcp(ends), _) => match &flow.transport {
@@ -78,18 +77,18 @@ impl Reports {
                 Limit::Packets(n) => f64::from(n),
                 Limit::Bytes(n) => n.get() as f64 / packet.max(1) as f64,
             },
-            told: 0,
+            reported: 0,
         })
     }
 
-    /// What is to be told at `now`, if a frame has begun since the last time.
+    /// The report that is due at `now`, if a frame has begun since the last one.
     fn due<O: Observer>(&mut self, now: Time, net: &mut Network<'_, O>) -> Option<QueueReport> {
         let frame = now.as_nanos() / self.frame.as_nanos().max(1);
-        if frame <= self.told {
+        if frame <= self.reported {
             return None;
         }
-        let frames = u32::try_from(frame - self.told).unwrap_or(u32::MAX);
-        self.told = frame;
+        let frames = u32::try_from(frame - self.reported).unwrap_or(u32::MAX);
+        self.reported = frame;
         let waiting = net.forward.links[self.link as usize].waiting(now);
         Some(QueueReport {
             now,
@@ -101,7 +100,7 @@ impl Reports {
 }
 
 impl Running {
-    /// Tells the flow's senders of their queues.
+    /// Reports to the flow's senders on their queues.
     #[inline]
     pub(crate) fn hear_queue<O: Observer>(&mut self, now: Time, net: &mut Network<'_, O>) {
         for reports in &mut self.reports {

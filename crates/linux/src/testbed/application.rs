@@ -13,9 +13,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Data that nobody has sent yet and that the kernel holds, at most, where an
-/// application may stop in the middle: what is in there can no more be taken
-/// back.
+/// The most unsent data that the kernel holds where an application may stop
+/// in the middle: the kernel sends what it holds.
 const UNSENT: u32 = 64 * 1024;
 
 /// Bytes without end.
@@ -117,7 +116,7 @@ impl Tcp<'_> {
 
 impl<'a> Work<'a> {
     fn tell(&self, message: Message) {
-        // Whoever listened has gone: then nobody needs to know.
+        // The watcher may have ended; then the message is of no use.
         let _ = self.messages.send(message);
     }
 
@@ -205,7 +204,7 @@ impl<'a> Work<'a> {
         };
         source.start(self.start);
         loop {
-            // The model's time, not that at which somebody woke up: being late
+            // The model's time, not that at which the thread woke up: being late
             // once does not make the rate less.
             let due = source.next();
             let stops = self.stop.is_some_and(|stop| due >= stop);

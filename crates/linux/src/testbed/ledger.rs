@@ -2,7 +2,7 @@
 //! and when one is complete.
 //!
 //! It lives on the emulator's thread, which must not wait: it shares nothing
-//! but atomic counters and sends what others wait for into channels, that of
+//! but atomic counters and sends what other threads wait for into channels, that of
 //! packets for a capture with room for so many and no more.
 
 use super::Options;
@@ -21,7 +21,7 @@ use std::sync::mpsc::{Sender, SyncSender, TrySendError};
 /// A packet at the device of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// When.
+    /// The time.
     pub at: Time,
     /// At which end of which flow: twice the flow's index, and one more at its
     /// `to`.
@@ -155,7 +155,7 @@ impl Ledger {
             let endpoint = 2 * seen.pair + u32::from(!at_from);
             match capture.try_send(Captured::new(at, endpoint, seen.packet)) {
                 Err(TrySendError::Full(_)) => self.capture_lost += 1,
-                // Nobody may want it any more.
+                // The reader of the capture may have ended.
                 Ok(()) | Err(TrySendError::Disconnected(_)) => {}
             }
         }

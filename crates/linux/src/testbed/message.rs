@@ -1,4 +1,4 @@
-//! What the threads of a run tell the one that watches over it.
+//! Messages from the threads of a run to its watcher.
 
 use bentpipe_traffic::ClientReport;
 use std::os::fd::OwnedFd;

@@ -1,5 +1,5 @@
-//! Watches over a run: looks at the senders again and again, and knows when it
-//! is over.
+//! The watcher of a run: samples the senders periodically and decides when the
+//! run is over.
 
 use super::clock::Clock;
 use super::collect::Noted;
@@ -11,13 +11,13 @@ use bentpipe_traffic::{ClientReport, Requester};
 use bentpipe_units::{Duration, Time};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
-/// Senders are looked at this often, or more often for a finer series.
+/// Interval of sampling the senders; a finer series shortens it.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// No more often than this: a look costs a few microseconds for each flow.
+/// Its lower bound: a sample costs a few microseconds for each flow.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// What the watcher is told and looks at.
+/// The inputs of the watcher.
 pub(crate) struct Watcher<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) clock: &'a Clock,

@@ -1,4 +1,4 @@
-//! One flow in one run, as a metric looks at it.
+//! One flow in one run, which a metric is computed from.
 
 use bentpipe_outcome::{FlowCounts, FlowLinkCounts, FlowOutcome, Interval, Outcome, Part};
 use bentpipe_units::{Duration, Ratio};

@@ -78,7 +78,7 @@ impl Selection {
         outcome.interval(from, to).map_err(|e| e.to_string())
     }
 
-    /// The flows that are meant, where they are to be looked at. Of all flows,
+    /// The flows that are meant, at the link and in the interval that are named. Of all flows,
     /// those whose way does not lead over the link are left out.
     pub(super) fn cases<'a>(&self, outcome: &'a Outcome) -> Result<Vec<Case<'a>>, String> {
         let link = self.link_of(outcome)?;
