@@ -193,7 +193,25 @@ impl Endpoint {
     }
 
     /// Takes a packet that arrived at `now`.
+    #[inline]
     pub fn on_packet<T: Transmit>(&mut self, now: Time, packet: &Packet, out: &mut T) {
+        // The two usual packets: a plain ACK, and data with nothing but the ACK
+        // of old data.
+        if packet.flags == flags::ACK && self.connection == Connection::Established {
+            if packet.payload == 0 {
+                return self.sender.on_acknowledgement(now, packet, out);
+            }
+            if packet.acknowledgement <= self.sender.core.snd.una {
+                if self.receiver.on_data(now, packet) == Answer::Now {
+                    self.send_ack(now, out);
+                }
+                return;
+            }
+        }
+        self.on_any_packet(now, packet, out);
+    }
+
+    fn on_any_packet<T: Transmit>(&mut self, now: Time, packet: &Packet, out: &mut T) {
         const UNUSUAL: u8 = flags::SYN | flags::RST | flags::DUMMY;
         if (self.connection != Connection::Established || packet.has(UNUSUAL))
             && self.on_unusual(now, packet, out)

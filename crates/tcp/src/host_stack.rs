@@ -91,7 +91,7 @@ impl Stack for HostStack {
         dispatch!(self, stack => stack.send(s, now, out));
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_acknowledgement<T: Transmit>(
         &mut self,
         s: &mut SenderCore,

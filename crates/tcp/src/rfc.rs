@@ -110,6 +110,7 @@ impl Stack for Rfc {
         self.send_permitted(s, now, out);
     }
 
+    #[inline(always)]
     fn on_acknowledgement<T: Transmit>(
         &mut self,
         s: &mut SenderCore,
@@ -117,7 +118,11 @@ impl Stack for Rfc {
         packet: &Packet,
         out: &mut T,
     ) {
-        self.acknowledged(s, now, packet, out);
+        if self.is_plain(s, packet) {
+            self.acknowledged_plainly(s, now, packet, out);
+        } else {
+            self.acknowledged(s, now, packet, out);
+        }
     }
 
     fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {

@@ -68,7 +68,7 @@ impl RttEstimator {
     /// Takes the round trip of something sent at `sent` and acknowledged at
     /// `now`, with congestion window `cwnd` (Linux 2.2 waits longer at small
     /// windows).
-    #[inline]
+    #[inline(always)]
     pub fn sample(&mut self, sent: Time, now: Time, cwnd: f64) {
         let rtt = self.note(sent, now);
         self.backoff = 0;
@@ -78,6 +78,7 @@ impl RttEstimator {
         self.sample_by_rule(sent, now, rtt, cwnd);
     }
 
+    #[cold]
     fn sample_by_rule(&mut self, sent: Time, now: Time, rtt: Duration, cwnd: f64) {
         match self.rule {
             RtoRule::Rfc6298 => self.sample_rfc(rtt, self.tick),

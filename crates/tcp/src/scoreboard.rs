@@ -180,8 +180,8 @@ impl Scoreboard {
     }
 
     /// The same while [`Scoreboard::is_clean`].
-    #[inline]
-    fn acknowledge_clean(&mut self, acknowledgement: u64) -> Acked {
+    #[inline(always)]
+    pub(crate) fn acknowledge_clean(&mut self, acknowledgement: u64) -> Acked {
         let mut acked = Acked::default();
         let mut again = false;
         while let Some(s) = self.segments.front() {

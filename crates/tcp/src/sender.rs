@@ -103,7 +103,7 @@ impl Sender {
     }
 
     /// Processes an acknowledgement that arrived at `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_acknowledgement<T: Transmit>(
         &mut self,
         now: Time,

@@ -11,8 +11,9 @@ pub(super) struct Reassembly {
     islands: VecDeque<(u64, u64)>,
     /// Their bytes.
     held: u64,
-    /// Starts of the islands that changed last, the most recent first.
-    recent: [u64; MAX_SACK_BLOCKS + 1],
+    /// The islands that changed last, the most recent first. An island that was
+    /// joined to another since follows that one.
+    recent: [(u64, u64); MAX_SACK_BLOCKS + 1],
     recent_len: usize,
     /// A duplicate to report in the next ACK.
     pub(super) duplicate: Option<(u64, u64)>,
@@ -55,7 +56,7 @@ impl Reassembly {
         };
         let joins_below = at > 0 && self.islands[at - 1].1 >= start;
         if joins_below && self.islands[at - 1].1 >= end {
-            self.mark_recent(self.islands[at - 1].0);
+            self.mark_recent(self.islands[at - 1]);
             return false;
         }
         self.held += end - start;
@@ -64,49 +65,35 @@ impl Reassembly {
             (true, true) => {
                 let (_, above_end) = self.islands.remove(at).unwrap_or((0, end));
                 self.islands[at - 1].1 = above_end.max(end);
-                self.islands[at - 1].0
+                self.islands[at - 1]
             }
             (true, false) => {
                 self.islands[at - 1].1 = end;
-                self.islands[at - 1].0
+                self.islands[at - 1]
             }
             (false, true) => {
                 self.islands[at].0 = start;
-                start
+                self.islands[at]
             }
             (false, false) => {
                 self.islands.insert(at, (start, end));
-                start
+                (start, end)
             }
         };
         self.mark_recent(island);
         true
     }
 
-    fn mark_recent(&mut self, island: u64) {
+    fn mark_recent(&mut self, island: (u64, u64)) {
         let old = self.recent[..self.recent_len]
             .iter()
-            .position(|&s| s == island);
+            .position(|&(start, _)| start == island.0);
         let end = old.unwrap_or_else(|| {
             self.recent_len = (self.recent_len + 1).min(self.recent.len());
             self.recent_len - 1
         });
         self.recent.copy_within(0..end, 1);
         self.recent[0] = island;
-    }
-
-    /// The island that holds `sequence`.
-    fn island(&self, sequence: u64) -> Option<(u64, u64)> {
-        let last = *self.islands.back()?;
-        if last.0 <= sequence {
-            return (sequence < last.1).then_some(last);
-        }
-        let i = self
-            .islands
-            .partition_point(|&(s, _)| s <= sequence)
-            .checked_sub(1)?;
-        let island = self.islands[i];
-        (sequence < island.1).then_some(island)
     }
 
     /// Writes at most `most` SACK blocks into `packet`: the duplicate, then the
@@ -128,19 +115,18 @@ impl Reassembly {
         if let Some(duplicate) = self.duplicate.take() {
             put(packet, duplicate);
         }
-        // An island that was joined to one below it is reported under its new
-        // start; one that was delivered is gone. Both drop out here.
+        // Islands that were joined to another, which comes before them, or
+        // delivered drop out here.
         let mut kept = 0;
         for i in 0..self.recent_len {
-            let Some(island) = self.island(self.recent[i]) else {
-                continue;
-            };
-            if self.recent[..kept].contains(&island.0) {
+            let (start, end) = self.recent[i];
+            let joined = |&(s, e): &(u64, u64)| s <= start && end <= e;
+            if start < packet.acknowledgement || self.recent[..kept].iter().any(joined) {
                 continue;
             }
-            self.recent[kept] = island.0;
+            self.recent[kept] = (start, end);
             kept += 1;
-            put(packet, island);
+            put(packet, (start, end));
         }
         self.recent_len = kept.min(remembered);
         packet.sack_count = count as u8;

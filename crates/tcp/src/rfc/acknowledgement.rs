@@ -35,16 +35,12 @@ impl Rfc {
         if packet.acknowledgement > s.snd.next {
             return; // Acknowledges what was never sent.
         }
-        if self.is_plain(s, packet) {
-            return self.acknowledged_plainly(s, now, packet, out);
-        }
         let answers = packet.has(flags::PROBE);
         s.counters.acks += 1;
         s.counters.probe_answers += u64::from(answers);
         let flight_before = count(s.board.flight()) - self.arrived;
         let progress = self.update_record(s, now, packet);
-        let mut ack = self.describe(s, now, packet, &progress);
-        ack.flight_before = flight_before;
+        let mut ack = self.describe(s, now, packet, &progress, flight_before, false);
         let advances = progress.advances;
         if advances || ack.duplicate || answers {
             s.cc.on_sample(&ack, &mut s.window);
@@ -78,10 +74,11 @@ impl Rfc {
 
     /// True if an ACK only advances while nothing is being repaired: nothing in
     /// it or in the state of the connection asks for more than growth.
-    #[inline]
-    fn is_plain(&self, s: &SenderCore, packet: &Packet) -> bool {
+    #[inline(always)]
+    pub(super) fn is_plain(&self, s: &SenderCore, packet: &Packet) -> bool {
         const UNUSUAL: u8 = flags::PROBE | flags::ECE;
         packet.acknowledgement > s.snd.una
+            && packet.acknowledgement <= s.snd.next
             && packet.flags & UNUSUAL == 0
             && packet.sack_count == 0
             && packet.priority == priority::NORMAL
@@ -94,8 +91,7 @@ impl Rfc {
 
     /// [`Rfc::acknowledged`] for a plain ACK: the same calls of the congestion
     /// control with the same arguments.
-    #[inline]
-    fn acknowledged_plainly<T: Transmit>(
+    pub(super) fn acknowledged_plainly<T: Transmit>(
         &mut self,
         s: &mut SenderCore,
         now: Time,
@@ -106,22 +102,21 @@ impl Rfc {
         s.snd.window = u64::from(packet.window);
         s.snd.una = packet.acknowledgement;
         let flight_before = s.board.outstanding();
-        let acked = s.board.acknowledge(s.snd.una);
+        let acked = s.board.acknowledge_clean(s.snd.una);
         let progress = Progress {
             advances: true,
             acked,
             ..Progress::default()
         };
-        let mut ack = self.describe(s, now, packet, &progress);
-        ack.flight_before = count(flight_before);
+        let ack = self.describe(s, now, packet, &progress, count(flight_before), true);
         s.cc.on_sample(&ack, &mut s.window);
         self.duplicate_acks = 0;
         s.cc.on_ack(&ack, &mut s.window);
         if s.has_actions() {
             self.perform_actions(s, now, &ack, out);
         }
-        self.restart_timer(s, now);
-        self.send_permitted(s, now, out);
+        s.restart_timer(now);
+        self.send_now(s, now, out);
         s.note_max_cwnd();
     }
 
@@ -164,24 +159,28 @@ impl Rfc {
     }
 
     /// The ACK as the congestion control receives it; takes its RTT sample.
-    #[inline]
+    /// `plain` where the record is clean.
+    #[inline(always)]
     fn describe(
         &mut self,
         s: &mut SenderCore,
         now: Time,
         packet: &Packet,
         progress: &Progress,
+        flight_before: f64,
+        plain: bool,
     ) -> Ack {
         let rtt_from = rtt_sample_start(s, now, packet, progress);
         if let Some(sent) = rtt_from {
             s.rtt.sample(sent, now, s.window.cwnd);
         }
         let delivered = progress.acked.delivered + progress.sacked;
-        let flight = s.board.flight();
         let outstanding = s.board.outstanding();
+        let flight = if plain { outstanding } else { s.board.flight() };
         let (round_start, delivery_rate) =
             s.count_delivered(now, progress.advances, u64::from(delivered));
         let rate_sample = match &mut s.rate {
+            _ if plain => None,
             None => None,
             Some(rate) => rate.sample(now, s.rtt.smallest(), s.mss),
         };
@@ -198,7 +197,7 @@ impl Rfc {
             lost: f64::from(progress.lost),
             probes: u32::from(packet.has(flags::PROBE)),
             congestion_echo: packet.has(flags::ECE),
-            flight_before: 0.0,
+            flight_before,
             flight: count(flight) - self.arrived,
             outstanding: count(outstanding),
             head: s.board.head(),

@@ -15,6 +15,12 @@ impl Rfc {
         now: Time,
         out: &mut T,
     ) {
+        self.send_now(s, now, out);
+    }
+
+    /// [`Rfc::send_permitted`] in the place of the call, for the usual ACK.
+    #[inline(always)]
+    pub(super) fn send_now<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         self.restart_after_idle(s, now);
         let paced = s.is_paced();
         let mut permitted = self.permitted(s);

@@ -14,6 +14,8 @@ pub(crate) struct Headers {
     /// Packets carry congestion headers (XCP).
     pub(super) explicit: bool,
     pub(crate) ecn: bool,
+    /// Data packets carry something of these three.
+    pub(super) special: bool,
     /// The next new segment carries CWR: the window was reduced.
     pub(crate) cwr_pending: bool,
     /// New segments below this byte are sent at low priority.
@@ -29,6 +31,7 @@ impl Headers {
             timestamps: transport.timestamps,
             explicit,
             ecn: transport.ecn,
+            special: transport.timestamps || explicit || transport.ecn,
             cwr_pending: false,
             low_priority_until: 0,
         }

@@ -43,12 +43,14 @@ impl SenderCore {
             packet.payload -= 1;
             packet.bytes -= 1;
         }
-        if headers.timestamps {
-            packet.timestamp = timestamp(now);
-            packet.timestamp_echo = headers.echo;
-        }
-        if headers.explicit {
-            self.write_congestion_header(&mut packet, len);
+        if headers.special {
+            if headers.timestamps {
+                packet.timestamp = timestamp(now);
+                packet.timestamp_echo = headers.echo;
+            }
+            if headers.explicit {
+                self.write_congestion_header(&mut packet, len);
+            }
         }
         packet
     }
@@ -56,7 +58,7 @@ impl SenderCore {
     /// Marks a data packet ECN-capable, with CWR after a reduction.
     #[inline]
     fn write_ecn(&mut self, packet: &mut Packet) {
-        if self.headers.ecn {
+        if self.headers.special && self.headers.ecn {
             packet.ecn = ecn::CAPABLE;
             if std::mem::take(&mut self.headers.cwr_pending) {
                 packet.flags |= flags::CWR;
