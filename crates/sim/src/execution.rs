@@ -110,21 +110,12 @@ impl<'a, O: Observer> Execution<'a, O> {
                     (progress.0)(event.at);
                 }
             }
-            let is_over = match event.class {
-                Class::Arrival => match self.net.arrive(event.component) {
-                    Some(handle) => self.receive(event.at, handle),
-                    None => false,
-                },
-                Class::Timer => self.on_timer(event.at, event.component),
-                Class::Application => self.on_call(event.at, event.component),
-                Class::Route => {
-                    self.net.change_routes();
-                    false
-                }
-                Class::Middlebox => {
-                    self.net.wake_box(event.component);
-                    false
-                }
+            // By far the most.
+            let is_over = if event.class == Class::Arrival {
+                let arrived = self.net.arrive(event.component);
+                arrived.is_some_and(|handle| self.receive(event.at, handle))
+            } else {
+                self.wake(event)
             };
             if is_over {
                 return self.check();
@@ -134,6 +125,20 @@ impl<'a, O: Observer> Execution<'a, O> {
         self.note(end);
         self.net.now = end;
         self.check()
+    }
+
+    /// Something other than an arrival is due; true if that ends the run.
+    #[inline(never)]
+    fn wake(&mut self, event: Event) -> bool {
+        match event.class {
+            Class::Timer => return self.on_timer(event.at, event.component),
+            Class::Application => return self.on_call(event.at, event.component),
+            Class::Route => self.net.change_routes(),
+            Class::Middlebox => self.net.wake_box(event.component),
+            // Not delivered here: see `execute`.
+            Class::Arrival => {}
+        }
+        false
     }
 
     /// An endpoint takes a packet that has arrived; true if that ends the run.
@@ -148,7 +153,9 @@ impl<'a, O: Observer> Execution<'a, O> {
         }
         let (index, side) = self.net.connections.owner(packet.destination);
         let flow = &mut self.flows[index];
-        flow.hear_queue(now, &mut self.net);
+        if !flow.reports.is_empty() {
+            flow.hear_queue(now, &mut self.net);
+        }
         if flow.on_packet(now, side, &packet, &mut self.net) || self.knowledge.is_some() {
             return self.settle(now, index, side..side + 1);
         }
