@@ -43,10 +43,7 @@ pub use delays::DelayHistogram;
 pub use fade::{Fade, Mode};
 pub use link::{Link, LinkPlan};
 pub use packet::{Admission, PacketMeta, Verdict};
-pub use queue::{
-    AckFilterSettings, AdaptiveSettings, CoDelSettings, DropTailSettings, Feedback,
-    PriorityDropSettings, QueueSettings, RedMode, RedPreset, RedSettings, XcpHeader, XcpSettings,
-};
+pub use queue::*;
 pub use settings::{ChannelSettings, Limit, LinkSettings};
 pub use timeline::{
     InFlightPolicy, Loss, Opportunities, Piece, State, Timeline, TimelineError, WhenDown,

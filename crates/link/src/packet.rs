@@ -13,6 +13,8 @@ pub struct PacketMeta {
     /// The packet may be dropped first: see
     /// [`PriorityDropSettings`](crate::PriorityDropSettings).
     pub low_priority: bool,
+    /// The flow of the packet and its direction, as a number or a hash.
+    pub flow: u32,
 }
 
 impl PacketMeta {
@@ -23,6 +25,7 @@ impl PacketMeta {
             bytes,
             ecn_capable: false,
             low_priority: false,
+            flow: 0,
         }
     }
 }

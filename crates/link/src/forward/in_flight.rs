@@ -18,7 +18,7 @@ pub struct InFlight {
     pub(super) crossing_us: u32,
 }
 
-const _: () = assert!(size_of::<InFlight>() == 20);
+const _: () = assert!(size_of::<InFlight>() == 24);
 
 impl InFlight {
     /// The packet that the driver keeps at `handle`, to be offered to the link

@@ -25,6 +25,7 @@ pub(super) fn any_steps() -> impl Strategy<Value = Vec<Step>> {
             bytes,
             ecn_capable,
             low_priority,
+            flow: 0,
         };
         (gap, offered)
     });

@@ -16,6 +16,8 @@ pub(super) struct Header<'a> {
     pub(super) length: usize,
     /// Protocol of what follows it.
     pub(super) protocol: u8,
+    /// A hash of addresses, protocol and ports.
+    flow: u32,
 }
 
 impl<'a> Header<'a> {
@@ -28,12 +30,19 @@ impl<'a> Header<'a> {
                 traffic_class: packet[1],
                 length: usize::from(packet[0] & 15) * 4,
                 protocol: packet[9],
+                flow: {
+                    let is_whole = packet[6] & 0x3f == 0 && packet[7] == 0;
+                    let begin = usize::from(packet[0] & 15) * 4;
+                    let ports = packet.get(begin..begin + 4).filter(|_| is_whole);
+                    hash(&packet[12..20], packet[9], ports)
+                },
             }),
             6 if packet.len() >= 40 => Some(Header {
                 destination: &packet[24..40],
                 traffic_class: packet[0] << 4 | packet[1] >> 4,
                 length: 40,
                 protocol: packet[6],
+                flow: hash(&packet[8..40], packet[6], packet.get(40..44)),
             }),
             _ => None,
         }
@@ -46,6 +55,7 @@ impl<'a> Header<'a> {
             bytes,
             ecn_capable: self.traffic_class & 3 != 0,
             low_priority: LOW_PRIORITY.contains(&(self.traffic_class >> 2)),
+            flow: self.flow,
         }
     }
 
@@ -57,6 +67,18 @@ impl<'a> Header<'a> {
             address => address[0] == 0xff,
         }
     }
+}
+
+/// A hash of the addresses and the protocol of a packet, and of its ports where
+/// TCP, UDP, DCCP or SCTP begin it with them.
+#[inline]
+fn hash(addresses: &[u8], protocol: u8, ports: Option<&[u8]>) -> u32 {
+    let ports = ports.filter(|_| matches!(protocol, 6 | 17 | 33 | 132));
+    let words = addresses.chunks_exact(4).chain(ports);
+    words.fold(u32::from(protocol), |hash, word| {
+        let word = u32::from_be_bytes([word[0], word[1], word[2], word[3]]);
+        (hash ^ word).wrapping_mul(0x9e37_79b1).rotate_left(15)
+    })
 }
 
 /// What a link is told of a frame whose payload begins at `begin`: the bytes of
@@ -152,6 +174,24 @@ mod tests {
         assert!(!Header::read(&packet).unwrap().is_multicast());
         packet[24] = 0xff;
         assert!(Header::read(&packet).unwrap().is_multicast());
+    }
+
+    #[test]
+    fn flows_differ_by_addresses_and_ports() {
+        let mut packet = [0u8; 40];
+        (packet[0], packet[9]) = (0x45, 6);
+        let flow = |packet: &[u8]| Header::read(packet).unwrap().offered(40).flow;
+        let first = flow(&packet);
+        for (at, same) in [(12, false), (16, false), (23, false), (24, true), (2, true)] {
+            let mut other = packet;
+            other[at] ^= 1;
+            assert_eq!(flow(&other) == first, same, "byte {at}");
+        }
+        // A fragment has no ports.
+        packet[6] = 0x20;
+        let fragment = flow(&packet);
+        packet[23] = 1;
+        assert_eq!(flow(&packet), fragment);
     }
 
     #[test]

@@ -240,12 +240,11 @@ impl Network {
             return;
         }
         let slot = packet.slot as usize;
-        let more = &mut self.state.more_segments;
-        if more.len() <= slot {
-            more.resize(slot + 1, 0);
-        }
-        more[slot] = packet.segments.saturating_sub(1);
         let state = &mut self.state;
+        if state.more_segments.len() <= slot {
+            state.more_segments.resize(slot + 1, 0);
+        }
+        state.more_segments[slot] = packet.segments.saturating_sub(1);
         let driver = &mut Driving { state, sink };
         self.forward.offer(driver, self.now, in_flight);
     }

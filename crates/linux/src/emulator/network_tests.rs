@@ -77,6 +77,7 @@ fn compare(scenario: &Scenario, seed: u64) -> (u64, usize) {
             bytes: u32::from(packet.bytes),
             ecn_capable: packet.ecn != ecn::NOT_CAPABLE,
             low_priority: packet.carries(priority::LOW),
+            flow: packet.destination,
         };
         let entering = super::Packet {
             slot: number as u32,

@@ -47,6 +47,7 @@ pub(super) fn meta(packet: &Packet) -> PacketMeta {
         bytes: u32::from(packet.bytes),
         ecn_capable: packet.ecn != ecn::NOT_CAPABLE,
         low_priority: packet.priority & priority::LOW != 0,
+        flow: packet.destination,
     }
 }
 
