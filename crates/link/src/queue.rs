@@ -17,6 +17,7 @@ mod ack_filter;
 mod codel;
 mod drop_tail;
 mod fifo;
+mod fq_codel;
 mod priority_drop;
 mod red;
 mod xcp;
@@ -24,6 +25,7 @@ mod xcp;
 pub use ack_filter::AckFilterSettings;
 pub use codel::CoDelSettings;
 pub use drop_tail::DropTailSettings;
+pub use fq_codel::FqCoDelSettings;
 pub use priority_drop::PriorityDropSettings;
 pub use red::{AdaptiveSettings, RedMode, RedPreset, RedSettings};
 pub use xcp::{Feedback, XcpHeader, XcpSettings};
@@ -37,6 +39,7 @@ use bentpipe_units::{Bytes, Duration, Rate, Time};
 use codel::CoDelQueue;
 use drop_tail::DropTail;
 use fifo::{Fifo, FifoQueue};
+use fq_codel::FqCoDel;
 use priority_drop::PriorityDrop;
 use std::collections::VecDeque;
 use xcp::XcpQueue;
@@ -324,6 +327,8 @@ disciplines! {$
     Red(RedSettings) => FifoQueue<Red, P>,
     /// Controlled delay.
     CoDel(CoDelSettings) => CoDelQueue<P>,
+    /// Fair queueing with controlled delay for each flow.
+    FqCoDel(FqCoDelSettings) => FqCoDel<P>,
     /// First in, first out, with packets that are dropped first.
     PriorityDrop(PriorityDropSettings) => PriorityDrop<P>,
     /// First in, first out, with a router of XCP that shares the link among

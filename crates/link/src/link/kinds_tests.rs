@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    ChannelSettings, CoDelSettings, Feedback, Limit, LinkSettings, PriorityDropSettings,
-    QueueSettings, RedPreset, RedSettings, XcpHeader, XcpSettings,
+    ChannelSettings, CoDelSettings, Feedback, FqCoDelSettings, Limit, LinkSettings,
+    PriorityDropSettings, QueueSettings, RedPreset, RedSettings, XcpHeader, XcpSettings,
 };
 use bentpipe_units::{Bytes, Rate, Ratio};
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ pub(super) fn any_queue() -> impl Strategy<Value = QueueSettings> {
         (1u32..40).prop_map(Limit::Packets),
         (1500u64..40_000).prop_map(|n| Limit::Bytes(Bytes::new(n))),
     ];
-    (limit, 0usize..8, any::<bool>()).prop_map(|(limit, kind, ecn)| match kind {
+    (limit, 0usize..9, any::<bool>()).prop_map(|(limit, kind, ecn)| match kind {
         0 => QueueSettings::drop_tail(limit),
         1..=3 => {
             let preset = RedPreset::ALL[kind - 1].1;
@@ -57,7 +57,11 @@ pub(super) fn any_queue() -> impl Strategy<Value = QueueSettings> {
             p_xcp: ecn,
             ..XcpSettings::new(limit)
         }),
-        6 => QueueSettings::PriorityDrop(PriorityDropSettings {
+        6 => QueueSettings::FqCoDel(FqCoDelSettings {
+            quantum: Bytes::new(700),
+            ..FqCoDelSettings::new(limit)
+        }),
+        7 => QueueSettings::PriorityDrop(PriorityDropSettings {
             limit,
             low_limit: None,
         }),
@@ -240,7 +244,7 @@ proptest! {
             }
             // And with XCP where nobody hears of the feedback.
             QueueSettings::Xcp(ref xcp) => QueueSettings::drop_tail(xcp.limit),
-            QueueSettings::CoDel(_) => return Ok(()),
+            QueueSettings::CoDel(_) | QueueSettings::FqCoDel(_) => return Ok(()),
             ref other => other.clone(),
         };
         let mut one: Link<usize> = Link::new(&settings(precomputed, loss), 1, "l");

@@ -4,8 +4,8 @@ use crate::queue_length::{QueueLength, QueueLimit};
 use crate::schema::queue::{QueueKinds, QueueTable, RedKeys};
 use bentpipe_document::{Context, Diagnostic, Place, Reported};
 use bentpipe_link::{
-    AckFilterSettings, CoDelSettings, Limit, PriorityDropSettings, QueueSettings, RedSettings,
-    XcpSettings,
+    AckFilterSettings, CoDelSettings, FqCoDelSettings, Limit, PriorityDropSettings, QueueSettings,
+    RedSettings, XcpSettings,
 };
 use bentpipe_units::{Bytes, Duration, Rate};
 
@@ -32,6 +32,7 @@ enum Kind {
         maximum: Option<QueueLength>,
     },
     CoDel(CoDelSettings),
+    FqCoDel(FqCoDelSettings),
     PriorityDrop {
         low_limit: Option<QueueLimit>,
     },
@@ -78,6 +79,30 @@ pub(super) fn read(table: QueueTable) -> Result<Queue, Reported> {
                 ecn: ecn?.value,
             };
             (limit, Kind::CoDel(settings))
+        }
+        QueueKinds::FqCoDel {
+            limit,
+            flows,
+            quantum,
+            target,
+            interval,
+            mtu,
+            ecn,
+            ..
+        } => {
+            let codel = CoDelSettings {
+                limit: unlimited,
+                target: target?.value,
+                interval: interval?.value,
+                mtu: mtu?.value,
+                ecn: ecn?.value,
+            };
+            let settings = FqCoDelSettings {
+                codel,
+                flows: flows?.value,
+                quantum: quantum?.value,
+            };
+            (limit, Kind::FqCoDel(settings))
         }
         QueueKinds::Xcp {
             limit,
@@ -185,6 +210,10 @@ impl Queue {
         Ok(match self.kind {
             Kind::DropTail => QueueSettings::drop_tail(limit),
             Kind::CoDel(settings) => QueueSettings::CoDel(CoDelSettings { limit, ..settings }),
+            Kind::FqCoDel(mut settings) => {
+                settings.codel.limit = limit;
+                QueueSettings::FqCoDel(settings)
+            }
             Kind::Xcp(settings) => QueueSettings::Xcp(XcpSettings { limit, ..settings }),
             Kind::AckFilter => QueueSettings::AckFilter(AckFilterSettings { limit }),
             Kind::PriorityDrop { low_limit } => {

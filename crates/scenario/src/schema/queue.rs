@@ -2,7 +2,7 @@
 
 use crate::queue_length::{QueueLength, QueueLimit};
 use bentpipe_document::reading::{DeclaredKinds, Given, Placed, Read};
-use bentpipe_document::schema::{FACTOR, Kind, PACKET, SPAN};
+use bentpipe_document::schema::{FACTOR, Kind, PACKET, SPAN, integer};
 use bentpipe_document::{Reported, Value, kinds, table};
 use bentpipe_link::{RedMode, RedPreset};
 use bentpipe_units::{Bytes, Duration, Ratio};
@@ -92,6 +92,26 @@ kinds! {
         mtu: Bytes [PACKET], default "1500 B";
         /// marks ECN-capable packets instead of dropping them
         ecn: bool, default false;
+    }
+    /// fair queueing with CoDel for each flow (RFC 8290): flows take turns, and a flow that sends
+    /// less than its share does not wait
+    FqCoDel "fq-codel",
+        example "[link.satellite]\nqueue = { kind = \"fq-codel\", limit = \"10240 packets\" }"
+    {
+        /// how much may wait; beyond it the packet at the head of the longest queue is dropped
+        limit: QueueLimit, required;
+        /// queues that flows are hashed to
+        flows: u32 [integer(1, 65_536)], default 1024;
+        /// bytes that a flow sends in its turn
+        quantum: Bytes [PACKET], default "1514 B";
+        /// the waiting time that is acceptable for good
+        target: Duration [SPAN], default "5 ms";
+        /// how long it must be exceeded before a drop; about the longest round trip
+        interval: Duration [SPAN], default "100 ms";
+        /// nothing is dropped while not more than this of the flow is left behind
+        mtu: Bytes [PACKET], default "1500 B";
+        /// marks ECN-capable packets instead of dropping them
+        ecn: bool, default true;
     }
     /// first in, first out, with a router of XCP: it tells senders with transport `xcp` or `p-xcp`
     /// how to change their windows

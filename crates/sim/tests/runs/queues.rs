@@ -2,14 +2,14 @@
 
 use crate::line::{Line, sack};
 use bentpipe_link::{
-    ChannelSettings, CoDelSettings, Limit, PriorityDropSettings, QueueSettings, RedMode, RedPreset,
-    RedSettings,
+    ChannelSettings, CoDelSettings, FqCoDelSettings, Limit, PriorityDropSettings, QueueSettings,
+    RedMode, RedPreset, RedSettings,
 };
 use bentpipe_outcome::{FlowOutcome, LinkOutcome, Outcome};
 use bentpipe_scenario::Scenario;
 use bentpipe_sim::{Options, run};
 use bentpipe_traffic::Application;
-use bentpipe_units::{Duration, Rate, Ratio};
+use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 
 /// The satellite link of [`Line`].
 const SATELLITE: usize = 1;
@@ -119,6 +119,45 @@ fn codel_keeps_the_delay_low() {
     assert!(marked.early_drops * 20 < marked.marks);
 }
 
+#[test]
+fn fq_codel_shares_a_link_with_flows_that_do_not_yield() {
+    let fq = QueueSettings::FqCoDel(FqCoDelSettings::new(Limit::Packets(1000)));
+    let [tail, fair] = [drop_tail(100), fq.clone()].map(|queue| {
+        let mut line = Line {
+            rate: Rate::from_mbps(10),
+            rtt: Duration::from_millis(100),
+            duration: Duration::from_secs(60),
+            ..Line::geo()
+        };
+        let datagrams = Application::ConstantRate {
+            rate: Rate::from_mbps(9),
+            packet_size: Bytes::new(1500),
+        };
+        line = line.with(datagrams, None);
+        for _ in 0..3 {
+            line = line.with(Application::Persistent, Some(sack()));
+        }
+        let mut scenario = line.scenario();
+        scenario.links[SATELLITE].settings.queue = queue;
+        let outcome = run(&scenario, &Options::default()).unwrap();
+        let shares = outcome.flows.iter();
+        let shares = shares.map(|f| f.delivered.get() as f64 * 8.0 / 60e6);
+        shares.collect::<Vec<f64>>()
+    });
+    // A quarter of 10 Mbit/s each; the queue in arrival order leaves the TCP
+    // flows what the datagrams do not take.
+    assert!(tail[1..].iter().sum::<f64>() < 2.0, "{tail:?}");
+    assert!(
+        fair.iter().all(|rate| (2.0..2.7).contains(rate)),
+        "{fair:?}"
+    );
+    // Alone among themselves, TCP flows are delayed by the target.
+    let link = &outcome(fq, true).links[SATELLITE];
+    assert!(link.mean_queueing_delay < Duration::from_millis(20));
+    assert!(link.utilisation > 0.85, "{}", link.utilisation);
+    assert!(link.marks > 50, "{}", link.marks);
+}
+
 /// [`persistent`] with losses, one file among the flows, and short enough to
 /// end in the middle of everything.
 fn everything(queue: &QueueSettings) -> Scenario {
@@ -143,6 +182,7 @@ fn every_kind_accounts_for_every_packet() {
         drop_tail(30),
         QueueSettings::Red(adaptive_red()),
         codel(true),
+        QueueSettings::FqCoDel(FqCoDelSettings::new(limit)),
         QueueSettings::PriorityDrop(PriorityDropSettings {
             limit,
             low_limit: Some(Limit::Packets(10)),
