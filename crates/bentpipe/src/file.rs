@@ -26,8 +26,8 @@ pub fn load(path: impl AsRef<Path>) -> Result<Scenario, Error> {
 /// from the current folder.
 ///
 /// ```
-/// let error = bentpipe::parse("duration = '300 sec'").unwrap_err();
-/// assert!(error.to_string().contains("did you mean `300 s`?"));
+/// let error = bentpipe::parse("duratoin = '300 s'").unwrap_err();
+/// assert!(error.to_string().contains("did you mean `duration`?"));
 /// ```
 ///
 /// # Errors

@@ -430,6 +430,8 @@ pub(crate) fn suggest(mut error: clap::Error, arguments: &[OsString]) -> clap::E
     if let Some(near) = bentpipe::units::nearest(wrong.trim_start_matches('-'), options) {
         let near = ContextValue::String(format!("--{near}"));
         error.insert(ContextKind::SuggestedArg, near);
+        // It was made of the other suggestion.
+        error.remove(ContextKind::Usage);
     }
     error
 }

@@ -11,10 +11,9 @@
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 
-use bentpipe_cc::{Ack, CongestionControl, Controller, Window};
-use bentpipe_scenario::Document;
-use bentpipe_sim::{Options, Simulation, Unobserved, run};
-use bentpipe_units::{Duration, Rate};
+use bentpipe::cc::{Ack, CongestionControl, Window};
+use bentpipe::prelude::*;
+use bentpipe::sim::ideal;
 
 /// Starts at half of a remembered bandwidth-delay product; everything else is
 /// the default of the trait, which is NewReno's.
@@ -48,22 +47,19 @@ impl CongestionControl for Remembered {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), bentpipe::Error> {
     let file = std::env::args()
         .nth(1)
         .unwrap_or_else(|| "scenarios/geo.toml".into());
-    let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
-    let scenario = Document::parse(&file, &text)?.validate()?;
-    let options = Options::default();
-
-    let named = run(&scenario, &options)?;
-    let own = Simulation::with(&scenario, &options, |flow| {
-        let rate = bentpipe_sim::ideal::payload_rate(&scenario, flow);
-        let rtt = bentpipe_sim::ideal::round_trip(&scenario, flow);
-        let rate = Rate::from_bps_f64(rate);
-        Some(Controller::Custom(Box::new(Remembered { rate, rtt })))
-    })?
-    .run(&mut Unobserved)?;
+    let scenario = bentpipe::load(file)?;
+    let named = bentpipe::run(&scenario)?;
+    let own = Run::new(&scenario)
+        .congestion_control(|flow| {
+            let rate = Rate::from_bps_f64(ideal::payload_rate(&scenario, flow));
+            let rtt = ideal::round_trip(&scenario, flow);
+            Some(Box::new(Remembered { rate, rtt }))
+        })
+        .execute()?;
 
     for (outcome, label) in [(&named, None), (&own, Some("remembered"))] {
         let flow = &outcome.flows[0];
