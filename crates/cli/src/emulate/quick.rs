@@ -43,7 +43,7 @@ mod tests {
             let Command::Emulate(args) = Cli::parse_from(words).command else {
                 panic!("it is `emulate`");
             };
-            scenario(&args).unwrap().links[0].settings.channel.clone()
+            scenario(&args).unwrap().links[0].settings.channel
         };
         let link = ["--rate", "2 Mbit/s", "--rtt", "511 ms"];
         assert_eq!(channel(&link), ChannelSettings::Perfect);

@@ -335,7 +335,7 @@ mod tests {
             let text = table.to_text_within(false, width);
             let widest = text
                 .lines()
-                .map(|l| unicode_width::UnicodeWidthStr::width(l))
+                .map(unicode_width::UnicodeWidthStr::width)
                 .max();
             assert!(widest <= Some(width), "{width}: {text}");
         }
