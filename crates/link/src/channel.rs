@@ -34,6 +34,10 @@ impl Channel {
         let mut stream = Stream::new(seed, &format!("channel {name}"));
         let process = match *settings {
             ChannelSettings::Perfect => return None,
+            // It would draw for every packet and lose none.
+            ChannelSettings::Uniform { packet_error_rate } if packet_error_rate.get() <= 0.0 => {
+                return None;
+            }
             ChannelSettings::Uniform { packet_error_rate } => Process::Uniform {
                 p: packet_error_rate.get(),
             },

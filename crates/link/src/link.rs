@@ -160,7 +160,8 @@ impl<P: Copy> Link<P> {
 
     /// The second half of [`Link::offer`]: takes the packet that was admitted
     /// last and arrives at `arrival`. True if it is the next one to arrive.
-    #[inline]
+    // Once a hop, as `admit`.
+    #[inline(always)]
     pub fn carry(&mut self, arrival: Time, packet: P) -> bool {
         if matches!(self.service, Service::Scheduled(_)) {
             return self.carry_scheduled(arrival, packet);
@@ -182,10 +183,12 @@ impl<P: Copy> Link<P> {
     /// link has [`Link::deliver_due`].
     #[inline]
     pub fn deliver(&mut self, now: Time) -> Option<P> {
-        if self.carried.front()?.arrival > now {
+        let head = *self.carried.front()?;
+        if head.arrival > now {
             return None;
         }
-        self.carried.pop_front().map(|c| c.packet)
+        self.carried.drop_front();
+        Some(head.packet)
     }
 
     /// Packets that have left at the far end, or that were admitted and not

@@ -41,7 +41,7 @@ impl<T: Copy> Ring<T> {
         self.first.wrapping_add(place) & self.slots.len().wrapping_sub(1)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push_back(&mut self, value: T) {
         if self.len == self.slots.len() {
             self.grow(value);
@@ -56,9 +56,15 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Option<T> {
         let value = *self.front()?;
-        self.first = self.slot(1);
-        self.len -= 1;
+        self.drop_front();
         Some(value)
+    }
+
+    /// Drops the first value, of which there is one.
+    #[inline]
+    pub(crate) fn drop_front(&mut self) {
+        self.first = self.slot(1);
+        self.len = self.len.saturating_sub(1);
     }
 
     #[inline]

@@ -192,6 +192,7 @@ impl<P: Copy> Link<P> {
     }
 
     /// [`Link::carry`] on a link with a timeline, of the packet admitted last.
+    #[inline(never)]
     pub(super) fn carry_scheduled(&mut self, arrival: Time, packet: P) -> bool {
         let Service::Scheduled(service) = &mut self.service else {
             return false;
