@@ -1,14 +1,18 @@
 //! The schema of results and its files.
 //!
-//! A run yields an [`Outcome`]; whoever ran it, the names and units are the
-//! same in every form:
+//! The simulator and the test bed both yield an [`Outcome`], with the same
+//! names and units in every form:
 //!
-//! - metrics derived from it are methods on the model, with their definitions
+//! - its parts ([`FlowOutcome`], [`LinkOutcome`], ...) are records: one line of
+//!   a declaration is a field, its column, its JSON key, its difference between
+//!   checkpoints and its metric ([`Part`]);
+//! - metrics derived from several fields are methods with their definitions
 //!   ([`Outcome::goodput`], [`jain_index`], ...);
 //! - [`Interval`] is an interval of a run: what flows got in it and how they
 //!   shared links;
 //! - [`TableWriter`] writes the tables `runs`, `links`, `crossings`,
-//!   `middleboxes` and `series` as CSV or Parquet, [`Table`] reads them back, [`columns()`] lists their columns;
+//!   `middleboxes`, `legs` and `series` as CSV or Parquet, [`Table`] reads them
+//!   back, [`rows`] yields them in memory, [`columns()`] lists their columns;
 //! - [`Outcome`] is `Serialize` and `Deserialize` under the column names of
 //!   the tables, which is what `--json` prints and a [`Journal`] keeps;
 //! - [`Capture`] writes packets as pcapng, [`write_qlog`] a sender's state as

@@ -3,6 +3,7 @@
 use crate::flow::{Ends, Running};
 use crate::network::Network;
 use crate::observer::Observer;
+use crate::snapshot::LinkSnapshot;
 use crate::{Options, ideal};
 use bentpipe_outcome::{
     Checkpoint, FlowCounts, FlowOutcome, FlowSeries, LinkOutcome, MiddleboxOutcome, Outcome,
@@ -53,8 +54,33 @@ pub(crate) fn outcome<O: Observer>(
             series.extend(chain.series.into_iter().map(|r| r.series));
         }
     }
+    let links = link_outcomes(scenario, &mut net, &snapshot);
+    let middleboxes = middlebox_outcomes(scenario, &net);
+    Outcome {
+        scenario: scenario.name.clone(),
+        seed: options.seed,
+        ended_at,
+        events,
+        packet_hops: links.iter().map(|l| l.delivered_packets).sum(),
+        flows: outcomes,
+        links,
+        middleboxes,
+        crossings,
+        legs,
+        checkpoints,
+        series,
+    }
+}
+
+/// What the links have done by now.
+fn link_outcomes<O: Observer>(
+    scenario: &Scenario,
+    net: &mut Network<'_, O>,
+    snapshot: &LinkSnapshot,
+) -> Vec<LinkOutcome> {
+    let ended_at = net.now;
     let access = net.forward.media.access();
-    let links = scenario
+    scenario
         .links
         .iter()
         .zip(&mut net.forward.links)
@@ -91,9 +117,16 @@ pub(crate) fn outcome<O: Observer>(
                 p95_queueing_delay: link.queueing_delay_quantile(ended_at, 0.95),
             }
         })
-        .collect::<Vec<_>>();
+        .collect()
+}
+
+/// What the middleboxes have done by now.
+fn middlebox_outcomes<O: Observer>(
+    scenario: &Scenario,
+    net: &Network<'_, O>,
+) -> Vec<MiddleboxOutcome> {
     let middleboxes = scenario.middleboxes.iter().zip(net.boxes.counters());
-    let middleboxes = middleboxes
+    middleboxes
         .map(|(m, c)| MiddleboxOutcome {
             name: m.name.clone(),
             kind: m.settings.kind().to_owned(),
@@ -105,21 +138,7 @@ pub(crate) fn outcome<O: Observer>(
             suppressed_acks: c.suppressed,
             own_acks: c.acknowledged,
         })
-        .collect();
-    Outcome {
-        scenario: scenario.name.clone(),
-        seed: options.seed,
-        ended_at,
-        events,
-        packet_hops: links.iter().map(|l| l.delivered_packets).sum(),
-        flows: outcomes,
-        links,
-        middleboxes,
-        crossings,
-        legs,
-        checkpoints,
-        series,
-    }
+        .collect()
 }
 
 /// What `flows` and `net` add up to by now.

@@ -6,6 +6,7 @@ use crate::results::StudyResults;
 use crate::study::Study;
 use bentpipe_outcome::{
     Checkpoint, FlowCounts, FlowLinkCounts, FlowOutcome, LinkOutcome, Outcome, PageOutcome,
+    VideoOutcome,
 };
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
@@ -42,6 +43,12 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
                 completed: 3,
                 mean_time: Some(Duration::from_secs(2)),
                 p95_time: Some(Duration::from_secs(4)),
+            }),
+            video: Some(VideoOutcome {
+                segments: 15,
+                startup_delay: Some(Duration::from_secs(2)),
+                stalls: 1,
+                stall_time: Duration::from_secs(3),
             }),
             min_rtt: Some(Duration::from_millis(511)),
             mean_rtt: Some(Duration::from_millis(600)),

@@ -3,11 +3,10 @@
 //!
 //! The client of on-demand streaming over HTTP, with the quality fixed: a
 //! segment of `segment` seconds is `segment x bitrate / 8` bytes, asked for over
-//! one connection. The model is the buffer of A. Mansy, B. Ver Steeg, M. Ammar,
-//! *SABRE: A client based technique for mitigating the buffer bloat effect of
-//! adaptive video flows*, ACM MMSys 2013, section 2: a buffering phase, in which
-//! segments are asked for one after the other, and a steady state of on-periods
-//! and off-periods once the buffer is full.
+//! one connection. At first segments are asked for one after the other; once the
+//! buffer is full, on-periods and off-periods alternate, as A. Mansy, B. Ver
+//! Steeg, M. Ammar describe such clients (*SABRE: A client based technique for
+//! mitigating the buffer bloat effect of adaptive video flows*, ACM MMSys 2013).
 //!
 //! | parameter | default | |
 //! |---|---|---|

@@ -32,6 +32,28 @@ fn a_new_scenario_is_valid_and_runs() {
 }
 
 #[test]
+fn many_flows_are_folded_and_totalled() {
+    let folder = fresh();
+    let many = "flow.download.count=30";
+    let size = "flow.download.application={ kind = 'transfer', size = '100 kB' }";
+    let run = ["run", "geo.toml", "--set", many, "--set", size];
+    let folded = bentpipe_in(folder.path(), &run).ok();
+    let lines = |text: &str, start: &str| text.lines().filter(|l| l.starts_with(start)).count();
+    // In the table of flows and in that of what they got of the link.
+    assert_eq!(lines(&folded, "download["), 40, "{folded}");
+    assert_eq!(lines(&folded, "... 10 more"), 2, "{folded}");
+    for total in ["sum ", "mean ", "least ", "most "] {
+        assert_eq!(lines(&folded, total), 1, "{total}: {folded}");
+    }
+    assert!(
+        folded.contains("30 flows") && folded.contains("3.00 MB"),
+        "{folded}"
+    );
+    let all = bentpipe_in(folder.path(), &[&run[..], &["--all"]].concat()).ok();
+    assert_eq!(lines(&all, "download["), 60, "{all}");
+}
+
+#[test]
 fn new_overwrites_nothing() {
     let folder = fresh();
     std::fs::write(folder.path().join("geo.toml"), "mine").unwrap();
