@@ -22,10 +22,4 @@ HOOK(__u32, undo_cwnd)
 	return window_before_cut(sk);
 }
 
-CONTROL = {
-	.cong_avoid = (void *)cong_avoid,
-	.ssthresh = (void *)ssthresh,
-	.undo_cwnd = (void *)undo_cwnd,
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "bp_broken",
-};
+CONTROL("bp_broken", ON(cong_avoid), ON(ssthresh), ON(undo_cwnd));
