@@ -16,8 +16,9 @@ use bentpipe_units::{Duration, Rate, Segments, Time};
 pub enum Controller {
     /// A built-in combination of slots.
     Classic(Classic),
-    /// A built-in algorithm whose parts share one state.
-    Monolithic(Monolithic),
+    /// A built-in algorithm whose parts share one state. Boxed: several are much
+    /// larger than any combination of slots.
+    Monolithic(Box<Monolithic>),
     /// A user's own.
     Custom(Box<dyn CongestionControl>),
 }
@@ -41,6 +42,6 @@ impl From<Classic> for Controller {
 
 impl From<Monolithic> for Controller {
     fn from(monolithic: Monolithic) -> Controller {
-        Controller::Monolithic(monolithic)
+        Controller::Monolithic(Box::new(monolithic))
     }
 }

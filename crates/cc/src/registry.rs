@@ -19,7 +19,7 @@ static CONTROLS: LazyLock<Vec<Control<Controller>>> = LazyLock::new(|| {
         control.map(move |parts| Controller::Classic(Classic::from_parts(name, parts)))
     });
     let monolithic = algorithms::controls().into_iter();
-    let monolithic = monolithic.map(|control| control.map(Controller::Monolithic));
+    let monolithic = monolithic.map(|control| control.map(Controller::from));
     classic.chain(monolithic).collect()
 });
 

@@ -97,22 +97,28 @@ impl<T: 'static> SlotList<T> {
     }
 }
 
+/// The type of an arm. Large ones are boxed, so that a controller stays small.
+macro_rules! slot_type {
+    ($type:ty) => { $type };
+    ($type:ty, boxed) => { Box<$type> };
+}
+
 /// Declares the enum of what fills a slot, and its list.
 macro_rules! slots {
     ($(#[$attribute:meta])* $Enum:ident = $dispatch:ident, $LIST:ident {
-        $($(#[$doc:meta])* $Arm:ident($type:ty),)*
+        $($(#[$doc:meta])* $Arm:ident($type:ty $(, $boxed:ident)?),)*
     }) => {
         $(#[$attribute])*
         #[derive(Clone, Debug, PartialEq)]
         pub enum $Enum {
-            $($(#[$doc])* $Arm($type),)*
+            $($(#[$doc])* $Arm(slot_type!($type $(, $boxed)?)),)*
         }
 
         $dispatch!($Enum { $($Arm)* });
 
         $(impl From<$type> for $Enum {
             fn from(it: $type) -> $Enum {
-                $Enum::$Arm(it)
+                $Enum::$Arm(it.into())
             }
         })*
 
@@ -153,9 +159,9 @@ slots! {
         /// One segment per round trip.
         Reno(Reno),
         /// rho^2 segments per round trip.
-        Hybla(HyblaAvoidance),
+        Hybla(HyblaAvoidance, boxed),
         /// A cubic of the time since the loss.
-        Cubic(Cubic),
+        Cubic(Cubic, boxed),
         /// a(w) segments per round trip (RFC 3649).
         HighSpeed(HighSpeed),
         /// A part of the window per round trip (Kelly 2003).
@@ -171,11 +177,11 @@ slots! {
         /// Half of what is in flight.
         Halve(Halve),
         /// Estimated bandwidth x smallest RTT.
-        Westwood(WestwoodSampling),
+        Westwood(WestwoodSampling, boxed),
         /// Bandwidth estimated once a round x smallest RTT.
-        WestwoodPlus(WestwoodPlus),
+        WestwoodPlus(WestwoodPlus, boxed),
         /// beta x what is in flight.
-        Cubic(CubicReaction),
+        Cubic(CubicReaction, boxed),
         /// 1 - b(w) of what is in flight (RFC 3649).
         HighSpeed(HighSpeedReaction),
         /// 1 - b of what is in flight (Kelly 2003).

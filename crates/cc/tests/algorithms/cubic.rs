@@ -7,7 +7,7 @@ use bentpipe_units::Duration;
 
 fn cubic() -> Cubic {
     match classic("cubic").avoidance {
-        Avoidance::Cubic(cubic) => cubic,
+        Avoidance::Cubic(cubic) => *cubic,
         other => panic!("{other:?}"),
     }
 }

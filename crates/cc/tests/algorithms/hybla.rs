@@ -11,7 +11,7 @@ const RTT0: Duration = Duration::from_millis(25);
 fn bare() -> Classic {
     Classic {
         hoe: None,
-        avoidance: Avoidance::Hybla(HyblaAvoidance::new(RTT0, Gate::Off, Counted::Segments)),
+        avoidance: Avoidance::from(HyblaAvoidance::new(RTT0, Gate::Off, Counted::Segments)),
         ..classic("hybla")
     }
 }
@@ -72,7 +72,7 @@ fn the_gate_of_hoe_closes_at_the_bandwidth_delay_product() {
 
 #[test]
 fn the_gate_of_the_delivery_rate() {
-    let avoidance = Avoidance::Hybla(HyblaAvoidance::new(
+    let avoidance = Avoidance::from(HyblaAvoidance::new(
         RTT0,
         Gate::DeliveryRate,
         Counted::Segments,

@@ -45,8 +45,11 @@ fn windows(wire: &mut Wire, means_ms: &[u64]) -> Vec<f64> {
 }
 
 fn counters(wire: &Wire) -> ProactiveCounters {
-    match &wire.controller {
-        Controller::Monolithic(Monolithic::Proactive(p)) => p.counters(),
+    let Controller::Monolithic(monolithic) = &wire.controller else {
+        panic!("{:?}", wire.controller);
+    };
+    match &**monolithic {
+        Monolithic::Proactive(p) => p.counters(),
         other => panic!("{other:?}"),
     }
 }

@@ -12,7 +12,7 @@ use bentpipe_units::Duration;
 
 fn westwood(filter: Filter) -> Classic {
     let reaction = Westwood::new(filter, Accounting::DupAck, 0.0);
-    let reaction = Reaction::Westwood(WestwoodSampling::PerAck(reaction));
+    let reaction = Reaction::from(WestwoodSampling::PerAck(reaction));
     Classic {
         reaction,
         ..classic("westwood")
@@ -253,7 +253,7 @@ fn westwood_plus_settles_at_the_rate() {
             from_zero: false,
         },
     ] {
-        let reaction = Reaction::WestwoodPlus(WestwoodPlus::new(
+        let reaction = Reaction::from(WestwoodPlus::new(
             filter,
             Cut::AtLoss,
             Accounting::DupAck,
@@ -277,7 +277,7 @@ fn westwood_plus_of_linux_cuts_when_recovery_ends() {
         tick_rate: 100.0,
         from_zero: false,
     };
-    let reaction = Reaction::WestwoodPlus(WestwoodPlus::new(
+    let reaction = Reaction::from(WestwoodPlus::new(
         filter,
         Cut::Linux,
         Accounting::DupAck,
