@@ -1,9 +1,9 @@
 //! Link-layer retransmission: automatic repeat request.
 //!
-//! The sender of the link numbers packets and keeps each until it knows what
-//! became of it. It knows that of every transmission one round trip of the link
+//! The sender of the link numbers packets and keeps each until its outcome is
+//! known: for every transmission one round trip of the link
 //! after its end (an acknowledgement or a negative one comes back), or, where a
-//! *timeout* is set, it knows of a loss after that time. Feedback takes no
+//! *timeout* is set, a loss is known after that time. Feedback takes no
 //! capacity of the way back and is never lost; the delay of the way back is
 //! that of the way there. At most *window* packets may be unknown at once,
 //! counted from the oldest. A packet that was lost the last of its
@@ -88,7 +88,7 @@ struct Slot<P> {
     /// When it arrived, or the receiver learns that it never will.
     settled: Option<Time>,
     given_up: bool,
-    /// When the sender knows its fate; [`Time::MAX`]: it does not.
+    /// When its outcome is known to the sender; [`Time::MAX`]: not yet.
     known: Time,
 }
 
@@ -131,7 +131,7 @@ impl<P: Copy> Arq<P> {
         self.base + self.slots.len() as u64
     }
 
-    /// Hears the news up to `now`.
+    /// Takes in the news up to `now`.
     pub(crate) fn learn(&mut self, now: Time) {
         while self.slots.front().is_some_and(|slot| slot.known <= now) {
             self.slots.pop_front();
@@ -165,7 +165,7 @@ impl<P: Copy> Arq<P> {
         let due = self.due.front().filter(|due| due.1 < self.fresh());
         let due = due.map(|&(known, number)| (known.max(free), Next::Again(number)));
         let again = match due {
-            // It sends on from where it went back to, unless it hears of
+            // It sends on from where it went back to, unless there is news of
             // another loss.
             Some(due) if !self.goes_back() || due.0 <= free => Some(due),
             _ if self.goes_back() && self.next < self.fresh() => {
@@ -263,7 +263,7 @@ impl<P: Copy> Arq<P> {
         let given_up = (slot.packet, slot.meta);
         self.held -= 1;
         if back {
-            // It goes on after it, when both sides know.
+            // It goes on after it, when the news is at both sides.
             self.deaf_until = known;
             self.expected = number + 1;
             self.due.push_back((known, number + 1));
@@ -281,7 +281,7 @@ impl<P: Copy> Arq<P> {
         }
         loop {
             // What is passed on may be forgotten, never the other way round:
-            // the sender hears later than the receiver.
+            // news reaches the sender later than the receiver.
             self.passed = self.passed.max(self.base);
             let slot = *self.slot(self.passed)?;
             let settled = slot.settled?;

@@ -6,7 +6,7 @@
 //! coded link is a link of R times the rate whose channel has the bit error
 //! rate after decoding.
 //!
-//! * *Given*: whatever somebody has measured.
+//! * *Given*: as measured.
 //! * *Marchese*: the sequential code of rate 1/2 of the ITALSAT test bed, raw
 //!   1e-2, 1e-8 after decoding (Marchese 2001 and 2006).
 //! * *Block*: an (n, k) code that corrects up to t wrong bits in n, decided
@@ -59,14 +59,14 @@ pub enum CodingError {
     /// The rate is zero, or more than one.
     #[error("a code sends at least one bit of data, and no more than it has")]
     Rate,
-    /// More bits are corrected than the redundancy can tell (the Hamming
+    /// More bits are corrected than the redundancy can distinguish (the Hamming
     /// bound).
     #[error("no code of this length and rate corrects so many bits")]
     TooGood,
     /// The points are not in order, or zero.
     #[error("the raw rates of the table do not rise from above zero")]
     Table,
-    /// The table does not know this raw bit error rate.
+    /// The table has no entry for this raw bit error rate.
     #[error("the raw bit error rate lies outside the table")]
     Outside,
 }

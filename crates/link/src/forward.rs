@@ -101,7 +101,7 @@ pub trait Driver {
     /// A packet is lost.
     fn lose(&mut self, now: Time, loss: &Loss, paths: &Paths);
 
-    /// What link number `link` must know about `packet`.
+    /// What link number `link` reads of `packet`.
     #[inline]
     fn meta(&self, link: u32, packet: &InFlight) -> PacketMeta {
         let _ = link;

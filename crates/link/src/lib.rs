@@ -1,17 +1,21 @@
 //! Links: queue, transmitter, propagation, channel.
 //!
-//! A [`Link`] is one direction between two nodes and a FIFO: packets wait in
-//! its own ring and only its head needs a place in anybody's event queue. It
-//! reads no clock and knows no packet format: virtual time drives it in the
-//! simulator, the wall clock in an emulator, with the same drops for the same
-//! seed and arrivals.
+//! A [`Link`] is one direction between two nodes. Packets in flight stay in its
+//! own ring, so that only the next arrival needs an entry in an event queue. A
+//! link reads no clock and is independent of the packet format: virtual time
+//! drives it in the simulator, the wall clock in an emulator, with the same
+//! drops for the same seed and arrivals. [`Link::build`] builds it from a
+//! [`LinkPlan`].
 //!
-//! Most links are *precomputed*: queue, transmitter and channel decide over a packet
-//! when it is offered, and its arrival is known at once. Where a packet that
-//! waits may still be dropped or marked, or where the link changes with time
-//! ([`Timeline`]), a link is *event-driven* ([`Link::is_event_driven`]): packets wait in
-//! it, the transmitter takes them one by one, and what became of them is told
-//! by [`Link::poll_verdict`].
+//! Most links are *precomputed*: queue, transmitter and channel decide over a
+//! packet when it is offered, and its arrival is known at once, also where the
+//! link changes with time ([`Timeline`]). Where a waiting packet may still be
+//! dropped or marked, a link is *event-driven* ([`Link::is_event_driven`]):
+//! packets wait in it, the transmitter takes them one by one, and
+//! [`Link::poll_verdict`] reports what became of them.
+//!
+//! Queue disciplines are in `queue/`, one file each. [`forward`] moves packets
+//! along their paths through links.
 //!
 //! A [`medium`] is shared by several terminals: each of them is a link, whose
 //! packets go when the rule of access lets them.

@@ -2,12 +2,12 @@
 //!
 //! A terminal's way into a medium is a link of its own ([`LinkPlan::shares_medium`](crate::LinkPlan::shares_medium)), with
 //! its queue, its channel and its counters; only the transmitter is not its
-//! own. The [`Medium`] is the rule of access: it says whose packet goes when,
-//! and in which pieces. Like an event-driven link it reads no clock: it is offered
-//! packets, looked at when its [`Medium::next_event`] is due, and works out
-//! what happened in between at the times at which it happened, so that how
-//! often one looks changes nothing. A medium has one event at a time however
-//! many terminals it has, and none while nobody has anything to send.
+//! own. The [`Medium`] is the rule of access: it decides whose packet goes when,
+//! and in which pieces. Like an event-driven link it reads no clock: the driver
+//! offers it packets and polls it when its [`Medium::next_event`] is due, and it
+//! then computes what happened in between at the times at which it happened, so
+//! that extra polls change nothing. A medium has one event at a time however
+//! many terminals it has, and none while no terminal has anything to send.
 //!
 //! | rule | file |
 //! |---|---|
@@ -18,7 +18,7 @@
 //!
 //! A packet that comes at the instant at which a slot begins is too late for
 //! it. All terminals are equally far from the satellite. A terminal's channel
-//! stands for the way down to the hub: with ALOHA the terminal hears its packet
+//! stands for the way down to the hub: with ALOHA the terminal receives its own packet
 //! whether the channel destroys it for the hub or not.
 
 mod aloha;
@@ -64,7 +64,7 @@ struct Common {
     access: Vec<AccessCounters>,
     /// Arrivals and whose they are, the next first.
     due: VecDeque<(Time, u32)>,
-    /// Terminals whose links may have something to tell.
+    /// Terminals whose links may have verdicts.
     with_verdicts: VecDeque<u32>,
 }
 
@@ -108,7 +108,7 @@ impl Common {
         }
     }
 
-    /// The link of `terminal` may have something to tell.
+    /// The link of `terminal` may have verdicts.
     fn note_verdicts<P: Copy>(&mut self, ports: &mut Ports<'_, P>, terminal: u32) {
         if ports.link(terminal).port_has_verdict() && self.with_verdicts.back() != Some(&terminal) {
             self.with_verdicts.push_back(terminal);
@@ -175,8 +175,8 @@ impl Medium {
         }
     }
 
-    /// When the medium wants to be looked at again; never while nothing is
-    /// under way and nobody has anything to send. Unlike a link's, this may
+    /// When the driver must call [`Medium::deliver_due`] next; never while nothing is
+    /// under way and no terminal has anything to send. Unlike a link's, this may
     /// become earlier with an offer.
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
@@ -209,7 +209,7 @@ impl Medium {
         Some((terminal as usize, packet))
     }
 
-    /// What became of a packet that waited, the first that is not told yet: see
+    /// What became of a packet that waited, the first that has not been returned yet: see
     /// [`Link::poll_verdict`]. To be called until there is none, after every offer and
     /// look.
     pub fn poll_verdict<P: Copy>(

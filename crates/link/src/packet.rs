@@ -1,9 +1,9 @@
-//! What a link must know about a packet, and what it does with it.
+//! What links read of a packet, and what they do with it.
 
 use crate::Feedback;
 use bentpipe_units::Time;
 
-/// What a link must know about a packet.
+/// What a link reads of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketMeta {
     /// Bytes at the IP layer; framing comes on top.

@@ -16,6 +16,7 @@
 mod ack_filter;
 mod codel;
 mod drop_tail;
+mod events;
 mod fifo;
 mod fq_codel;
 mod priority_drop;
@@ -38,10 +39,10 @@ use ack_filter::AckFilter;
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 use codel::CoDelQueue;
 use drop_tail::DropTail;
+use events::{Log, QueueEvents};
 use fifo::{Fifo, FifoQueue};
 use fq_codel::FqCoDel;
 use priority_drop::PriorityDrop;
-use std::collections::VecDeque;
 use xcp::XcpQueue;
 
 /// The link behind a queue.
@@ -172,48 +173,6 @@ pub(crate) trait Discipline<P: Copy> {
 
     /// The rate of the link from now on.
     fn set_rate(&mut self, _rate: Rate) {}
-}
-
-/// What happened to packets after a queue had accepted them.
-#[derive(Clone, Debug)]
-struct Log<P> {
-    verdicts: VecDeque<(P, Verdict)>,
-    dropped: u64,
-    /// Waiting times of the packets that were dropped.
-    waited: Duration,
-}
-
-/// Where a discipline reports what it does to packets that it had accepted.
-pub(crate) struct QueueEvents<'a, P> {
-    now: Time,
-    log: &'a mut Log<P>,
-    counters: &'a mut Counters,
-}
-
-impl<P: Copy> QueueEvents<'_, P> {
-    /// A packet is dropped to signal congestion, or as superfluous.
-    fn drop_early(&mut self, waiter: &Waiter<P>) {
-        self.counters.early_drops += 1;
-        self.drop_for_room(waiter);
-    }
-
-    /// A packet gives way to another.
-    fn drop_for_room(&mut self, waiter: &Waiter<P>) {
-        self.counters.queue_drops += 1;
-        self.log.dropped += 1;
-        self.log.waited += self.now.since(waiter.entered);
-        self.report(waiter.packet, Verdict::QueueDrop);
-    }
-
-    /// A packet's ECN field is marked.
-    fn mark(&mut self, packet: P) {
-        self.counters.marks += 1;
-        self.report(packet, Verdict::Marked);
-    }
-
-    fn report(&mut self, packet: P, verdict: Verdict) {
-        self.log.verdicts.push_back((packet, verdict));
-    }
 }
 
 /// Generates [`QueueSettings`] and the queues built from them: a variant of
@@ -360,11 +319,7 @@ impl<P: Copy> ManagedQueue<P> {
     pub(crate) fn new(settings: &QueueSettings, link: &QueueContext<'_>) -> ManagedQueue<P> {
         ManagedQueue {
             queue: AnyQueue::new(settings, link),
-            log: Log {
-                verdicts: VecDeque::new(),
-                dropped: 0,
-                waited: Duration::ZERO,
-            },
+            log: Log::new(),
             filters_acks: settings.filters_acks(),
             reads_headers: settings.reads_headers(),
         }

@@ -41,7 +41,7 @@ pub enum Unwritable {
     /// Delivery opportunities are no rate.
     #[error("delivery opportunities are no rate, and the format has no other word")]
     Opportunities,
-    /// More lines than anybody reads.
+    /// More lines than are read.
     #[error("the trace would have more than {MOST_LINES} lines")]
     TooLong,
 }

@@ -11,7 +11,7 @@ pub struct InFlight {
     pub handle: u32,
     /// The link that it is on, as an index over the hops of all paths.
     pub(super) hop: u32,
-    /// What queues must know about it. A middlebox may change its length.
+    /// What queues read of it. A middlebox may change its length.
     pub meta: PacketMeta,
     /// Microseconds from its entry into the link to its arrival, where it was
     /// offered ahead of time.

@@ -233,7 +233,7 @@ impl<P: Copy> Link<P> {
         self.unsent()
     }
 
-    /// True if [`Link::poll_verdict`] has something to tell.
+    /// True if [`Link::poll_verdict`] has something to return.
     pub(crate) fn port_has_verdict(&self) -> bool {
         self.as_port().is_some_and(|port| port.queue.has_verdict())
     }

@@ -53,7 +53,7 @@ impl Assigner {
         self.on_the_way.push_back((at, Request { terminal, slots }));
     }
 
-    /// True if nobody has asked for anything.
+    /// True if no terminal has asked for anything.
     pub(super) fn is_idle(&self) -> bool {
         self.on_the_way.is_empty() && self.waiting.is_empty()
     }
@@ -82,7 +82,7 @@ impl Assigner {
         (owner, asked)
     }
 
-    /// So many slots went by in which nobody had anything.
+    /// So many slots went by in which no terminal had anything to send.
     pub(super) fn skip(&mut self, slots: u64) {
         self.round.turn(slots);
     }

@@ -14,7 +14,7 @@
 //! - If the rounded shares are more than Ns, those with the largest excess lose
 //!   a slot each, the first of equals first; if older excess makes them less
 //!   than Ns, those with the smallest get one more. So nothing of a frame is
-//!   left as long as somebody asks for anything, and excesses add up to zero.
+//!   left as long as any terminal asks for slots, and excesses add up to zero.
 //! - With no request there is no allocation.
 
 /// The allocator.

@@ -7,7 +7,7 @@
 //! Fixed TDMA: the slots, counted from the start of time, belong to the
 //! terminals in turn. It has no source but the textbook.
 //!
-//! Requests (DAMA, CF-DAMA) tell what the queue holds when they are made: at
+//! Requests (DAMA, CF-DAMA) state what the queue holds when they are made: at
 //! the start of the frame in minislots, at the end of the slot where they ride
 //! on a packet. They take the delay to the scheduler, and a decision that is to
 //! hold for a slot is made that long before it.
@@ -157,7 +157,7 @@ impl Framed {
         }
     }
 
-    /// True if nothing happens until somebody has something.
+    /// True if nothing happens until a terminal has something to send.
     fn is_idle(&self) -> bool {
         self.busy == 0
             && match &self.owners {
@@ -188,7 +188,7 @@ impl Framed {
         station.busy = true;
     }
 
-    /// Lets the slots go by that nobody needed up to `now`.
+    /// Skips the slots up to `now` that no terminal needed.
     fn wake(&mut self, now: Time) {
         let asleep_from = self.next;
         if self.time_of(asleep_from) > now {

@@ -5,7 +5,7 @@ use crate::{ChannelSettings, Link, LinkPlan, LinkSettings, PacketMeta, QueueSett
 use bentpipe_units::{Bytes, Time};
 
 /// A medium that owns the links of its terminals, which are all alike: for
-/// whoever has no links of his own to share.
+/// callers that have no links to share.
 ///
 /// ```
 /// use bentpipe_link::medium::{AccessSettings, AlohaSettings, MediumSettings, SharedLink};

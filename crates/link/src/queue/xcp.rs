@@ -352,7 +352,7 @@ impl Xcp {
     }
 
     /// The packet at the head leaves at `now`, `packets` of `bytes` in all,
-    /// itself counted, waiting. What it is told, where it has a header.
+    /// itself counted, waiting. Returns its feedback, if it has a header.
     pub(crate) fn depart(
         &mut self,
         now: Time,

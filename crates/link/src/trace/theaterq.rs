@@ -10,7 +10,7 @@
 //! KEEP in microseconds, LATENCY, JITTER and DUP_DELAY in nanoseconds, RATE in
 //! bit/s, LOSS and DUP_PROB scaled so that 4294967295 is always. Lines that do
 //! not begin with a digit are comments. The number of columns in the first line
-//! tells the format; ROUTE_ID may be missing and a tenth column, QUEUE_ID, may
+//! gives the format; ROUTE_ID may be missing and a tenth column, QUEUE_ID, may
 //! follow.
 //!
 //! What is read: LATENCY as the one-way delay, RATE, LOSS (always: the link is
