@@ -144,13 +144,12 @@ fn fq_codel_shares_a_link_with_flows_that_do_not_yield() {
         let shares = shares.map(|f| f.delivered.get() as f64 * 8.0 / 60e6);
         shares.collect::<Vec<f64>>()
     });
-    // A quarter of 10 Mbit/s each; the queue in arrival order leaves the TCP
-    // flows what the datagrams do not take.
+    // Served in order of arrival, the TCP flows get what the datagrams do not
+    // take. Fair queueing gives each a quarter of 10 Mbit/s, and the datagrams
+    // what the TCP flows leave of theirs.
     assert!(tail[1..].iter().sum::<f64>() < 2.0, "{tail:?}");
-    assert!(
-        fair.iter().all(|rate| (2.0..2.7).contains(rate)),
-        "{fair:?}"
-    );
+    assert!(fair[1..].iter().all(|rate| *rate > 2.0), "{fair:?}");
+    assert!(fair[0] < 3.5, "{fair:?}");
     // Alone among themselves, TCP flows are delayed by the target.
     let link = &outcome(fq, true).links[SATELLITE];
     assert!(link.mean_queueing_delay < Duration::from_millis(20));
