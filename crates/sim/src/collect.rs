@@ -24,7 +24,6 @@ pub(crate) fn outcome<O: Observer>(
     let ended_at = net.now;
     let sharing = sharing(&flows);
     let snapshot = net.snapshot(scenario);
-    let crossings = net.crossings(scenario, &snapshot);
     let mut outcomes = Vec::with_capacity(flows.len());
     let mut series = Vec::new();
     let mut legs = Vec::new();
@@ -54,6 +53,8 @@ pub(crate) fn outcome<O: Observer>(
             series.extend(chain.series.into_iter().map(|r| r.series));
         }
     }
+    // The endpoints are gone by now: with many flows their memory serves this.
+    let crossings = net.crossings(scenario, &snapshot);
     let links = link_outcomes(scenario, &mut net, &snapshot);
     let middleboxes = middlebox_outcomes(scenario, &net);
     Outcome {
