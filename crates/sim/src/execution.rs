@@ -32,7 +32,7 @@ pub(crate) struct Execution<'a, O> {
     timers: Vec<[Time; 2]>,
     /// For each flow the time of its application's next event in the queue.
     calls: Vec<Time>,
-    /// Flows that the run waits for.
+    /// Flows that have not ended, without which the run is over.
     going: usize,
     events: u64,
     /// Times of the checkpoints that are to come, the next last.
@@ -199,7 +199,7 @@ impl<'a, O: Observer> Execution<'a, O> {
     /// True if the run need not wait for any flow.
     #[inline(never)]
     fn settle(&mut self, now: Time, index: usize, sides: core::ops::Range<usize>) -> bool {
-        self.going -= usize::from(self.flows[index].takes_leave());
+        self.going -= usize::from(self.flows[index].has_newly_ended());
         if self.going == 0 {
             return true;
         }

@@ -56,8 +56,8 @@ pub(crate) struct Running {
     pub(crate) completed_at: Option<Time>,
     /// Nothing more is to come: completed, or stopped.
     ended: bool,
-    /// [`Running::takes_leave`] has said so.
-    has_left: bool,
+    /// Its end has been counted: see [`Running::has_newly_ended`].
+    end_counted: bool,
     pub(crate) first_delivery_at: Option<Time>,
     pub(crate) last_delivery_at: Option<Time>,
     delivered_before: u64,
@@ -88,7 +88,7 @@ impl Running {
             first_data_at: None,
             completed_at: None,
             ended: false,
-            has_left: false,
+            end_counted: false,
             first_delivery_at: None,
             last_delivery_at: None,
             delivered_before: 0,
@@ -105,9 +105,9 @@ impl Running {
         self.ended || matches!(self.ends, Ends::Ideal)
     }
 
-    /// True once, after the flow has ended.
-    pub(crate) fn takes_leave(&mut self) -> bool {
-        self.ended && !std::mem::replace(&mut self.has_left, true)
+    /// True on the first call after the flow has ended.
+    pub(crate) fn has_newly_ended(&mut self) -> bool {
+        self.ended && !std::mem::replace(&mut self.end_counted, true)
     }
 
     /// Bytes that the application was to send; `None` without end.
