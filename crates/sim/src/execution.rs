@@ -51,7 +51,7 @@ impl<'a, O: Observer> Execution<'a, O> {
         let mut net = Network::new(scenario, options.seed, options.queueing_delays, observer);
         for (component, flow) in (0..).zip(&flows) {
             if !matches!(flow.ends, Ends::Ideal) {
-                net.around.events.push(Event {
+                net.driver.events.push(Event {
                     at: flow.starts_at,
                     class: Class::Application,
                     component,
@@ -94,7 +94,7 @@ impl<'a, O: Observer> Execution<'a, O> {
     fn execute(&mut self) -> Result<(), RunError> {
         let end = Time::ZERO + self.scenario.duration;
         let mut pause = end.min(self.next_checkpoint());
-        while let Some(event) = self.net.around.events.pop() {
+        while let Some(event) = self.net.driver.events.pop() {
             if event.at > pause {
                 if event.at > end {
                     break;
@@ -145,8 +145,8 @@ impl<'a, O: Observer> Execution<'a, O> {
     #[inline(always)]
     fn receive(&mut self, now: Time, handle: Handle) -> bool {
         let mut packet = self.net.take(handle);
-        if let Some(corruption) = &mut self.net.around.corruption {
-            corruption.tell(now, &mut packet);
+        if let Some(corruption) = &mut self.net.driver.corruption {
+            corruption.report(now, &mut packet);
         }
         if O::ACTIVE {
             self.net.observer.received(now, packet.destination, &packet);
@@ -218,7 +218,7 @@ impl<'a, O: Observer> Execution<'a, O> {
         let at = self.flows[index].next_call();
         if at < self.calls[index] {
             self.calls[index] = at;
-            self.net.around.events.push(Event {
+            self.net.driver.events.push(Event {
                 at,
                 class: Class::Application,
                 component: index as u32,
@@ -235,7 +235,7 @@ impl<'a, O: Observer> Execution<'a, O> {
         let [next, _] = self.timers[endpoint];
         if deadline < next {
             self.timers[endpoint] = [deadline, next];
-            self.net.around.events.push(Event {
+            self.net.driver.events.push(Event {
                 at: deadline.max(now),
                 class: Class::Timer,
                 component: endpoint as u32,

@@ -1,11 +1,11 @@
 //! Links, packets and the event queue: everything between the endpoints.
 //!
-//! The forwarding core moves packets from link to link; [`Surroundings`] is
+//! The forwarding core moves packets from link to link; [`SimDriver`] is
 //! what it needs for that in virtual time.
 
 mod corruption;
+mod driver;
 mod middlebox;
-mod surroundings;
 
 use crate::arena::Handle;
 use crate::connections::Connections;
@@ -15,15 +15,15 @@ use bentpipe_link::forward::{self, Arrival, InFlight};
 use bentpipe_scenario::{Routes, Scenario};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::Time;
+use driver::SimDriver;
 use middlebox::Boxes;
-use surroundings::Surroundings;
 
 /// The network between the endpoints, which [`Connections`] number.
 #[derive(Debug)]
 pub(crate) struct Network<'a, O> {
     pub(crate) now: Time,
     pub(crate) forward: forward::Network,
-    pub(crate) around: Surroundings,
+    pub(crate) driver: SimDriver,
     pub(crate) observer: &'a mut O,
     /// Most packets that may be alive at once.
     limit: usize,
@@ -46,7 +46,7 @@ impl<'a, O: Observer> Network<'a, O> {
         forward.look_ahead(|link| boxes.stand_before(link));
         let mut net = Network {
             now: Time::ZERO,
-            around: Surroundings::new(scenario, forward.paths.hops()),
+            driver: SimDriver::new(scenario, forward.paths.hops()),
             forward,
             observer,
             limit: scenario.limits.packets as usize,
@@ -59,15 +59,15 @@ impl<'a, O: Observer> Network<'a, O> {
 
     /// True if more packets were alive at once than may be.
     pub(crate) fn is_over_limit(&self) -> bool {
-        self.around.packets.capacity() > self.limit
+        self.driver.packets.capacity() > self.limit
     }
 
     /// The event of link or medium `component` is due: a packet goes on to its
     /// next link, or its handle is returned at its destination.
     #[inline]
     pub(crate) fn arrive(&mut self, component: u32) -> Option<Handle> {
-        let around = &mut self.around;
-        match self.forward.arrive(around, self.now, component) {
+        let driver = &mut self.driver;
+        match self.forward.arrive(driver, self.now, component) {
             Arrival::Nothing => None,
             Arrival::Delivered { packet, .. } => Some(Handle(packet.handle)),
             Arrival::Intercepted { packet, from, to } => {
@@ -80,7 +80,7 @@ impl<'a, O: Observer> Network<'a, O> {
     /// Takes a packet out of the network.
     #[inline]
     pub(crate) fn take(&mut self, handle: Handle) -> Packet {
-        self.around.packets.remove(handle)
+        self.driver.packets.remove(handle)
     }
 
     /// Changes the routes that change now.
@@ -92,7 +92,7 @@ impl<'a, O: Observer> Network<'a, O> {
 
     fn schedule_routes(&mut self) {
         let next = self.forward.paths.next_change();
-        self.around.events.extend(next.map(|at| Event {
+        self.driver.events.extend(next.map(|at| Event {
             at,
             class: Class::Route,
             component: 0,
@@ -101,7 +101,7 @@ impl<'a, O: Observer> Network<'a, O> {
 
     /// Brings all links up to now.
     pub(crate) fn catch_up(&mut self) {
-        self.forward.catch_up(&mut self.around, self.now);
+        self.forward.catch_up(&mut self.driver, self.now);
     }
 }
 
@@ -111,13 +111,13 @@ impl<O: Observer> Transmit for Network<'_, O> {
             self.observer
                 .sent(self.now, packet.destination ^ 1, &packet);
         }
-        let (destination, meta) = (packet.destination, surroundings::meta(&packet));
+        let (destination, meta) = (packet.destination, driver::meta(&packet));
         let Some(hop) = self.forward.paths.send(destination, meta.bytes) else {
             return;
         };
-        let handle = self.around.packets.insert(packet);
+        let handle = self.driver.packets.insert(packet);
         let packet = InFlight::new(handle.0, hop, meta);
-        self.forward.offer(&mut self.around, self.now, packet);
+        self.forward.offer(&mut self.driver, self.now, packet);
     }
 
     fn is_full(&self) -> bool {

@@ -53,7 +53,7 @@ impl<O: Observer> Network<'_, O> {
     pub(crate) fn snapshot(&mut self, scenario: &Scenario) -> LinkSnapshot {
         let now = self.now;
         self.catch_up();
-        self.around.ledger.settle(now);
+        self.driver.ledger.settle(now);
         let mut snapshot = LinkSnapshot {
             hops: vec![OnLink::default(); self.forward.paths.hops()],
             links: vec![PendingCounts::default(); self.forward.links.len()],
@@ -84,7 +84,7 @@ impl<O: Observer> Network<'_, O> {
                 snapshot.put(packet.hop() as usize, packet.bytes(), false);
             }
         }
-        for loss in &self.around.ledger.pending {
+        for loss in &self.driver.ledger.pending {
             let hop = loss.hop as usize;
             let index = self.forward.paths.link_of(hop);
             let early = &mut snapshot.links[index];
@@ -132,7 +132,7 @@ impl<O: Observer> Network<'_, O> {
                         outage,
                         joined,
                         diverted,
-                    } = self.around.ledger.losses[hop];
+                    } = self.driver.ledger.losses[hop];
                     entered = entered.plus(joined).less(diverted);
                     let on = snapshot.hops[hop];
                     let left = entered.less(queue).less(channel).less(outage).less(on.all);
@@ -176,7 +176,7 @@ impl<O: Observer> Network<'_, O> {
         let endpoints = self.connections.of(flow);
         let paths = endpoints.flat_map(|endpoint| self.forward.paths.to(endpoint));
         for hop in paths.flat_map(Path::range) {
-            let losses = self.around.ledger.losses[hop];
+            let losses = self.driver.ledger.losses[hop];
             sum.queue = sum.queue.plus(losses.queue);
             sum.channel = sum.channel.plus(losses.channel);
             sum.outage = sum.outage.plus(losses.outage);

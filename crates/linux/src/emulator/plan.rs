@@ -7,7 +7,7 @@ use bentpipe_units::Bytes;
 use std::collections::{BTreeSet, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Pairs that addresses can tell apart.
+/// The most pairs for which there are addresses.
 pub(super) const MOST_PAIRS: usize = 65_535;
 
 /// Hosts that all reach each other at most: their pairs grow with the square.
@@ -19,7 +19,7 @@ pub enum Pairs {
     /// One for each flow, in their order: pair `f` is flow `f`.
     Flows,
     /// One for each two hosts: the ends of flows, and nodes with one
-    /// neighbour. Their way is that of the first flow between them, or else the
+    /// neighbour. Their path is that of the first flow between them, or else the
     /// shortest. Where the flows' routes change with time, or with more than 32
     /// hosts, only those between which flows run.
     #[default]
@@ -33,11 +33,11 @@ pub struct Pair {
     pub name: String,
     /// Its `from` and its `to` end.
     pub ends: [NodeId; 2],
-    /// Links from `from` to `to`; empty: no way.
+    /// Links from `from` to `to`; empty: no path.
     pub forward: Vec<LinkId>,
     /// Links from `to` to `from`.
     pub reverse: Vec<LinkId>,
-    /// Other ways later on, in order of time.
+    /// Other paths later on, in order of time.
     pub changes: Vec<RouteChange>,
 }
 

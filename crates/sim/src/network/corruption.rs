@@ -1,34 +1,34 @@
-//! Links that tell receivers of the packets that their channels destroyed.
+//! Links that report to receivers which packets their channels destroyed.
 //!
-//! The far end of such a link sees that a frame was corrupted and whose it was,
-//! and tells the receiver of the flow; the message takes no time and is not lost
-//! (in SCPS it is one of SCMP, the ICMP of that suite). The receiver has it with
-//! the next data packet of the flow that reaches it.
+//! The far end of such a link detects that a frame was corrupted, reads which
+//! flow it belonged to, and sends a report to the receiver. The report takes no
+//! time and is never lost (in SCPS it is a message of SCMP, the ICMP of that
+//! suite). The receiver gets it with the next data packet of the flow.
 
 use bentpipe_scenario::Scenario;
 use bentpipe_tcp::Packet;
 use bentpipe_units::{Duration, Time};
 
-/// What is to be told.
+/// Reports of corruption that receivers have not got yet.
 #[derive(Debug)]
 pub(crate) struct Corruption {
-    /// The propagation delay of each link that tells.
-    tells: Vec<Option<Duration>>,
-    /// When each endpoint is told, the next first.
+    /// The propagation delay of each link that reports.
+    delays: Vec<Option<Duration>>,
+    /// When the reports to each endpoint are sent.
     pending: Vec<Vec<Time>>,
 }
 
 impl Corruption {
-    /// `None` where no link of the scenario tells.
+    /// `None` where no link of the scenario reports.
     pub(crate) fn new(scenario: &Scenario) -> Option<Box<Corruption>> {
         let links = &scenario.links;
         links.iter().any(|l| l.reports_corruption).then(|| {
-            let tells = links.iter().map(|l| {
+            let delays = links.iter().map(|l| {
                 let delay = l.settings.one_way_delay;
                 l.reports_corruption.then_some(delay)
             });
             Box::new(Corruption {
-                tells: tells.collect(),
+                delays: delays.collect(),
                 pending: vec![Vec::new(); 2 * scenario.flows.len()],
             })
         })
@@ -38,15 +38,16 @@ impl Corruption {
     /// transmitter at `sent`.
     pub(super) fn destroyed(&mut self, index: u32, packet: &Packet, sent: Time) {
         if packet.payload > 0
-            && let Some(delay) = self.tells[index as usize]
+            && let Some(delay) = self.delays[index as usize]
             && let Some(pending) = self.pending.get_mut(packet.destination as usize)
         {
             pending.push(sent + delay);
         }
     }
 
-    /// `packet` reaches its end at `now`.
-    pub(crate) fn tell(&mut self, now: Time, packet: &mut Packet) {
+    /// Adds the reports that have been sent by `now` to `packet`, which reaches
+    /// its receiver.
+    pub(crate) fn report(&mut self, now: Time, packet: &mut Packet) {
         if packet.payload == 0 {
             return;
         }
@@ -55,7 +56,7 @@ impl Corruption {
         };
         let before = pending.len();
         pending.retain(|at| *at > now);
-        let told = before - pending.len();
-        packet.report_corruption(u32::try_from(told).unwrap_or(u32::MAX));
+        let reports = before - pending.len();
+        packet.report_corruption(u32::try_from(reports).unwrap_or(u32::MAX));
     }
 }

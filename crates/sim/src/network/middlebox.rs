@@ -5,7 +5,7 @@
 //! node see a packet in the scenario's order; what one sends itself enters the
 //! network there, behind the others, on the path of its flow.
 
-use super::{Network, surroundings};
+use super::{Network, driver};
 use crate::arena::Handle;
 use crate::observer::Observer;
 use crate::queue::{Class, Event};
@@ -118,7 +118,7 @@ impl<O: Observer> Network<'_, O> {
             let Some(side) = placed.side(from, to).filter(|_| placed.node == node) else {
                 continue;
             };
-            let header = self.around.packets.get_mut(Handle(packet.handle));
+            let header = self.driver.packets.get_mut(Handle(packet.handle));
             let pass = placed.middlebox.on_packet(around, side, header, out);
             packet.meta.bytes = u32::from(header.bytes);
             self.send_of_box(index);
@@ -126,11 +126,11 @@ impl<O: Observer> Network<'_, O> {
             if pass == Pass::Suppress {
                 let hop = packet.hop() as usize;
                 count(&mut self.boxes.taken, hop, packet.bytes());
-                self.around.packets.discard(Handle(packet.handle));
+                self.driver.packets.discard(Handle(packet.handle));
                 return;
             }
         }
-        self.forward.offer(&mut self.around, self.now, packet);
+        self.forward.offer(&mut self.driver, self.now, packet);
     }
 
     /// A timer of a box may be due.
@@ -154,7 +154,7 @@ impl<O: Observer> Network<'_, O> {
         let at = placed.middlebox.deadline().max(self.now);
         if at < placed.wakes_at {
             placed.wakes_at = at;
-            self.around.events.push(Event {
+            self.driver.events.push(Event {
                 at,
                 class: Class::Middlebox,
                 component: index as u32,
@@ -176,11 +176,11 @@ impl<O: Observer> Network<'_, O> {
             let Some(hop) = hops.find(|hop| begins(*hop) == node) else {
                 continue;
             };
-            let meta = surroundings::meta(&packet);
+            let meta = driver::meta(&packet);
             count(&mut self.boxes.added, hop, meta.bytes);
-            let handle = self.around.packets.insert(packet);
+            let handle = self.driver.packets.insert(packet);
             let packet = InFlight::new(handle.0, hop as u32, meta);
-            self.forward.offer(&mut self.around, self.now, packet);
+            self.forward.offer(&mut self.driver, self.now, packet);
         }
         self.boxes.out = out;
     }

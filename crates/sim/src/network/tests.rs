@@ -40,7 +40,7 @@ fn packet(n: u64, ecn: u8, priority: u8) -> Packet {
 /// Runs the links dry; the packets that arrive.
 fn arrivals<O: Observer>(net: &mut Network<'_, O>) -> Vec<Packet> {
     let mut arrived = Vec::new();
-    while let Some(event) = net.around.events.pop() {
+    while let Some(event) = net.driver.events.pop() {
         net.now = event.at;
         if let Some(handle) = net.arrive(event.component) {
             arrived.push(net.take(handle));
@@ -70,12 +70,12 @@ fn a_normal_packet_takes_the_place_of_a_low_one() {
     assert_eq!(net.losses_of(0).queue.packets, 2);
     let arrived: Vec<u64> = arrivals(&mut net).iter().map(|p| p.sequence).collect();
     assert_eq!(arrived, [0, 1, 4]);
-    let slots = net.around.packets.capacity();
+    let slots = net.driver.packets.capacity();
     for n in 5..10 {
         net.transmit(packet(n, ecn::NOT_CAPABLE, priority::NORMAL));
     }
     assert_eq!(
-        net.around.packets.capacity(),
+        net.driver.packets.capacity(),
         slots,
         "every slot was given back"
     );

@@ -1,4 +1,4 @@
-//! What surrounds the forwarding core in virtual time: the event queue, the
+//! The driver of the forwarding core in virtual time: the event queue, the
 //! packets, and the losses.
 
 use super::corruption::Corruption;
@@ -15,7 +15,7 @@ use bentpipe_units::Time;
 
 /// What the forwarding core drives its links with.
 #[derive(Debug)]
-pub(crate) struct Surroundings {
+pub(crate) struct SimDriver {
     pub(crate) events: EventQueue,
     pub(crate) packets: Arena,
     pub(crate) ledger: Ledger,
@@ -24,9 +24,9 @@ pub(crate) struct Surroundings {
     pub(crate) corruption: Option<Box<Corruption>>,
 }
 
-impl Surroundings {
-    pub(super) fn new(scenario: &Scenario, hops: usize) -> Surroundings {
-        Surroundings {
+impl SimDriver {
+    pub(super) fn new(scenario: &Scenario, hops: usize) -> SimDriver {
+        SimDriver {
             events: EventQueue::default(),
             packets: Arena::default(),
             ledger: Ledger::new(hops),
@@ -51,7 +51,7 @@ pub(super) fn meta(packet: &Packet) -> PacketMeta {
     }
 }
 
-impl Driver for Surroundings {
+impl Driver for SimDriver {
     #[inline]
     fn schedule(&mut self, at: Time, component: u32) {
         self.events.push(Event {
@@ -101,7 +101,7 @@ impl Driver for Surroundings {
     }
 
     fn filter(&mut self, now: Time, link: &mut Link<InFlight>, new: &InFlight) {
-        let Surroundings {
+        let SimDriver {
             packets,
             ack_filter,
             ..
