@@ -49,7 +49,7 @@ typedef unsigned long long __u64;
 /* What snd_ssthresh is before anything sets it. */
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 
-/* States of a connection, as set_state tells them. */
+/* States of a connection, the argument of set_state. */
 enum {
 	TCP_CA_OPEN = 0,
 	TCP_CA_DISORDER = 1,
@@ -58,7 +58,7 @@ enum {
 	TCP_CA_LOSS = 4,
 };
 
-/* Events, as cwnd_event tells them. The end of fast recovery is told as the state
+/* Events, the argument of cwnd_event. The end of fast recovery is the state
  * Open first, then, with cwnd at ssthresh, as CA_EVENT_COMPLETE_CWR; that of CWR
  * the other way round. */
 enum {

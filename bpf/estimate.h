@@ -114,7 +114,7 @@ static INLINE void cut_grow(struct sock *sk, struct window *window, const struct
 	grow_as_reno(sk, window, exact < threshold_get(sk, &cut->threshold));
 }
 
-/* For undo_cwnd: the kernel still tells the end of recovery. */
+/* For undo_cwnd: the end of recovery is still reported. */
 static INLINE __u32 cut_undone(const struct sock *sk, struct cut *cut)
 {
 	cut->exact = 0;
@@ -140,7 +140,7 @@ static INLINE void cut_event(struct sock *sk, struct window *window, struct cut 
 	cut->exact = 0;
 }
 
-/* For set_state: a timeout in recovery does not cut again. The kernel tells the
+/* For set_state: a timeout in recovery does not cut again. The kernel sets the
  * state Open before the end of recovery, which is therefore cwnd_event's alone. */
 static INLINE void cut_state(struct sock *sk, struct cut *cut, __u8 state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The kernel's side: the fields that the controls look at, found by name in the
+ * The kernel's side: the fields that the controls use, found by name in the
  * running kernel (CO-RE), and what makes a function a hook.
  */
 #ifndef BENTPIPE_KERNEL_H

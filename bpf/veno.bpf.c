@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * TCP Veno: tells random losses from congestion by the backlog that Vegas would
+ * TCP Veno: separates random losses from congestion by the backlog that Vegas would
  * see.
  *
  * Source: Fu & Liew, IEEE JSAC 21(2), 2003. N = cwnd (RTT - base) / RTT, RTT the

@@ -1,7 +1,7 @@
 //! A connection of a control, run by its C on this machine.
 //!
 //! [`Socket`] stands for what the kernel keeps of a connection and the control
-//! looks at. Whoever drives a [`Native`] keeps it up to date and calls the hooks
+//! uses. The driver of a [`Native`] keeps it up to date and calls the hooks
 //! in the kernel's order; a hook that the control does not have does nothing.
 
 mod ffi;
@@ -10,7 +10,7 @@ use crate::{Control, Values};
 
 pub use ffi::{AckSample, RateSample, Socket};
 
-/// The state of a connection, as `set_state` tells it.
+/// The state of a connection, the argument of `set_state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionState {
     /// Nothing is wrong.
@@ -25,7 +25,7 @@ pub enum CongestionState {
     Loss = 4,
 }
 
-/// What `cwnd_event` tells.
+/// The argument of `cwnd_event`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionEvent {
     /// The first transmission when nothing was in flight.

@@ -41,14 +41,18 @@ words! {
 parameters! {
     /// Hoe's estimate, off by default.
     pub(crate) struct HoeOff {
-        hoe: HoeChoice = word(), "Hoe's estimate of the initial ssthresh: from ACKs 2 and 3 (ns-2), or from the closest ACKs of one round";
+        hoe: HoeChoice = word(),
+            "Hoe's estimate of the initial ssthresh: from ACKs 2 and 3 (ns-2), or from the \
+             closest ACKs of one round";
     }
 }
 
 parameters! {
     /// Hoe's estimate, on by default.
     pub(crate) struct HoeRound {
-        hoe: HoeChoice = word_of(&["round", "ns-2", "off"]), "Hoe's estimate of the initial ssthresh: from ACKs 2 and 3 (ns-2), or from the closest ACKs of one round";
+        hoe: HoeChoice = word_of(&["round", "ns-2", "off"]),
+            "Hoe's estimate of the initial ssthresh: from ACKs 2 and 3 (ns-2), or from the \
+             closest ACKs of one round";
     }
 }
 
@@ -103,7 +107,7 @@ enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hoe {
     form: HoeForm,
-    /// False where only the gate of Hybla wants the estimate.
+    /// False where only the gate of Hybla uses the estimate.
     sets_ssthresh: bool,
     stage: Stage,
     acks: u32,

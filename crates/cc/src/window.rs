@@ -1,4 +1,5 @@
-//! The window, and what else a congestion control may ask of the transport.
+//! The window, and the other actions that a congestion control may request of the
+//! transport.
 
 use bentpipe_units::{Duration, Rate, Segments};
 
@@ -40,9 +41,9 @@ pub struct Window {
     pub ssthresh: Segments,
     /// Bytes of a segment (MSS); the transport sets it.
     pub mss: u32,
-    /// The rate to pace at, where the controller wants pacing at its own rate;
+    /// The rate to pace at, where the controller sets one;
     /// `None` leaves pacing to the transport's setting. It counts payload: a
-    /// controller knows the MSS and not the headers.
+    /// controller has the MSS and not the headers.
     pub pacing_rate: Option<Rate>,
     /// Segments that a paced sender lets go at once before it waits for as long
     /// as they take at the pacing rate; at least 1.
@@ -55,7 +56,7 @@ pub struct Window {
 /// largest receive window (RFC 7323) holds bytes.
 pub const CWND_LIMIT: Segments = (1u64 << 30) as f64;
 
-/// What a controller asks of the transport besides moving the window.
+/// What a controller requests of the transport besides moving the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Actions {
     /// Send the first unacknowledged segment again now, without waiting for

@@ -73,7 +73,7 @@ impl TransportSettings {
     /// These settings, with those of `below` where these say nothing.
     ///
     /// Parameters are merged name by name; those of `below` are dropped where
-    /// this layer chooses another congestion control that does not know them.
+    /// this layer chooses another congestion control that does not have them.
     #[must_use]
     pub fn over(self, below: TransportSettings) -> TransportSettings {
         let changed = self.congestion_control.is_some();

@@ -28,7 +28,7 @@ pub struct Socket {
     pub sk_max_pacing_rate: u64,
     /// The time of this call, microseconds.
     pub tcp_mstamp: u64,
-    /// 1 where the control wants pacing.
+    /// 1 where the control paces.
     pub sk_pacing_status: u32,
     /// The congestion window, segments.
     pub snd_cwnd: u32,

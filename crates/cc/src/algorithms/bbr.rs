@@ -93,9 +93,18 @@ parameters! {
     pub struct BbrSettings {
         high_gain: f64 = number(2.885, "", GAIN), "pacing and window gain of startup";
         cwnd_gain: f64 = number(2.0, "", GAIN), "window in bandwidth-delay products";
-        bandwidth_window: u64 = number(10.0, "rounds", (1.0, 10_000.0)), "length of the bandwidth filter";
-        min_rtt_window: Duration = time(Duration::from_secs(10), (Duration::from_millis(1), Duration::from_secs(86_400))), "age at which the smallest RTT is probed again";
-        probe_rtt: Duration = time(Duration::from_millis(200), (Duration::ZERO, Duration::from_secs(3600))), "least time with four segments in flight";
+        bandwidth_window: u64 = number(10.0, "rounds", (1.0, 10_000.0)),
+            "length of the bandwidth filter";
+        min_rtt_window: Duration = time(
+            Duration::from_secs(10),
+            (Duration::from_millis(1), Duration::from_secs(86_400)),
+        ),
+            "age at which the smallest RTT is probed again";
+        probe_rtt: Duration = time(
+            Duration::from_millis(200),
+            (Duration::ZERO, Duration::from_secs(3600)),
+        ),
+            "least time with four segments in flight";
         margin: f64 = number(0.01, "", (0.0, 0.9)), "what pacing stays below the estimate";
         policer: bool = flag(true), "find policed paths by their loss rate";
         aggregation: bool = flag(true), "more window where ACKs come in bursts (Linux since 5.1)";

@@ -31,7 +31,8 @@ use bentpipe_units::{Duration, Rate, Segments};
 parameters! {
     /// Settings of [`BulkRepeat`] besides those of Westwood.
     pub struct BulkRepeatParameters {
-        backlog: f64 = number(3.0, "segments", (0.0, 1_000_000.0)), "segments in the queue from which a loss is congestion and not the channel's";
+        backlog: f64 = number(3.0, "segments", (0.0, 1_000_000.0)),
+            "segments in the queue from which a loss is congestion and not the channel's";
     }
 }
 

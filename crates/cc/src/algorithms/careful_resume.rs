@@ -61,8 +61,13 @@ const SAVED: (f64, f64) = (1.0, 1_000_000_000.0);
 parameters! {
     /// Settings of [`CarefulResume`] besides those of CUBIC.
     pub struct SavedPath {
-        saved_cwnd: f64 = number(500.0, "segments", SAVED), "what the path carried in a round trip when it was used last";
-        saved_rtt: Duration = time(Duration::from_millis(600), (Duration::from_micros(1), Duration::from_secs(3600))), "smallest RTT of that time";
+        saved_cwnd: f64 = number(500.0, "segments", SAVED),
+            "what the path carried in a round trip when it was used last";
+        saved_rtt: Duration = time(
+            Duration::from_millis(600),
+            (Duration::from_micros(1), Duration::from_secs(3600)),
+        ),
+            "smallest RTT of that time";
         max_jump: f64 = number(1_000_000.0, "segments", SAVED), "no jump exceeds it";
     }
 }

@@ -33,13 +33,16 @@ use bentpipe_units::{Duration, Rate, Segments};
 parameters! {
     /// Settings of [`CompleteKnowledge`].
     pub struct CompleteKnowledgeParameters {
-        rate: f64 = number(0.0, "Mbit/s", (0.0, 1_000_000.0)), "payload that leaves; 0: its share of the bottleneck on its way";
-        weight: f64 = number(1.0, "", (0.001, 1_000.0)), "its part where several share a bottleneck";
-        window_gain: f64 = number(2.0, "", (1.0, 100.0)), "most in flight, in bandwidth-delay products";
+        rate: f64 = number(0.0, "Mbit/s", (0.0, 1_000_000.0)),
+            "payload that leaves; 0: its share of the bottleneck on its way";
+        weight: f64 = number(1.0, "", (0.001, 1_000.0)),
+            "its part where several share a bottleneck";
+        window_gain: f64 = number(2.0, "", (1.0, 100.0)),
+            "most in flight, in bandwidth-delay products";
     }
 }
 
-/// A sender that knows its rate.
+/// A sender at a known rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompleteKnowledge {
     rate: Option<Rate>,

@@ -57,8 +57,10 @@ parameters! {
     /// What DVegas makes of the queue at its node.
     #[derive(Copy)]
     pub struct QueueLaw {
-        minimum: f64 = number(5.0, "packets", PACKETS), "mean queue at its node below which cwnd grows";
-        maximum: f64 = number(15.0, "packets", PACKETS), "mean queue at its node above which cwnd shrinks with every report";
+        minimum: f64 = number(5.0, "packets", PACKETS),
+            "mean queue at its node below which cwnd grows";
+        maximum: f64 = number(15.0, "packets", PACKETS),
+            "mean queue at its node above which cwnd shrinks with every report";
         share: bool = flag(false), "the two are a quarter and three quarters of the buffer instead";
         weight: f64 = number(0.1, "", (1e-6, 1.0)), "of a report in the mean queue";
     }

@@ -33,8 +33,11 @@ use bentpipe_units::{Duration, Segments};
 parameters! {
     /// Settings of [`FastStart`].
     pub struct FastStartParameters {
-        cached_cwnd: f64 = number(0.0, "segments", (0.0, 1_000_000.0)), "window that a new connection finds in the cache; 0: none, Fast Start only after idling";
-        cached_ssthresh: f64 = number(0.0, "segments", (0.0, 1_000_000.0)), "threshold that it finds there; 0: the cached window";
+        cached_cwnd: f64 = number(0.0, "segments", (0.0, 1_000_000.0)),
+            "window that a new connection finds in the cache; 0: none, Fast Start only after \
+             idling";
+        cached_ssthresh: f64 = number(0.0, "segments", (0.0, 1_000_000.0)),
+            "threshold that it finds there; 0: the cached window";
     }
 }
 

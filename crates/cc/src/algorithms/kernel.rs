@@ -4,13 +4,13 @@
 //! What will run in the kernel runs here: whole windows, whole microseconds, and
 //! the hooks in the kernel's order. On every ACK `pkts_acked`, then
 //! `in_ack_event`; `ssthresh` when the window is to be cut, then `set_state`; a
-//! timeout tells `CA_EVENT_LOSS` in between. The end of recovery tells the state
-//! Open, sets cwnd to ssthresh and tells `CA_EVENT_COMPLETE_CWR`. Last comes
+//! timeout raises `CA_EVENT_LOSS` in between. The end of recovery sets the state
+//! Open, then cwnd to ssthresh, and raises `CA_EVENT_COMPLETE_CWR`. Last comes
 //! `cong_avoid` for an ACK that may raise the window or, where the control has
 //! it, `cong_control` for every ACK: such a control does recovery itself.
 //!
 //! Left open, and the reading chosen:
-//! - The state Disorder is not told; a control must not tell it from Open.
+//! - The state Disorder is left out; a control must treat it as Open.
 //! - Whether the window was needed is what the transport says of the ACK; on the
 //!   profile `linux` that is what Linux would say.
 //! - The recovery fix of a host is not the kernel's: a control has its own or none.
@@ -176,7 +176,7 @@ impl Kernel {
         socket.retrans_out = field((-lost).max(0.0));
     }
 
-    /// Asks for the threshold of a cut, so many segments being out.
+    /// Gets the threshold of a cut from the control, with so many segments out.
     fn cut(&mut self, now: Time, outstanding: Segments, window: &Window) {
         let socket = &mut self.native.socket;
         socket.tcp_mstamp = now.as_nanos() / 1_000;
@@ -303,7 +303,8 @@ impl CongestionControl for Kernel {
             return;
         }
         self.enter(window);
-        // Not every host tells the end of recovery to who owns the window.
+        // Not every host reports the end of recovery where the control owns the
+        // window.
         if repair == Repair::None && self.state != CongestionState::Open {
             self.count_packets(ack.flight);
             self.set_state(CongestionState::Open);

@@ -19,7 +19,8 @@ use bentpipe_units::{Duration, Rate, Segments};
 parameters! {
     /// Settings of [`OpenLoop`].
     pub struct OpenLoopParameters {
-        rate: f64 = number(1.0, "Mbit/s", (0.000_001, 1_000_000.0)), "payload that leaves, whatever happens";
+        rate: f64 = number(1.0, "Mbit/s", (0.000_001, 1_000_000.0)),
+            "payload that leaves, whatever happens";
     }
 }
 

@@ -49,7 +49,9 @@ use bentpipe_units::{Duration, Segments, Time, math};
 parameters! {
     /// Settings of [`Peach`].
     pub struct PeachParameters {
-        reach: f64 = number(1000.0, "segments", (1.0, 1_000_000.0)), "probe for no larger window than this; the receive window bounds it, too (the papers: 64)";
+        reach: f64 = number(1000.0, "segments", (1.0, 1_000_000.0)),
+            "probe for no larger window than this; the receive window bounds it, too (the \
+             papers: 64)";
     }
 }
 

@@ -97,17 +97,25 @@ parameters! {
     /// Settings of Proactive TCP.
     #[derive(Copy)]
     pub struct ProactiveSettings {
-        rises: u32 = number(2.0, "", (1.0, 100.0)), "rises (and falls) of the mean RTT in a row that change the state: 2 for three windows, 3 for three rises";
-        dead_band: f64 = number(0.0, "", (0.0, 1.0)), "share of the last mean RTT that a change must exceed to count";
-        penalty: f64 = number(0.85, "", (0.05, 1.0)), "what incipient congestion leaves of the window; 1 leaves it all";
-        slow_start: ProactiveStart = word(), "what slow start takes for incipient congestion: the same, or the first rise";
-        after_error: AfterError = word(), "where a loss without incipient congestion leads: congestion avoidance, or what cwnd and ssthresh say";
+        rises: u32 = number(2.0, "", (1.0, 100.0)),
+            "rises (and falls) of the mean RTT in a row that change the state: 2 for three \
+             windows, 3 for three rises";
+        dead_band: f64 = number(0.0, "", (0.0, 1.0)),
+            "share of the last mean RTT that a change must exceed to count";
+        penalty: f64 = number(0.85, "", (0.05, 1.0)),
+            "what incipient congestion leaves of the window; 1 leaves it all";
+        slow_start: ProactiveStart = word(),
+            "what slow start takes for incipient congestion: the same, or the first rise";
+        after_error: AfterError = word(),
+            "where a loss without incipient congestion leads: congestion avoidance, or what cwnd \
+             and ssthresh say";
         timeout_ssthresh: TimeoutSsthresh = word(), "what a timeout halves for ssthresh";
-        start_ssthresh: StartSsthresh = word(), "ssthresh where the transport sets none: half of the receive window, or infinite";
+        start_ssthresh: StartSsthresh = word(),
+            "ssthresh where the transport sets none: half of the receive window, or infinite";
     }
 }
 
-/// How often the detector was right about a loss, as far as it can know.
+/// How often a loss found the detector in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProactiveCounters {
     /// Times that incipient congestion was detected.
@@ -153,12 +161,6 @@ impl Proactive {
                 losses_uncongested: 0,
             },
         }
-    }
-
-    /// True in the incipient state.
-    #[must_use]
-    pub const fn is_incipient(&self) -> bool {
-        self.incipient
     }
 
     /// Detections and losses so far.

@@ -32,7 +32,8 @@ use bentpipe_units::{Duration, Rate, Segments};
 parameters! {
     /// Settings of [`SatPep`].
     pub struct SatPepParameters {
-        threshold: f64 = number(0.95, "", (0.0, 1.0)), "use of the link below which it is shared out anew";
+        threshold: f64 = number(0.95, "", (0.0, 1.0)),
+            "use of the link below which it is shared out anew";
     }
 }
 

@@ -34,9 +34,12 @@ use bentpipe_units::{Rate, Segments};
 parameters! {
     /// Settings of STAR.
     pub struct StarSettings {
-        margin: f64 = number(0.25, "", (0.0, 100.0)), "share of the fitting window by which cwnd may exceed it before a loss is congestion";
-        lift: f64 = number(0.75, "", (0.0, 1.0)), "share of the fitting window that growth is lifted up to; 0 lifts nothing";
-        lift_step: f64 = number(2.0, "segments", (1.0, 1000.0)), "segments that an ACK lifts by at most";
+        margin: f64 = number(0.25, "", (0.0, 100.0)),
+            "share of the fitting window by which cwnd may exceed it before a loss is congestion";
+        lift: f64 = number(0.75, "", (0.0, 1.0)),
+            "share of the fitting window that growth is lifted up to; 0 lifts nothing";
+        lift_step: f64 = number(2.0, "segments", (1.0, 1000.0)),
+            "segments that an ACK lifts by at most";
     }
 }
 

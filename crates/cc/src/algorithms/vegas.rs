@@ -66,7 +66,7 @@ use bentpipe_units::{Duration, Segments, Time, math};
 /// The smallest window that Vegas sets.
 const LEAST: Segments = 2.0;
 
-/// Acknowledgements after a retransmission that look for overdue segments.
+/// Acknowledgements after a retransmission that check for overdue segments.
 const WORRIED_ACKS: u32 = 2;
 
 /// What a parameter in segments of the queue may be.
@@ -76,11 +76,15 @@ parameters! {
     /// Settings of [`Vegas`].
     #[derive(Copy)]
     pub struct VegasParameters {
-        alpha: f64 = number(1.0, "segments", QUEUED), "segments in the queue below which cwnd grows";
-        beta: f64 = number(3.0, "segments", QUEUED), "segments in the queue above which cwnd shrinks";
-        gamma: f64 = number(1.0, "segments", QUEUED), "segments in the queue above which slow start ends";
+        alpha: f64 = number(1.0, "segments", QUEUED),
+            "segments in the queue below which cwnd grows";
+        beta: f64 = number(3.0, "segments", QUEUED),
+            "segments in the queue above which cwnd shrinks";
+        gamma: f64 = number(1.0, "segments", QUEUED),
+            "segments in the queue above which slow start ends";
         whole_diff: bool = flag(true), "round the segments in the queue to whole ones (ns-2)";
-        syn_is_segment: bool = flag(false), "the handshake's RTT is one of data (ns-2, whose profile says so)";
+        syn_is_segment: bool = flag(false),
+            "the handshake's RTT is one of data (ns-2, whose profile says so)";
     }
 }
 
@@ -96,7 +100,7 @@ pub struct Vegas {
     doubles: bool,
     /// Slow start grows in the next round.
     grows: bool,
-    /// ACKs that still look for overdue segments.
+    /// ACKs that still check for overdue segments.
     worried: u32,
     /// The retransmission asked for last is such a second look: no cut.
     second_look: bool,

@@ -1,4 +1,4 @@
-//! TCP Veno: tells random losses from congestion by the backlog that Vegas
+//! TCP Veno: distinguishes random losses from congestion by the backlog that Vegas
 //! would see.
 //!
 //! Source: Fu & Liew, "TCP Veno: TCP Enhancement for Transmission Over Wireless
@@ -59,9 +59,11 @@ parameters! {
     /// Settings of [`Veno`].
     #[derive(Copy)]
     pub struct VenoParameters {
-        beta: f64 = number(3.0, "segments", (0.0, 1_000_000.0)), "backlog that separates random loss from congestion";
+        beta: f64 = number(3.0, "segments", (0.0, 1_000_000.0)),
+            "backlog that separates random loss from congestion";
         rtt: VenoRtt = word(), "the RTT that the backlog is computed with";
-        form: VenoForm = word(), "the paper's, or ns-3's, where one sample per ACK never suffices for a backlog";
+        form: VenoForm = word(),
+            "the paper's, or ns-3's, where one sample per ACK never suffices for a backlog";
     }
 }
 
@@ -108,7 +110,7 @@ impl Veno {
         cwnd * self.current.saturating_sub(self.base_rtt).as_secs() / self.current.as_secs()
     }
 
-    /// ns-3: looks at the interval that ends with this increase and forgets it;
+    /// ns-3: evaluates the interval that ends with this increase and starts a new one;
     /// true if it had enough samples.
     fn end_interval(&mut self, cwnd: Segments) -> bool {
         let enough = self.samples > NS3_SAMPLES;

@@ -54,7 +54,8 @@ parameters! {
     #[derive(Copy)]
     pub struct CubicParameters {
         c: f64 = number(0.4, "segments/s^3", (1e-6, 1e6)), "constant C of the cubic";
-        beta: f64 = number(0.7, "", (0.1, 0.99)), "what the cut leaves of the window (Linux: 717/1024)";
+        beta: f64 = number(0.7, "", (0.1, 0.99)),
+            "what the cut leaves of the window (Linux: 717/1024)";
         fast_convergence: bool = flag(true), "leave room for new flows when the window peaks lower";
         reno_friendly: bool = flag(true), "never slower than Reno";
         count: Counted = word(), "what a step of congestion avoidance counts";
@@ -200,7 +201,8 @@ parameters! {
     /// CUBIC's cut: ssthresh = beta x flight.
     #[derive(Copy)]
     pub struct CubicReaction {
-        beta: f64 = number(0.7, "", (0.1, 0.99)), "what the cut leaves of the window (Linux: 717/1024)";
+        beta: f64 = number(0.7, "", (0.1, 0.99)),
+            "what the cut leaves of the window (Linux: 717/1024)";
     }
 }
 

@@ -76,11 +76,14 @@ parameters! {
     /// Settings of [`HighSpeed`].
     #[derive(Copy)]
     pub struct HighSpeedParameters {
-        law: HighSpeedLaw = word(), "a and b by the equations, or by the table of RFC 3649, appendix B";
+        law: HighSpeedLaw = word(),
+            "a and b by the equations, or by the table of RFC 3649, appendix B";
         low_window: f64 = number(38.0, "segments", SEGMENTS), "up to this window it is Reno";
-        high_window: f64 = number(83_000.0, "segments", SEGMENTS), "the mean window at loss rate high_p";
+        high_window: f64 = number(83_000.0, "segments", SEGMENTS),
+            "the mean window at loss rate high_p";
         high_p: f64 = number(1e-7, "", (1e-12, 0.1)), "loss rate at high_window";
-        high_decrease: f64 = number(0.1, "", (0.01, 0.5)), "part of the window that a loss takes at high_window";
+        high_decrease: f64 = number(0.1, "", (0.01, 0.5)),
+            "part of the window that a loss takes at high_window";
     }
 }
 

@@ -86,8 +86,10 @@ words! {
 parameters! {
     /// Settings of [`HyblaStart`].
     pub struct HyblaStartParameters {
-        rtt0: Duration = time(RTT0, RTT0_RANGE), "RTT of the reference connection (papers and Linux 25 ms, ns-3 50 ms)";
-        doubling_limit: bool = flag(true), "an ACK adds no more than cwnd while Hoe's estimate is not there";
+        rtt0: Duration = time(RTT0, RTT0_RANGE),
+            "RTT of the reference connection (papers and Linux 25 ms, ns-3 50 ms)";
+        doubling_limit: bool = flag(true),
+            "an ACK adds no more than cwnd while Hoe's estimate is not there";
         start_window: StartWindow = word(), "initial window: the transport's, or rho (Linux)";
     }
 }
@@ -107,9 +109,11 @@ words! {
 parameters! {
     /// Settings of [`HyblaAvoidance`].
     pub struct HyblaAvoidanceParameters {
-        rtt0: Duration = time(RTT0, RTT0_RANGE), "RTT of the reference connection (papers and Linux 25 ms, ns-3 50 ms)";
+        rtt0: Duration = time(RTT0, RTT0_RANGE),
+            "RTT of the reference connection (papers and Linux 25 ms, ns-3 50 ms)";
         gate: Gate = word(), "the bandwidth-delay product up to which cwnd grows by rho^2";
-        count: Counted = word_of(&["segments", "acks"]), "what a step of congestion avoidance counts";
+        count: Counted = word_of(&["segments", "acks"]),
+            "what a step of congestion avoidance counts";
     }
 }
 
@@ -174,18 +178,6 @@ impl HyblaStart {
             start_at_rho,
             started: false,
         }
-    }
-
-    /// The normalised round-trip time.
-    #[must_use]
-    pub const fn rho(&self) -> f64 {
-        self.rho.rho
-    }
-
-    /// 2^rho - 1, segments per ACK.
-    #[must_use]
-    pub const fn step(&self) -> Segments {
-        self.step
     }
 
     #[inline]

@@ -36,7 +36,8 @@ parameters! {
     /// Settings of [`HyStart`].
     pub struct HyStartParameters {
         hystart: bool = flag(true), "leave slow start when the RTT rises";
-        limit: f64 = number(8.0, "segments", SEGMENTS), "segments that an ACK may add (RFC 9406, L)";
+        limit: f64 = number(8.0, "segments", SEGMENTS),
+            "segments that an ACK may add (RFC 9406, L)";
     }
 }
 

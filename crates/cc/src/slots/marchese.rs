@@ -59,7 +59,8 @@ pub(crate) fn linear() -> Control<Parts<Linear, Reno, Halve, HoeOff>> {
 parameters! {
     /// Settings of [`Const`].
     pub struct ConstParameters {
-        k: f64 = number(4.0, "segments", SEGMENTS), "segments that an ACK adds; the papers test 2, 4, 10";
+        k: f64 = number(4.0, "segments", SEGMENTS),
+            "segments that an ACK adds; the papers test 2, 4, 10";
     }
 }
 
@@ -76,8 +77,10 @@ words! {
 parameters! {
     /// Settings of [`Linear`].
     pub struct LinearParameters {
-        threshold: f64 = number(20.0, "segments", SEGMENTS), "where F stops growing; the papers test 10, 20, 50";
-        test: LinearTest = word(), "what is compared with the threshold: cwnd (2006) or the number of ACKs (2001)";
+        threshold: f64 = number(20.0, "segments", SEGMENTS),
+            "where F stops growing; the papers test 10, 20, 50";
+        test: LinearTest = word(),
+            "what is compared with the threshold: cwnd (2006) or the number of ACKs (2001)";
         constant: f64 = number(1.0, "segments", SEGMENTS), "F above the threshold";
     }
 }

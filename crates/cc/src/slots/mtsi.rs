@@ -93,11 +93,14 @@ words! {
 parameters! {
     /// Settings of [`Mtsi`].
     pub struct MtsiParameters {
-        thresholds: Vec<f64> = numbers(&[20.0, 30.0, 40.0], "segments", SEGMENTS), "windows at which the slope changes, ascending";
-        slopes: Vec<f64> = numbers(&[4.0, 2.0, 1.0], "segments", SEGMENTS_OR_NONE), "slope K below each threshold, as many as thresholds";
+        thresholds: Vec<f64> = numbers(&[20.0, 30.0, 40.0], "segments", SEGMENTS),
+            "windows at which the slope changes, ascending";
+        slopes: Vec<f64> = numbers(&[4.0, 2.0, 1.0], "segments", SEGMENTS_OR_NONE),
+            "slope K below each threshold, as many as thresholds";
         rule: MtsiRule = word(), "A: F grows by K (2006); B: F = K x number of ACKs (2001)";
         tie: Tie = word(), "whether a window equal to a threshold is below it (le)";
-        scope: Scope = word(), "where F acts: slow start, cwnd <= ssthresh, or every cwnd below the last threshold";
+        scope: Scope = word(),
+            "where F acts: slow start, cwnd <= ssthresh, or every cwnd below the last threshold";
         f0: f64 = number(0.0, "segments", SEGMENTS_OR_NONE), "F before the first ACK";
     }
 }
@@ -185,12 +188,6 @@ impl Mtsi {
         self.f0 = f0;
         self.f = f0;
         self
-    }
-
-    /// The scope in which F acts.
-    #[must_use]
-    pub fn scope(&self) -> Scope {
-        self.scope
     }
 
     #[inline]

@@ -52,7 +52,8 @@ parameters! {
     /// ssthresh. The papers, ns-2 and Linux 2.2 count ACKs.
     #[derive(Copy, Default)]
     pub struct Standard {
-        byte_counting: f64 = number(0.0, "segments", SEGMENTS_OR_NONE), "limit L of appropriate byte counting (RFC 3465); 0 counts ACKs";
+        byte_counting: f64 = number(0.0, "segments", SEGMENTS_OR_NONE),
+            "limit L of appropriate byte counting (RFC 3465); 0 counts ACKs";
     }
 }
 
@@ -94,7 +95,8 @@ words! {
 parameters! {
     /// Settings of [`Reno`].
     pub struct RenoParameters {
-        growth: Growth = word(), "1/cwnd per ACK, per segment acknowledged, or one segment after cwnd ACKs (Linux 2.2)";
+        growth: Growth = word(),
+            "1/cwnd per ACK, per segment acknowledged, or one segment after cwnd ACKs (Linux 2.2)";
     }
 }
 

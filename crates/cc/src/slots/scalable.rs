@@ -45,7 +45,8 @@ parameters! {
     /// Growth and cut of Scalable TCP.
     #[derive(Copy)]
     pub struct Scalable {
-        increase: f64 = number(0.01, "segments", (1e-6, 1.0)), "what an ACK adds in congestion avoidance";
+        increase: f64 = number(0.01, "segments", (1e-6, 1.0)),
+            "what an ACK adds in congestion avoidance";
         decrease: f64 = number(0.125, "", (0.01, 0.9)), "part of the window that a loss takes";
         low_window: f64 = number(16.0, "segments", SEGMENTS), "below this window it is Reno";
         count: Counted = word(), "what a step of congestion avoidance counts";

@@ -99,12 +99,21 @@ words! {
 parameters! {
     /// Settings of [`WestwoodSampling`].
     pub struct WestwoodParameters {
-        filter: WestwoodFilter = word(), "low-pass on the samples: the paper's, or one of the ns-2 agent (type-4: per round)";
-        tau: Duration = time(Duration::from_millis(500), (Duration::from_millis(1), Duration::from_secs(3600))), "time constant of tustin and type-3 (the ns-2 agent: 1 s)";
-        zero_samples: f64 = number(2.0, "", (1.0, 1000.0)), "m: zero samples every tau / m without an ACK";
-        accounting: Accounting = word(), "what an ACK accounts for: a duplicate is one segment, or what SACK says";
-        count_cap: f64 = number(0.0, "segments", SEGMENTS_OR_NONE), "segments that an ACK accounts for at most (the ns-2 agent: 2); 0: no limit";
-        timeout_window: f64 = number(1.0, "segments", (1.0, 100.0)), "cwnd after a timeout (the ns-2 agent: 2)";
+        filter: WestwoodFilter = word(),
+            "low-pass on the samples: the paper's, or one of the ns-2 agent (type-4: per round)";
+        tau: Duration = time(
+            Duration::from_millis(500),
+            (Duration::from_millis(1), Duration::from_secs(3600)),
+        ),
+            "time constant of tustin and type-3 (the ns-2 agent: 1 s)";
+        zero_samples: f64 = number(2.0, "", (1.0, 1000.0)),
+            "m: zero samples every tau / m without an ACK";
+        accounting: Accounting = word(),
+            "what an ACK accounts for: a duplicate is one segment, or what SACK says";
+        count_cap: f64 = number(0.0, "segments", SEGMENTS_OR_NONE),
+            "segments that an ACK accounts for at most (the ns-2 agent: 2); 0: no limit";
+        timeout_window: f64 = number(1.0, "segments", (1.0, 100.0)),
+            "cwnd after a timeout (the ns-2 agent: 2)";
     }
 }
 

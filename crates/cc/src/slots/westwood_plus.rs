@@ -84,12 +84,21 @@ words! {
 parameters! {
     /// Settings of [`WestwoodPlus`].
     pub struct WestwoodPlusParameters {
-        filter: PlusFilterWord = word(), "low-pass on the samples: the paper's, ns-3's, those of Linux, type 9 of the ns-2 agent";
-        tau: Duration = time(Duration::from_secs(1), (Duration::from_millis(1), Duration::from_secs(3600))), "time constant of time-constant";
-        tick_rate: f64 = number(100.0, "1/s", (1.0, 1e9)), "ticks per second of the linux filters (HZ)";
+        filter: PlusFilterWord = word(),
+            "low-pass on the samples: the paper's, ns-3's, those of Linux, type 9 of the ns-2 \
+             agent";
+        tau: Duration = time(
+            Duration::from_secs(1),
+            (Duration::from_millis(1), Duration::from_secs(3600)),
+        ),
+            "time constant of time-constant";
+        tick_rate: f64 = number(100.0, "1/s", (1.0, 1e9)),
+            "ticks per second of the linux filters (HZ)";
         cut: Cut = word(), "cut to the estimate at the loss or after recovery";
-        accounting: Accounting = word(), "what an ACK accounts for: a duplicate is one segment, or what SACK says";
-        skip_app_limited: bool = flag(true), "a sample from a window that was not used counts only if larger";
+        accounting: Accounting = word(),
+            "what an ACK accounts for: a duplicate is one segment, or what SACK says";
+        skip_app_limited: bool = flag(true),
+            "a sample from a window that was not used counts only if larger";
     }
 }
 

@@ -20,7 +20,7 @@ const SAME_RATE: f64 = 500.0;
 /// Rounds for which the policed rate is used.
 const USED_ROUNDS: u32 = 48;
 
-/// What long-term sampling looks at with every ACK.
+/// The input of long-term sampling, at every ACK.
 pub(super) struct Sees {
     /// When a segment was delivered last.
     pub(super) now: Time,

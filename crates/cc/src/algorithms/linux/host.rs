@@ -19,11 +19,12 @@ words! {
 parameters! {
     /// The setting of every module.
     pub struct LinuxParameters {
-        version: Version = word(), "the kernels of today, or 2.6.22 as TCP/Linux of ns-2.35 calls it";
+        version: Version = word(),
+            "the kernels of today, or 2.6.22 as TCP/Linux of ns-2.35 calls it";
     }
 }
 
-/// The state of the connection, as far as the modules look at it.
+/// The state of the connection, as far as the modules use it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
     Open,

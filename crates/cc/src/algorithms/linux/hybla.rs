@@ -37,7 +37,8 @@ const FRACTIONS: [u64; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
 parameters! {
     /// Settings of [`Hybla`].
     pub struct HyblaParameters {
-        rtt0: Duration = time(RTT0, RTT0_RANGE), "RTT of the reference connection (papers and Linux 25 ms, ns-3 50 ms)";
+        rtt0: Duration = time(RTT0, RTT0_RANGE),
+            "RTT of the reference connection (papers and Linux 25 ms, ns-3 50 ms)";
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) trait Module {
         let _ = host;
     }
 
-    /// The bandwidth that the module believes in.
+    /// The bandwidth that the module estimates.
     fn bandwidth_estimate(&self) -> Option<Rate> {
         None
     }
@@ -119,7 +119,7 @@ impl<M: Module + core::fmt::Debug + Send> CongestionControl for Linux<M> {
         if !self.begun && !ack.duplicate {
             self.begun = true;
             let srtt = Some(ack.smoothed_rtt).filter(|rtt| !rtt.is_zero());
-            // Nobody tells of a handshake: what is acknowledged first opens
+            // Without a report of the handshake, what is acknowledged first opens
             // the connection, as the SYN does in ns-2.
             if ack.cwnd_limited {
                 self.module.init(srtt, &mut self.host, window);

@@ -37,9 +37,12 @@ parameters! {
     /// Settings of [`Vegas`].
     #[derive(Copy)]
     pub struct VegasParameters {
-        alpha: f64 = number(2.0, "segments", (0.0, 1_000_000.0)), "segments in the queue below which cwnd grows";
-        beta: f64 = number(4.0, "segments", (0.0, 1_000_000.0)), "segments in the queue above which cwnd shrinks";
-        gamma: f64 = number(1.0, "segments", (0.0, 1_000_000.0)), "segments in the queue above which slow start ends";
+        alpha: f64 = number(2.0, "segments", (0.0, 1_000_000.0)),
+            "segments in the queue below which cwnd grows";
+        beta: f64 = number(4.0, "segments", (0.0, 1_000_000.0)),
+            "segments in the queue above which cwnd shrinks";
+        gamma: f64 = number(1.0, "segments", (0.0, 1_000_000.0)),
+            "segments in the queue above which slow start ends";
     }
 }
 

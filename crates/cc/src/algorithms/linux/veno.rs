@@ -26,7 +26,8 @@ const SAMPLES: u64 = 2;
 parameters! {
     /// Settings of [`Veno`].
     pub struct VenoParameters {
-        beta: f64 = number(3.0, "segments", (0.0, 1_000_000.0)), "backlog that separates random loss from congestion";
+        beta: f64 = number(3.0, "segments", (0.0, 1_000_000.0)),
+            "backlog that separates random loss from congestion";
     }
 }
 

@@ -42,7 +42,7 @@ pub struct Westwood {
     least_rtt: u64,
     /// The next sample replaces `least_rtt`.
     forgets_rtt: bool,
-    /// The handshake told of itself: the first ACK is one of data.
+    /// The handshake was reported, so the first ACK is one of data.
     shaken: bool,
 }
 
