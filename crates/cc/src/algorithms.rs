@@ -46,7 +46,7 @@ macro_rules! algorithms {
         #[derive(Clone, Debug)]
         #[allow(
             clippy::large_enum_variant,
-            reason = "a connection has one; a box would cost a pointer chase per ACK"
+            reason = "a controller boxes the enum as a whole"
         )]
         #[allow(missing_docs, reason = "each arm is named after its algorithm")]
         pub enum Monolithic {

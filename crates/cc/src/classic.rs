@@ -26,7 +26,7 @@ pub struct Classic {
     /// What loss, timeout and the end of recovery do.
     pub reaction: Reaction,
     /// Hoe's estimate of the bandwidth from the first ACKs, where it is used.
-    pub hoe: Option<Hoe>,
+    pub hoe: Option<Box<Hoe>>,
     /// `cwnd <= ssthresh` counts as slow start, as in Linux 2.2, where the
     /// first ACK after recovery therefore takes a slow start step. Set by the
     /// host profile, not by the algorithm.
@@ -67,7 +67,7 @@ impl Classic {
         R: Into<Reaction>,
     {
         Classic {
-            hoe: parts.hoe,
+            hoe: parts.hoe.map(Box::new),
             ..Classic::from_slots(name, parts.start, parts.avoidance, parts.reaction)
         }
     }
@@ -75,7 +75,7 @@ impl Classic {
     /// The same with Hoe's estimate.
     #[must_use]
     pub fn with_hoe(mut self, hoe: Hoe) -> Classic {
-        self.hoe = Some(hoe);
+        self.hoe = Some(Box::new(hoe));
         self
     }
 
@@ -121,11 +121,11 @@ impl CongestionControl for Classic {
             return;
         }
         if self.takes_slow_start_step(window) {
-            let estimate_pending = self.hoe.as_ref().is_some_and(Hoe::is_pending);
+            let estimate_pending = self.hoe.as_deref().is_some_and(Hoe::is_pending);
             self.start.on_ack(ack, window, estimate_pending);
         } else {
             self.start.on_avoidance_ack(window);
-            self.avoidance.on_ack(ack, window, self.hoe.as_ref());
+            self.avoidance.on_ack(ack, window, self.hoe.as_deref());
         }
         window.cwnd = window.cwnd.min(CWND_LIMIT);
     }
@@ -134,7 +134,7 @@ impl CongestionControl for Classic {
         let before = window.cwnd;
         self.reaction.on_loss(loss, window);
         self.start.on_loss();
-        self.hoe.iter_mut().for_each(Hoe::stop);
+        self.hoe.iter_mut().for_each(|hoe| hoe.stop());
         self.avoidance.on_loss(before);
         self.recovering = !loss.ecn;
     }
@@ -143,7 +143,7 @@ impl CongestionControl for Classic {
         let before = window.cwnd;
         self.reaction.on_timeout(timeout, window);
         self.start.on_timeout();
-        self.hoe.iter_mut().for_each(Hoe::stop);
+        self.hoe.iter_mut().for_each(|hoe| hoe.stop());
         self.avoidance.on_timeout(before, timeout.first);
         self.recovering = false;
     }
@@ -183,6 +183,6 @@ impl CongestionControl for Classic {
     fn bandwidth_estimate(&self) -> Option<Rate> {
         self.reaction
             .bandwidth_estimate()
-            .or_else(|| self.hoe.as_ref().and_then(Hoe::bandwidth_estimate))
+            .or_else(|| self.hoe.as_deref().and_then(Hoe::bandwidth_estimate))
     }
 }

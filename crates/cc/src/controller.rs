@@ -8,16 +8,15 @@ use crate::{
 use bentpipe_units::{Duration, Rate, Segments, Time};
 
 /// A congestion control at work in a connection.
+///
+/// The usual one, a combination of small slots, is inline; what is large is boxed,
+/// once per connection, so that a hundred thousand connections fit in memory. No
+/// call but those of [`Controller::Custom`] goes through a vtable.
 #[derive(Debug)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "the large arm is the usual one; a box would cost a pointer chase per ACK"
-)]
 pub enum Controller {
     /// A built-in combination of slots.
     Classic(Classic),
-    /// A built-in algorithm whose parts share one state. Boxed: several are much
-    /// larger than any combination of slots.
+    /// A built-in algorithm whose parts share one state.
     Monolithic(Box<Monolithic>),
     /// A user's own.
     Custom(Box<dyn CongestionControl>),
@@ -43,5 +42,16 @@ impl From<Classic> for Controller {
 impl From<Monolithic> for Controller {
     fn from(monolithic: Monolithic) -> Controller {
         Controller::Monolithic(Box::new(monolithic))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_controller_is_small() {
+        let size = size_of::<Controller>();
+        assert!(size <= 200, "{size} bytes");
     }
 }

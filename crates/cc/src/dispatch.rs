@@ -41,6 +41,7 @@ macro_rules! dispatched {
             )*
             $(
                 $(#[$provided_attribute])*
+                #[inline]
                 fn $provided($self: $receiver $(, $argument: $type)*) $(-> $output)? {
                     $(let _ = &$argument;)*
                     $($body)*

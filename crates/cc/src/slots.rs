@@ -97,21 +97,26 @@ impl<T: 'static> SlotList<T> {
     }
 }
 
-/// The type of an arm. Large ones are boxed, so that a controller stays small.
-macro_rules! slot_type {
-    ($type:ty) => { $type };
-    ($type:ty, boxed) => { Box<$type> };
+/// The type that an arm holds: that of the slot, or what it is held as.
+macro_rules! held {
+    ($type:ty) => {
+        $type
+    };
+    ($type:ty, $held:ty) => {
+        $held
+    };
 }
 
-/// Declares the enum of what fills a slot, and its list.
+/// Declares the enum of what fills a slot, and its list. A large slot is held as a
+/// box, so that a connection with small ones stays small.
 macro_rules! slots {
     ($(#[$attribute:meta])* $Enum:ident = $dispatch:ident, $LIST:ident {
-        $($(#[$doc:meta])* $Arm:ident($type:ty $(, $boxed:ident)?),)*
+        $($(#[$doc:meta])* $Arm:ident($type:ty $(as $held:ty)?),)*
     }) => {
         $(#[$attribute])*
         #[derive(Clone, Debug, PartialEq)]
         pub enum $Enum {
-            $($(#[$doc])* $Arm(slot_type!($type $(, $boxed)?)),)*
+            $($(#[$doc])* $Arm(held!($type $(, $held)?)),)*
         }
 
         $dispatch!($Enum { $($Arm)* });
@@ -143,7 +148,7 @@ slots! {
         /// One segment more with every ACK.
         Linear(Linear),
         /// Multiple thresholds, smoothed increase.
-        Mtsi(Mtsi),
+        Mtsi(Mtsi as Box<Mtsi>),
         /// 2^rho - 1 segments per ACK.
         Hybla(HyblaStart),
         /// Standard until the delay rises (RFC 9406).
@@ -159,11 +164,11 @@ slots! {
         /// One segment per round trip.
         Reno(Reno),
         /// rho^2 segments per round trip.
-        Hybla(HyblaAvoidance, boxed),
+        Hybla(HyblaAvoidance as Box<HyblaAvoidance>),
         /// A cubic of the time since the loss.
-        Cubic(Cubic, boxed),
+        Cubic(Cubic as Box<Cubic>),
         /// a(w) segments per round trip (RFC 3649).
-        HighSpeed(HighSpeed),
+        HighSpeed(HighSpeed as Box<HighSpeed>),
         /// A part of the window per round trip (Kelly 2003).
         Scalable(Scalable),
         /// No growth.
@@ -177,13 +182,13 @@ slots! {
         /// Half of what is in flight.
         Halve(Halve),
         /// Estimated bandwidth x smallest RTT.
-        Westwood(WestwoodSampling, boxed),
+        Westwood(WestwoodSampling as Box<WestwoodSampling>),
         /// Bandwidth estimated once a round x smallest RTT.
-        WestwoodPlus(WestwoodPlus, boxed),
+        WestwoodPlus(WestwoodPlus as Box<WestwoodPlus>),
         /// beta x what is in flight.
-        Cubic(CubicReaction, boxed),
+        Cubic(CubicReaction),
         /// 1 - b(w) of what is in flight (RFC 3649).
-        HighSpeed(HighSpeedReaction),
+        HighSpeed(HighSpeedReaction as Box<HighSpeedReaction>),
         /// 1 - b of what is in flight (Kelly 2003).
         Scalable(ScalableReaction),
         /// Nothing.

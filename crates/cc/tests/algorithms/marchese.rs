@@ -74,7 +74,7 @@ fn linear_with_the_test_on_the_number_of_acks() {
 
 fn mtsi(thresholds: &[f64], rule: MtsiRule, tie: Tie, acks: usize) -> Vec<f64> {
     from_six(
-        Start::Mtsi(Mtsi::new(thresholds, &SLOPES).with_rule(rule, tie)),
+        Start::from(Mtsi::new(thresholds, &SLOPES).with_rule(rule, tie)),
         acks,
     )
 }
@@ -141,7 +141,7 @@ fn mtsi_50_100_150() {
 #[test]
 fn mtsi_with_f0_of_one() {
     let mtsi = Mtsi::new(&[20.0, 30.0, 40.0], &SLOPES).with_f0(1.0);
-    let cwnds = from_six(Start::Mtsi(mtsi), 12);
+    let cwnds = from_six(Start::from(mtsi), 12);
     assert_eq!(cwnds[..5], [11.0, 20.0, 31.0, 43.0, 44.0]);
     assert_eq!(cwnds[11], 51.0);
 }
@@ -161,7 +161,7 @@ fn with_delayed_acks_the_first_round_gives_four_steps() {
         (MtsiRule::B, Tie::Le, 38.0),
         (MtsiRule::B, Tie::Lt, 34.0),
     ] {
-        let start = Start::Mtsi(Mtsi::new(&thresholds, &SLOPES).with_rule(rule, tie));
+        let start = Start::from(Mtsi::new(&thresholds, &SLOPES).with_rule(rule, tie));
         let mut wire = Wire::new(
             Classic {
                 start,
@@ -182,7 +182,7 @@ fn with_delayed_acks_the_first_round_gives_four_steps() {
 fn a_timeout_starts_f_again_under_rule_a_and_not_under_rule_b() {
     for (rule, step) in [(MtsiRule::A, 4.0), (MtsiRule::B, 4.0 * 4.0)] {
         let mtsi = Mtsi::new(&[20.0, 30.0, 40.0], &SLOPES).with_rule(rule, Tie::Lt);
-        let start = Start::Mtsi(mtsi);
+        let start = Start::from(mtsi);
         let mut wire = Wire::new(
             Classic {
                 start,
@@ -210,7 +210,7 @@ fn an_unused_window_does_not_advance_f() {
 /// The first ACKs after a recovery from flight 24: ssthresh is 12.
 fn after_recovery(scope: Scope) -> Vec<f64> {
     let mtsi = Mtsi::new(&[20.0, 30.0, 40.0], &SLOPES).with_scope(scope);
-    let start = Start::Mtsi(mtsi);
+    let start = Start::from(mtsi);
     let mut wire = Wire::new(
         Classic {
             start,
