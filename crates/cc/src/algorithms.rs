@@ -13,6 +13,7 @@ pub mod bbr;
 pub mod bulk_repeat;
 pub mod careful_resume;
 pub mod complete_knowledge;
+pub mod copa;
 pub mod detector;
 pub mod dvegas;
 pub mod fast_start;
@@ -69,6 +70,7 @@ algorithms! {
     NewVegas(new_vegas::NewVegas),
     DVegas(dvegas::DVegas),
     Veno(veno::Veno),
+    Copa(copa::Copa),
     Proactive(proactive::Proactive),
     Jersey(jersey::Jersey),
     Star(star::Star),

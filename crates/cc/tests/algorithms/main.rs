@@ -4,6 +4,7 @@
 mod bbr;
 mod behaviour;
 mod careful_resume;
+mod copa;
 mod cubic;
 mod custom;
 mod dvegas;

@@ -4,6 +4,7 @@ mod applications;
 mod bbr;
 mod bounds;
 mod careful_resume;
+mod copa;
 mod crossings;
 mod determinism;
 mod ideal;
