@@ -115,54 +115,9 @@ pub fn read(text: &str, wraps: bool) -> Result<Timeline, TraceError> {
             let what = format!("expected {width} columns as in the lines above, found {count}");
             return Err(TraceError::new(number, what));
         }
-        let column = |index: usize| values.get(index).copied().unwrap_or(0);
-        if let Some(&bad) = columns.unknown.iter().find(|index| column(**index) != 0) {
-            let name = columns.names[bad];
-            let what = format!("{name} is {}; only 0 is understood", column(bad));
-            return Err(TraceError::new(number, what));
-        }
-        let keep = column(0);
-        if keep == 0 || keep > LONGEST_US - now_us.min(LONGEST_US) {
-            let what = "KEEP must be above zero, and all together less than ten years";
-            return Err(TraceError::new(number, what));
-        }
-        let (latency, rate, loss) = (
-            column(columns.latency),
-            column(columns.rate),
-            column(columns.loss),
-        );
-        if latency > LONGEST_US * 1000 {
-            return Err(TraceError::new(number, "LATENCY is longer than ten years"));
-        }
-        if rate == 0 || rate > 1_000_000_000_000_000 {
-            let what = "RATE must be above zero, and no more than 1000000 Gbit/s";
-            return Err(TraceError::new(number, what));
-        }
-        if loss > ALWAYS {
-            let what = format!("LOSS is {loss}; {ALWAYS} is always");
-            return Err(TraceError::new(number, what));
-        }
-        let one_way_delay = Duration::from_nanos(latency);
-        let given = columns.route.map_or(0, column);
-        let Ok(given) = u32::try_from(given) else {
-            return Err(TraceError::new(number, "ROUTE_ID does not fit 32 bits"));
-        };
-        let fell = pieces
-            .last()
-            .is_some_and(|p| one_way_delay < p.one_way_delay);
-        falls += u32::from(fell && given == 0);
-        pieces.push(Piece {
-            from: Time::from_nanos(now_us * 1000),
-            rate: Rate::from_bps(rate),
-            one_way_delay,
-            sloped: false,
-            loss: match loss {
-                0 | ALWAYS => Loss::Channel,
-                _ => Loss::Packets(Ratio::new(loss as f64 / ALWAYS as f64).unwrap_or(Ratio::ONE)),
-            },
-            up: loss != ALWAYS,
-            route: if given == 0 { u32::MAX - falls } else { given },
-        });
+        let before = pieces.last().map(|p: &Piece| p.one_way_delay);
+        let (piece, keep) = piece((values, columns), number, now_us, (before, &mut falls))?;
+        pieces.push(piece);
         now_us += keep;
     }
     let last = text.lines().count().max(1);
@@ -178,6 +133,64 @@ pub fn read(text: &str, wraps: bool) -> Result<Timeline, TraceError> {
     } else {
         Ok(timeline)
     }
+}
+
+/// The piece of a line from `now_us` on, and how long it holds, in microseconds;
+/// `before` is the delay before it, and `falls` counts how often it fell without
+/// a route number.
+fn piece(
+    (values, columns): ([u64; 10], &Columns),
+    number: usize,
+    now_us: u64,
+    (before, falls): (Option<Duration>, &mut u32),
+) -> Result<(Piece, u64), TraceError> {
+    let column = |index: usize| values.get(index).copied().unwrap_or(0);
+    if let Some(&bad) = columns.unknown.iter().find(|index| column(**index) != 0) {
+        let name = columns.names[bad];
+        let what = format!("{name} is {}; only 0 is understood", column(bad));
+        return Err(TraceError::new(number, what));
+    }
+    let keep = column(0);
+    if keep == 0 || keep > LONGEST_US - now_us.min(LONGEST_US) {
+        let what = "KEEP must be above zero, and all together less than ten years";
+        return Err(TraceError::new(number, what));
+    }
+    let (latency, rate, loss) = (
+        column(columns.latency),
+        column(columns.rate),
+        column(columns.loss),
+    );
+    if latency > LONGEST_US * 1000 {
+        return Err(TraceError::new(number, "LATENCY is longer than ten years"));
+    }
+    if rate == 0 || rate > 1_000_000_000_000_000 {
+        let what = "RATE must be above zero, and no more than 1000000 Gbit/s";
+        return Err(TraceError::new(number, what));
+    }
+    if loss > ALWAYS {
+        let what = format!("LOSS is {loss}; {ALWAYS} is always");
+        return Err(TraceError::new(number, what));
+    }
+    let one_way_delay = Duration::from_nanos(latency);
+    let given = columns.route.map_or(0, column);
+    let Ok(given) = u32::try_from(given) else {
+        return Err(TraceError::new(number, "ROUTE_ID does not fit 32 bits"));
+    };
+    let fell = before.is_some_and(|before| one_way_delay < before);
+    *falls += u32::from(fell && given == 0);
+    let piece = Piece {
+        from: Time::from_nanos(now_us * 1000),
+        rate: Rate::from_bps(rate),
+        one_way_delay,
+        sloped: false,
+        loss: match loss {
+            0 | ALWAYS => Loss::Channel,
+            _ => Loss::Packets(Ratio::new(loss as f64 / ALWAYS as f64).unwrap_or(Ratio::ONE)),
+        },
+        up: loss != ALWAYS,
+        route: if given == 0 { u32::MAX - *falls } else { given },
+    };
+    Ok((piece, keep))
 }
 
 /// The numbers of a line, and how many they are.
