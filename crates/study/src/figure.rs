@@ -123,59 +123,13 @@ pub(crate) fn compute(spec: &FigureSpec, sources: &Sources<'_>) -> FigureData {
         }
         FigureKind::Line { x, y } => {
             figure.form = FigureForm::Line;
-            let axis = home.axis(x);
-            let along: Vec<_> = axis.map_or_else(Vec::new, |axis| points(axis, spec));
-            let numeric = along.iter().all(|p| p.value.is_some());
-            let unit = along
-                .first()
-                .and_then(|p| p.value?.1)
-                .map_or("", |u| u.symbol());
-            figure.x_label = if unit.is_empty() {
-                x.clone()
-            } else {
-                format!("{x} [{unit}]")
-            };
-            if !numeric {
-                figure.categories = along.iter().map(|p| p.label.clone()).collect();
-            }
-            let places: Vec<Place> = along
-                .iter()
-                .enumerate()
-                .map(|(i, p)| {
-                    let place = p.value.filter(|_| numeric).map_or(i as f64, |v| v.0);
-                    (place, p.label.clone(), vec![(x.clone(), p.label.clone())])
-                })
-                .collect();
+            let places = along(x, spec, home, &mut figure);
             curves(&mut figure, sources, y, &at, (series, &labels), &places);
         }
         FigureKind::Bars { groups, y } => {
             figure.form = FigureForm::Bars;
             figure.x_label = groups.join(", ");
-            let mut places: Vec<Vec<(String, String)>> = vec![Vec::new()];
-            for axis in groups.iter().filter_map(|name| home.axis(name)) {
-                let longer = |place: &Vec<(String, String)>, label: &str| {
-                    let next = (axis.name.clone(), label.to_owned());
-                    place.iter().cloned().chain([next]).collect()
-                };
-                places = places
-                    .iter()
-                    .flat_map(|place| {
-                        points(axis, spec)
-                            .into_iter()
-                            .map(move |p| longer(place, &p.label))
-                    })
-                    .collect();
-            }
-            let joined = |place: &Vec<(String, String)>| {
-                let labels: Vec<&str> = place.iter().map(|(_, label)| label.as_str()).collect();
-                labels.join(ROW_JOIN)
-            };
-            figure.categories = places.iter().map(joined).collect();
-            let places: Vec<_> = places
-                .iter()
-                .enumerate()
-                .map(|(i, place)| (i as f64, joined(place), place.clone()))
-                .collect();
+            let places = grouped(groups, spec, home, &mut figure);
             curves(&mut figure, sources, y, &at, (series, &labels), &places);
         }
     }
@@ -186,6 +140,71 @@ pub(crate) fn compute(spec: &FigureSpec, sources: &Sources<'_>) -> FigureData {
         figure.y_label.clone_from(label);
     }
     figure
+}
+
+/// The places of a line's points along the axis `x`.
+fn along(x: &str, spec: &FigureSpec, home: &Study, figure: &mut FigureData) -> Vec<Place> {
+    let axis = home.axis(x);
+    let along: Vec<_> = axis.map_or_else(Vec::new, |axis| points(axis, spec));
+    let numeric = along.iter().all(|p| p.value.is_some());
+    let unit = along
+        .first()
+        .and_then(|p| p.value?.1)
+        .map_or("", |u| u.symbol());
+    figure.x_label = if unit.is_empty() {
+        x.to_owned()
+    } else {
+        format!("{x} [{unit}]")
+    };
+    if !numeric {
+        figure.categories = along.iter().map(|p| p.label.clone()).collect();
+    }
+    along
+        .iter()
+        .enumerate()
+        .map(|(i, p)| {
+            let place = p.value.filter(|_| numeric).map_or(i as f64, |v| v.0);
+            (
+                place,
+                p.label.clone(),
+                vec![(x.to_owned(), p.label.clone())],
+            )
+        })
+        .collect()
+}
+
+/// The places of bars in groups.
+fn grouped(
+    groups: &[String],
+    spec: &FigureSpec,
+    home: &Study,
+    figure: &mut FigureData,
+) -> Vec<Place> {
+    let mut places: Vec<Vec<(String, String)>> = vec![Vec::new()];
+    for axis in groups.iter().filter_map(|name| home.axis(name)) {
+        let longer = |place: &Vec<(String, String)>, label: &str| {
+            let next = (axis.name.clone(), label.to_owned());
+            place.iter().cloned().chain([next]).collect()
+        };
+        places = places
+            .iter()
+            .flat_map(|place| {
+                points(axis, spec)
+                    .into_iter()
+                    .map(move |p| longer(place, &p.label))
+            })
+            .collect();
+    }
+    let joined = |place: &Vec<(String, String)>| {
+        let labels: Vec<&str> = place.iter().map(|(_, label)| label.as_str()).collect();
+        labels.join(ROW_JOIN)
+    };
+    figure.categories = places.iter().map(joined).collect();
+    places
+        .iter()
+        .enumerate()
+        .map(|(i, place)| (i as f64, joined(place), place.clone()))
+        .collect()
 }
 
 fn moved(

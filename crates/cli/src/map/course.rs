@@ -213,17 +213,7 @@ fn legs(
     cuts.extend([Time::ZERO, end]);
     cuts.sort_unstable();
     cuts.dedup();
-    let mut turns: Vec<Time> = Vec::new();
-    for link in &links {
-        let mut at = Time::ZERO;
-        while let Some(next) = link.timeline.as_ref().and_then(|line| line.next_change(at)) {
-            if next >= end || turns.len() >= MOST_CHANGES {
-                break;
-            }
-            turns.push(next);
-            at = next;
-        }
-    }
+    let turns = turns(&links, end);
     cuts.windows(2)
         .map(|ends| {
             let (since, until) = (ends[0], ends[1]);
@@ -263,6 +253,22 @@ fn legs(
             }
         })
         .collect()
+}
+
+/// When links change before `end`, the first [`MOST_CHANGES`] times.
+fn turns(links: &[&Link], end: Time) -> Vec<Time> {
+    let mut turns: Vec<Time> = Vec::new();
+    for link in links {
+        let mut at = Time::ZERO;
+        while let Some(next) = link.timeline.as_ref().and_then(|line| line.next_change(at)) {
+            if next >= end || turns.len() >= MOST_CHANGES {
+                break;
+            }
+            turns.push(next);
+            at = next;
+        }
+    }
+    turns
 }
 
 fn path_of(
