@@ -2,6 +2,7 @@
 
 use crate::ChannelSettings;
 use bentpipe_random::Stream;
+use bentpipe_units::Ratio;
 
 /// The loss process of one link, with its own random stream.
 #[derive(Clone, Debug)]
@@ -34,6 +35,13 @@ impl Channel {
         let mut stream = Stream::new(seed, &format!("channel {name}"));
         let process = match *settings {
             ChannelSettings::Perfect => return None,
+            // No draw of theirs would lose anything.
+            ChannelSettings::Uniform {
+                packet_error_rate: rate,
+            }
+            | ChannelSettings::BitErrors {
+                bit_error_rate: rate,
+            } if rate == Ratio::ZERO => return None,
             // It would draw for every packet and lose none.
             ChannelSettings::Uniform { packet_error_rate } if packet_error_rate.get() <= 0.0 => {
                 return None;
@@ -106,7 +114,6 @@ pub(crate) fn packet_error_rate(ln_good: f64, bytes: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bentpipe_units::Ratio;
 
     fn ratio(x: f64) -> Ratio {
         Ratio::new(x).unwrap()
