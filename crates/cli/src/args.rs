@@ -47,6 +47,7 @@ pub(crate) enum Command {
     Transports(Transports),
     Kernel(Kernel),
     New(New),
+    Schema(Schema),
     Doctor(Doctor),
     Completions(Completions),
     Man(Man),
@@ -381,6 +382,24 @@ pub(crate) struct New {
     /// Replace the file if there is one
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// Prints the language of scenarios: every table and key.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe schema | less
+  bentpipe schema --json > scenario.schema.json
+
+With `#:schema ./scenario.schema.json` as the first line of a scenario, editors
+that use taplo complete and check it.")]
+pub(crate) struct Schema {
+    /// Print a JSON Schema, for editors
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) json: bool,
+    /// Print the reference as Markdown
+    #[arg(long)]
+    pub(crate) markdown: bool,
 }
 
 /// Says what this machine can do.

@@ -25,6 +25,7 @@ mod outputs;
 mod progress;
 mod reproduce;
 mod run;
+mod schema;
 mod shares;
 mod study;
 mod trace;
@@ -64,6 +65,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<Status, Failure> {
         Command::Transports(args) => transports::main(&args, out),
         Command::Kernel(args) => kernel::main(&args.command, out),
         Command::New(args) => new::main(&args, out),
+        Command::Schema(args) => schema::main(&args, out),
         Command::Doctor(args) => doctor::main(&args, out),
         Command::Completions(args) => generate::completions(&args, out),
         Command::Man(args) => generate::man(&args, out),

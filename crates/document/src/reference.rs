@@ -187,7 +187,7 @@ fn value(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
     let quantity = |what: &str| json!({ "type": "string", "title": what });
     let named = |inner: Value| json!({ "type": "object", "additionalProperties": inner });
     match kind {
-        Kind::Text | Kind::Name(_) => json!({ "type": "string" }),
+        Kind::Text | Kind::File | Kind::Name(_) => json!({ "type": "string" }),
         Kind::Form(_) | Kind::Duration { .. } | Kind::Rate | Kind::Size { .. } => {
             quantity(&kind.to_string())
         }

@@ -1,5 +1,6 @@
 //! What a language consists of: tables, their keys, and what these may be.
 
+use crate::tree::{Table, Value};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -71,6 +72,8 @@ pub enum Kind {
     Form(&'static str),
     /// The name of something that the document or the program knows: what.
     Name(&'static str),
+    /// The name of a file, seen from the document's folder.
+    File,
     /// Names of nodes, this many.
     Nodes(usize),
     /// One name or several of something that the document knows: what.
@@ -183,6 +186,34 @@ impl Section {
         found
     }
 
+    /// The files that `table` names by its declared keys, each once.
+    #[must_use]
+    pub fn files(&'static self, table: &Table) -> Vec<String> {
+        let mut files = Vec::new();
+        self.collect_files(table, &mut files);
+        files
+    }
+
+    fn collect_files(&'static self, table: &Table, files: &mut Vec<String>) {
+        for entry in table.iter() {
+            match (self.key(&entry.key), &entry.item.value) {
+                (None, _) => {}
+                (
+                    Some(Key {
+                        kind: Kind::File, ..
+                    }),
+                    Value::Text(name),
+                ) => {
+                    if !files.contains(name) {
+                        files.push(name.clone());
+                    }
+                }
+                (Some(key), Value::Table(table)) => key.kind.collect_files(table, files),
+                _ => {}
+            }
+        }
+    }
+
     fn collect(
         &'static self,
         found: &mut Vec<&'static Section>,
@@ -214,6 +245,38 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// The files that a table of this kind names.
+    fn collect_files(&self, table: &Table, files: &mut Vec<String>) {
+        let chosen = |kinds: &'static Kinds, table: &Table| {
+            let kind = table.get("kind").map(|kind| &kind.item.value);
+            kinds.sections.iter().find(|s| match (s.kind, kind) {
+                (Some(name), Some(Value::Text(kind))) => name == kind,
+                _ => false,
+            })
+        };
+        let inner = table.iter().filter_map(|entry| match &entry.item.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        });
+        match self {
+            Kind::Table(section) => section().collect_files(table, files),
+            Kind::Named(section) => inner.for_each(|t| section().collect_files(t, files)),
+            Kind::Kinds(kinds) | Kind::Either(_, _, kinds) => {
+                if let Some(section) = chosen(kinds(), table) {
+                    section.collect_files(table, files);
+                }
+            }
+            Kind::NamedKinds(kinds) => inner.for_each(|table| {
+                if let Some(section) = chosen(kinds(), table) {
+                    section.collect_files(table, files);
+                }
+            }),
+            _ => {}
+        }
+    }
+}
+
 impl fmt::Display for Presence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -228,6 +291,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Kind::Text => f.write_str("a string, in quotes"),
+            Kind::File => f.write_str("the name of a file, in quotes"),
             Kind::Name(what) => write!(f, "the name of a {what}, in quotes"),
             Kind::Names(what) => {
                 write!(f, "the name of a {what}, in quotes, or an array of names")

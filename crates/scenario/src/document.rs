@@ -97,28 +97,9 @@ impl Document {
     /// are seen from the scenario's folder.
     #[must_use]
     pub fn wanted_files(&self) -> Vec<String> {
-        let mut wanted = Vec::new();
-        let mut want = |table: &Table, keys: &[&str]| {
-            for key in keys {
-                if let Some(Value::Text(name)) = table.get(key).map(|e| &e.item.value)
-                    && !self.parsed.origin.files.contains_key(name)
-                    && !wanted.contains(name)
-                {
-                    wanted.push(name.clone());
-                }
-            }
-        };
-        for constellation in tables(&self.parsed.table, "constellation") {
-            want(constellation, &["file", "links"]);
-        }
-        for link in tables(&self.parsed.table, "link") {
-            for direction in [Some(link), table(link, "reverse")].into_iter().flatten() {
-                if let Some(trace) = table(direction, "trace") {
-                    want(trace, &["file"]);
-                }
-            }
-        }
-        wanted
+        let mut files = crate::schema().files(&self.parsed.table);
+        files.retain(|name| !self.parsed.origin.files.contains_key(name));
+        files
     }
 
     /// Gives the text of a file that the scenario names. Reading it is the
@@ -174,23 +155,6 @@ fn check_path(table: &Table, keys: &[String], place: Place) -> Result<(), Box<Di
     let error = Diagnostic::new(place, format!("unknown {group} `{name}`"));
     let error = error.label(format!("the scenario has no such {group}"));
     Err(Box::new(error.suggest_from(name, names)))
-}
-
-/// The table at `key`, if there is one.
-fn table<'a>(outer: &'a Table, key: &str) -> Option<&'a Table> {
-    match &outer.get(key)?.item.value {
-        Value::Table(table) => Some(table),
-        _ => None,
-    }
-}
-
-/// The tables in the table at `key`.
-fn tables<'a>(outer: &'a Table, key: &str) -> impl Iterator<Item = &'a Table> {
-    let inner = table(outer, key).into_iter().flat_map(Table::iter);
-    inner.filter_map(|entry| match &entry.item.value {
-        Value::Table(table) => Some(table),
-        _ => None,
-    })
 }
 
 /// `channel = "perfect"` and `queue = "100 packets"` as the tables that they

@@ -1,6 +1,6 @@
 //! What a person sees who makes a mistake: one snapshot for each.
 
-use bentpipe_scenario::{Document, Override};
+use bentpipe_scenario::{Document, Override, SetBy};
 
 /// A good scenario, in which each test makes its mistakes.
 const GOOD: &str = r#"name = "geo"
@@ -297,4 +297,62 @@ fn errors_say_where_they_are() {
         "dir/geo.toml:15:8: `rate`: unknown unit `Mbits` in `2 Mbits`"
     );
     assert!(errors.render(true).contains("\u{1b}["));
+}
+
+#[test]
+fn a_study_is_refused_in_one_message() {
+    let study = "name = 'x'\ntitle = 'y'\nscenario = 'z.toml'\n[[axis]]\nname = 'a'\n";
+    let shown = rendered(study);
+    assert!(shown.contains("this is a study, not a scenario"), "{shown}");
+    assert!(shown.ends_with("error: geo.toml has 1 error\n"), "{shown}");
+}
+
+#[test]
+fn a_value_of_the_command_line_has_words_of_its_own() {
+    let mut document = Document::parse("geo.toml", GOOD).unwrap();
+    document
+        .set_by(SetBy::Option, "link.sat.rate", &"5 Mbit/s".into())
+        .map_err(|e| insta::assert_snapshot!("option_link", e.render(false)))
+        .unwrap_err();
+    document
+        .set_by(SetBy::Option, "link.satellite.rate", &"5 Mbits".into())
+        .unwrap();
+    let errors = document.validate().unwrap_err();
+    insta::assert_snapshot!("option_value", errors.render(false));
+}
+
+/// A hundred thousand errors took minutes when each looked through all tables.
+#[test]
+fn errors_take_linear_time() {
+    let tables: String = (0..100_000)
+        .map(|i| format!("[zzzzzz{i}]\nx = 1\n"))
+        .collect();
+    let flows: String = (0..20_000)
+        .map(|i| format!("[flow.f{i}]\nfrom = \"sever\"\nto = \"cliet\"\ntransport = \"quc\"\n"))
+        .collect();
+    for text in [tables, flows] {
+        let errors = Document::parse("big.toml", &format!("{GOOD}{text}"))
+            .unwrap()
+            .validate()
+            .unwrap_err();
+        assert_eq!(errors.errors.len(), 50);
+        assert!(errors.more > 19_000, "{}", errors.more);
+        let _ = errors.render(false);
+    }
+}
+
+#[test]
+fn escapes_do_not_reach_the_terminal() {
+    let text = with(&[("name = \"geo\"", "name = \"\\u001b[31mred\"")]);
+    let scenario = Document::parse("geo.toml", &text)
+        .unwrap()
+        .validate()
+        .unwrap();
+    assert_eq!(scenario.name, "\u{241b}[31mred");
+    let text = with(&[("to = \"client\"", "to = \"\\u001b[31m\"")]);
+    let errors = Document::parse("geo.toml", &text)
+        .unwrap()
+        .validate()
+        .unwrap_err();
+    assert!(!errors.to_string().contains('\u{1b}') && !errors.render(false).contains('\u{1b}'));
 }

@@ -1,5 +1,7 @@
 //! Where middleboxes stand, and what they make of flows.
 
+use bentpipe_link::medium::{AccessSettings, AlohaSettings, MediumSettings};
+use bentpipe_link::{ArqScheme, ArqSettings};
 use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant, SpoofSettings};
 use bentpipe_scenario::{Document, LinkId, Scenario};
 use bentpipe_traffic::Application;
@@ -156,4 +158,67 @@ fn a_program_adds_middleboxes() {
     builder.middlebox("other", a, "leg", snoop);
     let error = builder.build().unwrap_err();
     assert_eq!(error.to_string(), "middlebox `other` is not at link `leg`");
+}
+
+/// A box beside a link in one direction once got a stranger for its way back.
+#[test]
+fn a_link_in_one_direction_has_no_way_back() {
+    let link = two_nodes(DELAY, FILE).links[0].settings.clone();
+    let mut builder = Scenario::builder("program");
+    let [a, b, c] = ["a", "b", "c"].map(|n| builder.node(n));
+    let alone = builder.one_way_link("broadcast", a, c, link.clone(), None);
+    let [lan, _] = builder.link("lan", a, b, link.clone());
+    let [leg, back] = builder.link("leg", b, c, link);
+    let transport = two_nodes(DELAY, FILE).flows[0].transport.clone();
+    builder
+        .flow("f", a, c, Application::Persistent)
+        .transport(transport);
+    let snoop = Settings::Snoop(SnoopSettings::default());
+    builder.middlebox("cache", b, "leg", snoop.clone());
+    let built = builder.build().unwrap();
+    assert_eq!(built.links[alone.0 as usize].reverse, None);
+    assert_eq!(built.middleboxes[0].toward, [leg]);
+    assert_eq!(built.middleboxes[0].back, [back]);
+    assert_ne!(built.links[lan.0 as usize].reverse, None);
+    builder.middlebox("one way", a, "broadcast", snoop);
+    let built = builder.build().unwrap();
+    assert_eq!(built.middleboxes[1].toward, [alone]);
+    assert!(built.middleboxes[1].back.is_empty());
+}
+
+#[test]
+fn combinations_are_checked_for_files_and_programs_alike() {
+    let scenario = two_nodes(DELAY, FILE);
+    let link = scenario.links[0].settings.clone();
+    let mut builder = Scenario::builder("program");
+    let [a, b] = ["a", "b"].map(|n| builder.node(n));
+    let medium = builder.medium(
+        "air",
+        MediumSettings {
+            rate: Rate::from_mbps(1),
+            one_way_delay: Duration::from_millis(250),
+            access: AccessSettings::Aloha(AlohaSettings::NS2),
+        },
+    );
+    builder.shared_link("up", (a, b), medium, link.clone(), link);
+    let transport = scenario.flows[0].transport.clone();
+    builder
+        .flow("f", a, b, Application::Persistent)
+        .transport(transport);
+    assert!(builder.build().is_ok());
+    builder.arq(
+        "up",
+        ArqSettings {
+            scheme: ArqScheme::GoBackN,
+            window: 8,
+            timeout: None,
+            transmissions: 8,
+            in_order: true,
+        },
+    );
+    let error = builder.build().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "link `up` shares a medium and has a timeline, ARQ or coding of its own"
+    );
 }

@@ -13,7 +13,7 @@ use crate::metric::metric;
 use crate::paper::{Catalogue, Unknown};
 use crate::stats::Central;
 use crate::study::{DerivedMetric, Expression, ExpressionPlace, Setting, Study};
-use bentpipe_document::{Diagnostic, Diagnostics, Errors, Origin, Parsed};
+use bentpipe_document::{Diagnostic, Diagnostics, Errors, Origin, Parsed, Table};
 use bentpipe_units::{Duration, Time};
 
 /// Cells of a study, at most.
@@ -34,6 +34,9 @@ impl Study {
     pub fn parse(file: &str, text: &str) -> Result<Study, Diagnostics> {
         let parsed = Parsed::new(file, text)?;
         let errors = Errors::new(parsed.origin.clone());
+        if let Some(error) = not_a_study(&parsed.table) {
+            return errors.finish(Err(errors.report(error)));
+        }
         let study = read(&Section::top(&parsed, &errors), &parsed.origin);
         if errors.is_empty() {
             study.check_with(&Unknown, &errors);
@@ -74,6 +77,19 @@ impl Study {
             }
         }
     }
+}
+
+/// What to say of a file that is something else: one message, not one for each
+/// key.
+fn not_a_study(table: &Table) -> Option<Diagnostic> {
+    if table.get("name").is_some() && table.get("title").is_some() {
+        return None;
+    }
+    let keys = ["node", "link", "flow", "constellation"];
+    let entry = keys.iter().find_map(|key| table.get(key))?;
+    let error = Diagnostic::new(entry.key_place, "this is a scenario, not a study");
+    let error = error.label(format!("`{}` belongs to scenarios", entry.key));
+    Some(error.help("`bentpipe run FILE` runs it; a study names it with `scenario = \"FILE\"`"))
 }
 
 /// The study that a table, figure or claim is about; `None` if it is not known

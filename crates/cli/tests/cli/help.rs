@@ -37,6 +37,7 @@ fn every_command_explains_itself() {
         "transports",
         "kernel",
         "new",
+        "schema",
         "doctor",
         "completions",
         "man",

@@ -2,7 +2,7 @@
 
 use super::link::ChannelTable;
 use super::queue::QueueTable;
-use bentpipe_document::schema::{SPAN, number};
+use bentpipe_document::schema::{Kind, SPAN, number};
 use bentpipe_document::{kinds, table};
 use bentpipe_link::{InFlightPolicy, WhenDown};
 use bentpipe_orbit::{Pattern, Policy};
@@ -124,11 +124,11 @@ kinds! {
         with sky: SkyKeys, with orbit: OrbitKeys
     {
         /// the file, seen from the scenario's folder
-        file: String, required;
+        file: String [Kind::File], required;
         /// the UTC instant at which the run begins, such as 2026-03-20T12:00:00Z
         start: String, or "the latest epoch in the file";
         /// a file with the links between satellites, two numbers counted from 0 a line (Hypatia's
         /// `isls.txt`)
-        links: String, or "none";
+        links: String [Kind::File], or "none";
     }
 }

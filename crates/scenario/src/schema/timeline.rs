@@ -1,6 +1,6 @@
 //! What changes on a link with time.
 
-use bentpipe_document::schema::number;
+use bentpipe_document::schema::{Kind, number};
 use bentpipe_document::table;
 use bentpipe_units::{Duration, Rate, Ratio};
 
@@ -40,7 +40,7 @@ table! {
     pub(crate) TraceTable at "link.NAME.trace", called "the trace of",
         example "[link.satellite]\ntrace = { file = \"cell.trace\", format = \"mahimahi\" }";
     /// its path, relative to the scenario
-    file: String, required;
+    file: String [Kind::File], required;
     /// mahimahi: delivery opportunities instead of the rate; theaterq: rate, delay, loss and
     /// route
     format: TraceFormat {

@@ -88,6 +88,17 @@ fn figures_are_checked() {
     insta::assert_snapshot!(shown.join("\n"));
 }
 
+#[test]
+fn a_scenario_is_refused_in_one_message() {
+    let scenario = "duration = '1 s'\n[node.a]\n[node.b]\n[link.l]\n[flow.f]\n";
+    let shown = rendered(scenario);
+    assert!(shown.contains("this is a scenario, not a study"), "{shown}");
+    assert!(
+        shown.ends_with("error: study.toml has 1 error\n"),
+        "{shown}"
+    );
+}
+
 proptest! {
     #[test]
     fn no_text_panics(text in "\\PC{0,80}") {
