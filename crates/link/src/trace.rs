@@ -1,9 +1,10 @@
 //! Traces of links in the formats of emulators.
 //!
-//! [`mahimahi`] are delivery opportunities, [`theaterq`] is a series of delay,
-//! rate and loss. Both are read into a [`Timeline`](crate::Timeline) and
-//! written from one.
+//! [`mahimahi`] are delivery opportunities, [`leoreplayer`] adds delays to them,
+//! [`theaterq`] is a series of delay, rate and loss. All are read into a
+//! [`Timeline`](crate::Timeline); the first and the last are written from one.
 
+pub mod leoreplayer;
 pub mod mahimahi;
 pub mod theaterq;
 

@@ -29,12 +29,13 @@ application = { kind = "transfer", size = "3 MB" }
 "#;
 
 /// Files that examples name.
-const FILES: [(&str, &str); 2] = [
+const FILES: [(&str, &str); 3] = [
     (
         "iss.tle",
         include_str!("../../../fuzz/seeds/elements/iss.tle"),
     ),
     ("cell.trace", "0\n5\n10\n20\n"),
+    ("cell.delay", "25\n25.5\n31\n"),
 ];
 
 /// The keys of `over` in `table`: tables are merged, but for those with a

@@ -141,6 +141,45 @@ fn with_trace(format: &str, trace: &str, more: &str) -> Result<Scenario, String>
 }
 
 #[test]
+fn a_trace_of_leoreplayer_has_two_files() {
+    let read = |keys: &str, delays: &str| {
+        let text = text(&format!("trace = {{ format = \"leoreplayer\", {keys} }}"));
+        let mut document = Document::parse("test.toml", &text).unwrap();
+        for name in document.wanted_files() {
+            let content = if name == "rate" {
+                "1\n2\n2\n10\n"
+            } else {
+                delays
+            };
+            document.give_file(&name, content);
+        }
+        document.validate().map_err(|e| e.to_string())
+    };
+    let keys = "rate = \"rate\", delay = \"delay\", interval = \"10 ms\"";
+    let line = read(keys, "20\n31.5\n31.5\n").unwrap().links[0]
+        .timeline
+        .clone()
+        .unwrap();
+    assert!(line.opportunities().is_some());
+    assert_eq!(line.period(), Some(Duration::from_millis(30)));
+    let at = |ms: u64| line.at(Time::from_nanos(ms * 1_000_000)).one_way_delay;
+    let delays = [0, 9, 10, 29, 30].map(|ms| at(ms).as_nanos() / 1000);
+    assert_eq!(delays, [20_000, 20_000, 31_500, 31_500, 20_000]);
+    let wrong = read(keys, "20\nslow\n").unwrap_err();
+    assert!(
+        wrong.contains("cannot read the trace of link `l`"),
+        "{wrong}"
+    );
+    let wrong = read("rate = \"rate\", interval = \"10 ms\"", "20\n").unwrap_err();
+    assert!(wrong.contains("has no `delay`"), "{wrong}");
+    let wrong = read(&format!("{keys}, file = \"x\""), "20\n").unwrap_err();
+    assert!(
+        wrong.contains("`file` belongs to another format"),
+        "{wrong}"
+    );
+}
+
+#[test]
 fn traces_are_read_beside_the_scenario() {
     let scenario = with_trace("mahimahi", "1\n2\n2\n10\n", "").unwrap();
     let line = scenario.links[0].timeline.clone().unwrap();

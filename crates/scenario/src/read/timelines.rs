@@ -1,7 +1,9 @@
 //! What changes on a link with time.
 
 use crate::schema::timeline::{FadeTable, PieceTable, TraceFormat, TraceTable};
-use bentpipe_document::{Context, Diagnostic, OptionalField, Place, Reported};
+use bentpipe_document::{Context, Diagnostic, OptionalField, Place, Placed, Reported};
+use bentpipe_link::trace::TraceError;
+use bentpipe_link::trace::leoreplayer::Delays;
 use bentpipe_link::{
     Fade, InFlightPolicy, Loss, Mode, Opportunities, Piece, Timeline, TimelineError, WhenDown,
     trace,
@@ -42,6 +44,11 @@ enum How {
 enum Trace {
     Opportunities(Opportunities),
     Timeline(Timeline),
+    LeoReplayer {
+        opportunities: Opportunities,
+        delays: Delays,
+        wraps: bool,
+    },
 }
 
 /// An entry of `timeline`: what it does not say stays as it was.
@@ -208,25 +215,66 @@ fn fade_of(fade: FadeTable) -> Result<How, Reported> {
 }
 
 fn read_trace(table: TraceTable) -> Result<How, Reported> {
-    let (file, format, wraps) = (table.file, table.format, table.wraps);
-    let (file, format, wraps) = (file?, format?.value, wraps?.value);
+    let context = &table.context;
+    let (format, wraps) = (table.format?.value, table.wraps?.value);
+    let (file, rate, delay, interval) = (table.file?, table.rate?, table.delay?, table.interval?);
+    let leoreplayer = match format {
+        TraceFormat::LeoReplayer => file.as_ref().map(|file| ("file", file.key)),
+        TraceFormat::Mahimahi | TraceFormat::Theaterq => {
+            let own = [("rate", rate.as_ref()), ("delay", delay.as_ref())];
+            let own = own
+                .iter()
+                .find_map(|(key, file)| Some((*key, (*file)?.key)));
+            own.or(interval.map(|interval| ("interval", interval.key)))
+        }
+    };
+    if let Some((key, place)) = leoreplayer {
+        let error = Diagnostic::new(place, format!("`{key}` belongs to another format"));
+        return Err(context.report(error.label("not used")));
+    }
+    let trace = match format {
+        TraceFormat::Mahimahi => {
+            let file = context.need("file", file)?;
+            Trace::Opportunities(read_file(context, &file, |t| {
+                trace::mahimahi::read(t, wraps)
+            })?)
+        }
+        TraceFormat::Theaterq => {
+            let file = context.need("file", file)?;
+            Trace::Timeline(read_file(context, &file, |t| {
+                trace::theaterq::read(t, wraps)
+            })?)
+        }
+        TraceFormat::LeoReplayer => {
+            let (rate, delay) = (context.need("rate", rate), context.need("delay", delay));
+            let interval = context.need("interval", interval)?.value;
+            Trace::LeoReplayer {
+                opportunities: read_file(context, &rate?, |t| trace::mahimahi::read(t, wraps))?,
+                delays: read_file(context, &delay?, |t| {
+                    trace::leoreplayer::read_delays(t, interval)
+                })?,
+                wraps,
+            }
+        }
+    };
+    Ok(How::Trace(Arc::new(trace)))
+}
+
+/// What `read` makes of a file that the scenario names.
+fn read_file<T>(
+    context: &Context,
+    file: &Placed<String>,
+    read: impl FnOnce(&str) -> Result<T, TraceError>,
+) -> Result<T, Reported> {
     let fail = |why: String| {
-        let message = format!("cannot read {}", table.context.what);
-        let error = Diagnostic::new(file.place, message);
-        Err(table.context.report(error.label(why)))
+        let message = format!("cannot read {}", context.what);
+        context.report(Diagnostic::new(file.place, message).label(why))
     };
     let name = &file.value;
-    let Some(text) = table.context.errors.origin().files.get(name) else {
-        return fail(format!("there is no text of the file `{name}`"));
+    let Some(text) = context.errors.origin().files.get(name) else {
+        return Err(fail(format!("there is no text of the file `{name}`")));
     };
-    let read = match format {
-        TraceFormat::Mahimahi => trace::mahimahi::read(text, wraps).map(Trace::Opportunities),
-        TraceFormat::Theaterq => trace::theaterq::read(text, wraps).map(Trace::Timeline),
-    };
-    match read {
-        Ok(trace) => Ok(How::Trace(Arc::new(trace))),
-        Err(why) => fail(format!("{name}:{}: {}", why.line, why.what)),
-    }
+    read(text).map_err(|why| fail(format!("{name}:{}: {}", why.line, why.what)))
 }
 
 impl Changing {
@@ -256,6 +304,18 @@ impl Changing {
                 Trace::Timeline(timeline) => Ok(timeline.clone()),
                 Trace::Opportunities(given) => {
                     Timeline::new(vec![base]).map(|line| line.with_opportunities(given.clone()))
+                }
+                Trace::LeoReplayer {
+                    opportunities,
+                    delays,
+                    wraps,
+                } => {
+                    let line = Timeline::new(delays.pieces(base));
+                    let line = line.map(|line| line.with_opportunities(opportunities.clone()));
+                    line.and_then(|line| match wraps {
+                        true => line.repeating(delays.period()),
+                        false => Ok(line),
+                    })
                 }
             },
         };

@@ -1,6 +1,6 @@
 //! What changes on a link with time.
 
-use bentpipe_document::schema::{Kind, number};
+use bentpipe_document::schema::{Kind, SPAN, number};
 use bentpipe_document::table;
 use bentpipe_units::{Duration, Rate, Ratio};
 
@@ -9,6 +9,7 @@ use bentpipe_units::{Duration, Rate, Ratio};
 pub(crate) enum TraceFormat {
     Mahimahi,
     Theaterq,
+    LeoReplayer,
 }
 
 table! {
@@ -38,14 +39,22 @@ table! {
 table! {
     /// a trace of a link in the format of an emulator; `bentpipe trace` writes them
     pub(crate) TraceTable at "link.NAME.trace", called "the trace of",
-        example "[link.satellite]\ntrace = { file = \"cell.trace\", format = \"mahimahi\" }";
+        example "[link.satellite]\ntrace = { format = \"leoreplayer\", rate = \"cell.trace\", \
+                 delay = \"cell.delay\", interval = \"10 ms\" }";
     /// its path, relative to the scenario
-    file: String [Kind::File], required;
+    file: String [Kind::File], or "required of mahimahi and theaterq";
+    /// delivery opportunities in mahimahi's format
+    rate: String [Kind::File], or "required of leoreplayer";
+    /// one-way delays, ms, a line for each interval
+    delay: String [Kind::File], or "required of leoreplayer";
+    /// how long each delay holds
+    interval: Duration [SPAN], or "required of leoreplayer";
     /// mahimahi: delivery opportunities instead of the rate; theaterq: rate, delay, loss and
-    /// route
+    /// route; leoreplayer: delivery opportunities and delays, in two files
     format: TraceFormat {
         "mahimahi" => TraceFormat::Mahimahi,
         "theaterq" => TraceFormat::Theaterq,
+        "leoreplayer" => TraceFormat::LeoReplayer,
     }, required;
     /// it begins again after its end
     wraps: bool, default true;
