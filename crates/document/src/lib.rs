@@ -6,6 +6,7 @@
 
 mod declare;
 pub mod diagnostic;
+mod named;
 pub mod names;
 mod overriding;
 mod parsed;
@@ -21,7 +22,8 @@ pub mod value;
 pub use diagnostic::{Diagnostic, Diagnostics, Errors, Reported};
 pub use overriding::Override;
 pub use parsed::{Parsed, SetRules};
-pub use reading::{Context, Field, Named, NamedKinds, OneNamed, OptionalField, Placed};
+pub use named::{Named, NamedKinds, OneNamed};
+pub use reading::{Context, Field, OptionalField, Placed};
 pub use source::{Origin, Place, SetBy, Setting, printable};
 pub use tree::{Entry, Item, Table, Value};
 pub use value::{Problem, Scalar};

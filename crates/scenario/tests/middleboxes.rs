@@ -66,7 +66,7 @@ fn a_middlebox_stands_at_the_near_end_of_links() {
     // What a box is and where it stands makes another scenario; none is as
     // before there were any.
     let none = star("");
-    assert!(none.canonical_text().contains("middleboxes=[]"));
+    assert!(none.canonical_text().contains("\"middleboxes\":[]"));
     let hashes = [&none, &all, &one, &lan, &other].map(Scenario::hash);
     for (i, hash) in hashes.iter().enumerate() {
         assert!(!hashes[i + 1..].contains(hash));
