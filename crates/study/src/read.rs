@@ -35,7 +35,7 @@ impl Study {
         let parsed = Parsed::new(file, text)?;
         let errors = Errors::new(parsed.origin.clone());
         if let Some(error) = not_a_study(&parsed.table) {
-            return errors.finish(Err(errors.report(error)));
+            return Err(Diagnostics::single(&parsed.origin, error));
         }
         let study = read(&Section::top(&parsed, &errors), &parsed.origin);
         if errors.is_empty() {
