@@ -24,13 +24,12 @@ impl Bench {
         self
     }
 
-    fn pass(&mut self, side: Side, mut packet: Packet, room: bool) -> Pass {
+    fn pass(&mut self, side: Side, packet: Packet, room: bool) -> Pass {
         let around = Surroundings {
             now: self.now,
             room,
         };
-        self.snoop
-            .on_packet(around, side, &mut packet, &mut self.sent)
+        self.snoop.on_packet(around, side, &packet, &mut self.sent)
     }
 
     /// Segment `n`, from 1, of flow 0.

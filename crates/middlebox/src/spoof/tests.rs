@@ -22,14 +22,13 @@ impl Bench {
         }
     }
 
-    fn pass(&mut self, side: Side, mut packet: Packet, room: bool) -> Pass {
+    fn pass(&mut self, side: Side, packet: Packet, room: bool) -> Pass {
         self.now += Duration::from_millis(1);
         let around = Surroundings {
             now: self.now,
             room,
         };
-        self.spoof
-            .on_packet(around, side, &mut packet, &mut self.sent)
+        self.spoof.on_packet(around, side, &packet, &mut self.sent)
     }
 
     /// Segment `n`, from 1; the ACK that the box answers with.
