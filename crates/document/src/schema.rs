@@ -196,19 +196,14 @@ impl Section {
 
     fn collect_files(&'static self, table: &Table, files: &mut Vec<String>) {
         for entry in table.iter() {
-            match (self.key(&entry.key), &entry.item.value) {
-                (None, _) => {}
-                (
-                    Some(Key {
-                        kind: Kind::File, ..
-                    }),
-                    Value::Text(name),
-                ) => {
-                    if !files.contains(name) {
-                        files.push(name.clone());
-                    }
+            let Some(key) = self.key(&entry.key) else {
+                continue;
+            };
+            match (key.kind, &entry.item.value) {
+                (Kind::File, Value::Text(name)) if !files.contains(name) => {
+                    files.push(name.clone());
                 }
-                (Some(key), Value::Table(table)) => key.kind.collect_files(table, files),
+                (kind, Value::Table(table)) => kind.collect_files(table, files),
                 _ => {}
             }
         }

@@ -64,7 +64,7 @@ fn link(
     let (table, key) = (one.table?, one.name);
     let context = table.context.clone();
     let between = between(&context, table.between.clone(), nodes);
-    let reports_corruption = table.reports_corruption.clone();
+    let reports_corruption = table.reports_corruption;
     let settings = settings(table, media, &key);
     let (from, to) = between?;
     let pairs = from.pairs(&to, &context);

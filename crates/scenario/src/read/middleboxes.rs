@@ -41,7 +41,7 @@ pub(super) fn read(
         // Reported where it failed; the others are read all the same.
         result = result.and(read.map(|built| match built {
             Built::Box(middlebox) => boxes.push(middlebox),
-            Built::Pep(pep) => peps.push(pep),
+            Built::Pep(pep) => peps.push(*pep),
         }));
     }
     result.map(|()| (boxes, peps))
@@ -50,7 +50,7 @@ pub(super) fn read(
 /// What a table makes.
 enum Built {
     Box(Middlebox),
-    Pep(SplitPep),
+    Pep(Box<SplitPep>),
 }
 
 /// Splits the flows that pass a PEP.
@@ -141,12 +141,12 @@ fn build(table: MiddleboxTable, name: String, around: &Around<'_>) -> Result<Bui
                 flows: flows?.map(|flows| flows.value).unwrap_or_default(),
             };
             let (node, toward) = place?;
-            return Ok(Built::Pep(SplitPep {
+            return Ok(Built::Pep(Box::new(SplitPep {
                 name,
                 node,
                 toward,
                 settings,
-            }));
+            })));
         }
         MiddleboxTable::Snoop {
             place,
