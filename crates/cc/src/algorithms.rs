@@ -1,8 +1,8 @@
 //! The list of built-in algorithms whose slow start, avoidance and reaction share
-//! one state. Combinations of three slots are listed in [`crate::slots`].
+//! one state. Combinations of three slots are listed in `slots`.
 //!
 //! An algorithm is a file that implements [`CongestionControl`] and declares
-//! itself with [`Algorithm`], and its line in the two places below: `mod` and the
+//! itself with `Algorithm`, and its line in the two places below: `mod` and the
 //! list. Names, parameters, building, dispatch and the transport of the same name
 //! follow from that.
 

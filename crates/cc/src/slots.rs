@@ -1,9 +1,9 @@
 //! The list of what fills the three slots, and of the named combinations.
 //!
 //! A slow start, congestion avoidance or reaction is a file that implements its
-//! trait ([`crate::slot`]) and [`Fills`], and one line in `slots!` below; a
+//! trait (`slot`) and `Fills`, and one line in `slots!` below; a
 //! combination with a name of its own is a function and one line in
-//! [`combinations`].
+//! `combinations`.
 
 mod cubic;
 mod estimate;

@@ -88,16 +88,9 @@ fn legs(
     for at in 1..flow.forward.len() {
         let (into, out) = (flow.forward[at - 1], flow.forward[at]);
         let node = link(out).from;
-        let faces = |p: &SplitPep| {
-            link(into)
-                .reverse
-                .is_some_and(|back| p.toward.contains(&back))
+        let Some(index) = pep_between(links, flow, places, into, out) else {
+            continue;
         };
-        let passes = |p: &SplitPep| p.toward.is_empty() || p.toward.contains(&out) || faces(p);
-        let found = places
-            .iter()
-            .position(|p| p.node == node && passes(p) && is_meant(&p.settings, &flow.name));
-        let Some(index) = found else { continue };
         let place = &places[index];
         let last = split.legs.len() - 1;
         let whole = &split.legs[last];
@@ -140,6 +133,23 @@ fn legs(
         cut_change(links, &mut split, change)?;
     }
     Ok((!split.peps.is_empty()).then_some(split))
+}
+
+/// The number of the PEP that splits `flow` between the links `into` and `out`.
+fn pep_between(
+    links: &[Link],
+    flow: &Flow,
+    places: &[SplitPep],
+    into: LinkId,
+    out: LinkId,
+) -> Option<usize> {
+    let node = links[out.0 as usize].from;
+    let back = links[into.0 as usize].reverse;
+    let faces = |p: &SplitPep| back.is_some_and(|back| p.toward.contains(&back));
+    let passes = |p: &SplitPep| p.toward.is_empty() || p.toward.contains(&out) || faces(p);
+    places
+        .iter()
+        .position(|p| p.node == node && passes(p) && is_meant(&p.settings, &flow.name))
 }
 
 /// Gives each leg its part of another way that the flow takes later.

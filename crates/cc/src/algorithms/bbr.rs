@@ -19,8 +19,8 @@
 //! Losses move neither rate nor model. A recovery starts with one round of
 //! packet conservation, and its end brings back the window from before it. A
 //! timeout sets the window to 1 until the first ACK. Policed paths are found by
-//! their loss rate ([`Policer`]); bursts of ACKs are made up for by more window
-//! ([`Aggregation`], in Linux since 5.1 and not in the draft).
+//! their loss rate (`Policer`); bursts of ACKs are made up for by more window
+//! (`Aggregation`, in Linux since 5.1 and not in the draft).
 //!
 //! | parameter | default | unit |
 //! |---|---|---|

@@ -12,7 +12,7 @@
 //! | three duplicate ACKs | retransmit only | the same, and retransmit |
 //! | timeout | ssthresh = ownd, cwnd = 1 | the same |
 //!
-//! ownd = RTTmin x ABE / MSS ([`Abe`]).
+//! ownd = RTTmin x ABE / MSS (`Abe`).
 //!
 //! It has no parameters. Where no queue marks (drop-tail), it never cuts before
 //! a timeout: that is what the paper asks of the network.

@@ -17,7 +17,7 @@
 //!   segment of Wt. BWE is the bandwidth at which the closest two ACKs of the last
 //!   round came: those of a pair leave the bottleneck back to back.
 //!
-//! The rest is [`super::Vegas`].
+//! The rest is `Vegas`.
 //!
 //! | parameter | default | unit |
 //! |---|---|---|

@@ -16,7 +16,7 @@
 //! - AEN: what the host does about spurious timeouts and retransmissions (Eifel,
 //!   D-SACK); the transport `star` turns it on.
 //!
-//! ownd = RTTmin x ABE / MSS ([`Abe`]).
+//! ownd = RTTmin x ABE / MSS (`Abe`).
 //!
 //! | parameter | default | unit |
 //! |---|---|---|

@@ -129,7 +129,6 @@ fn the_competitive_mode_moves_one_over_delta_as_reno_its_window() {
             wire.controller.on_loss(&a_loss(500.0), &mut wire.window);
         }
         let before = wire.window.cwnd;
-        wire.window.cwnd = before;
         ((before - ack(&mut wire, RTT, queued, round)) * before).round()
     };
     assert_eq!(step(false, false), 2.0);

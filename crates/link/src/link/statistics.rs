@@ -71,7 +71,7 @@ impl<P: Copy> Link<P> {
 
     /// Closes the record of delays at `now`, the end of the run, and returns
     /// the delay at `quantile` (0 to 1) of time; zero if none was recorded. For
-    /// a [port](LinkPlan::shares_medium) it is of packets instead: how long a packet waits
+    /// a [port](crate::LinkPlan::shares_medium) it is of packets instead: how long a packet waits
     /// there depends on others, too, and not on the backlog alone.
     pub fn queueing_delay_quantile(&mut self, now: Time, quantile: f64) -> Duration {
         self.record_pauses(now);

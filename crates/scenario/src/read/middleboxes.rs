@@ -119,7 +119,7 @@ pub(super) fn split(
 
 fn build(table: MiddleboxTable, name: String, around: &Around<'_>) -> Result<Built, Reported> {
     let context = table.context().clone();
-    let (place, settings) = match table {
+    let ((node, toward, back), settings) = match table {
         MiddleboxTable::Split {
             node: at,
             toward,
@@ -189,7 +189,6 @@ fn build(table: MiddleboxTable, name: String, around: &Around<'_>) -> Result<Bui
             (place?, Settings::Spoof(settings))
         }
     };
-    let (node, toward, back) = place;
     Ok(Built::Box(Middlebox {
         name,
         node,

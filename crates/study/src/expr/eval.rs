@@ -5,7 +5,7 @@ use super::estimate::Estimate;
 use super::judge::judge;
 use super::resolved::{Number, Selector};
 use super::verdict::Truth;
-use crate::metric::Of;
+use crate::metric::{Metric, Of, Selection};
 use crate::results::StudyResults;
 
 /// The results that an expression may ask for.
@@ -57,26 +57,7 @@ pub(crate) fn evaluate(
 ) -> Result<Estimate, String> {
     let value = match number {
         Number::Constant(x) => Estimate::constant(*x),
-        Number::Cell(metric, selection) => {
-            let results = results(context, world)?;
-            let cell = results.cell(|axis| context.label(axis))?;
-            let values = results.runs_of(cell).map(|run| match run.data() {
-                Some(data) => metric.value(data, selection),
-                None => Err(run.failure().unwrap_or("it did not run").to_owned()),
-            });
-            let total = results.replications();
-            let (values, problems): (Vec<_>, Vec<_>) = values.partition(Result::is_ok);
-            if let Some(Err(first)) = problems.first() {
-                let place = results.place(cell);
-                let share = match total {
-                    1 => String::new(),
-                    _ => format!(" in {} of {total} runs", problems.len()),
-                };
-                return Err(format!("{place}: {first}{share}"));
-            }
-            let values = values.into_iter().flatten().collect();
-            Estimate::of(values, results.study().central)
-        }
+        Number::Cell(metric, selection) => cell(metric, selection, context, world)?,
         Number::Axis(name) => {
             Estimate::constant(results(context, world)?.axis_value(name, context.label(name))?)
         }
@@ -132,6 +113,33 @@ pub(crate) fn evaluate(
         return Err("division of zero by zero".to_owned());
     }
     Ok(value)
+}
+
+/// A metric in the cell at which `context` is.
+fn cell(
+    metric: &Metric,
+    selection: &Selection,
+    context: &Context,
+    world: &dyn World,
+) -> Result<Estimate, String> {
+    let results = results(context, world)?;
+    let cell = results.cell(|axis| context.label(axis))?;
+    let values = results.runs_of(cell).map(|run| match run.data() {
+        Some(data) => metric.value(data, selection),
+        None => Err(run.failure().unwrap_or("it did not run").to_owned()),
+    });
+    let total = results.replications();
+    let (values, problems): (Vec<_>, Vec<_>) = values.partition(Result::is_ok);
+    if let Some(Err(first)) = problems.first() {
+        let place = results.place(cell);
+        let share = match total {
+            1 => String::new(),
+            _ => format!(" in {} of {total} runs", problems.len()),
+        };
+        return Err(format!("{place}: {first}{share}"));
+    }
+    let values = values.into_iter().flatten().collect();
+    Ok(Estimate::of(values, results.study().central))
 }
 
 fn together(of: Of, values: Vec<Estimate>) -> Result<Estimate, String> {
