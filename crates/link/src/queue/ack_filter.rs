@@ -58,11 +58,7 @@ impl<P: Copy> Discipline<P> for AckFilter<P> {
         meta: PacketMeta,
         _: &mut QueueEvents<'_, P>,
     ) -> Decision {
-        let decision = self.rule.decide(state, meta);
-        if decision.accepts() {
-            self.fifo.push(state.now, packet, meta);
-        }
-        decision
+        self.fifo.admit(&mut self.rule, state, packet, meta)
     }
 
     fn dequeue(&mut self, _: Time, _: &mut QueueEvents<'_, P>) -> Option<Waiter<P>> {

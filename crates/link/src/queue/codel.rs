@@ -100,11 +100,7 @@ impl<P: Copy> Discipline<P> for CoDelQueue<P> {
         meta: PacketMeta,
         _: &mut QueueEvents<'_, P>,
     ) -> Decision {
-        let decision = self.rule.decide(state, meta);
-        if decision.accepts() {
-            self.fifo.push(state.now, packet, meta);
-        }
-        decision
+        self.fifo.admit(&mut self.rule, state, packet, meta)
     }
 
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents<'_, P>) -> Option<Waiter<P>> {

@@ -54,6 +54,22 @@ impl<P: Copy> Fifo<P> {
         self.first
     }
 
+    /// Appends a packet that finds `state` if `rule` accepts it, and returns
+    /// what the rule decided.
+    pub(super) fn admit(
+        &mut self,
+        rule: &mut impl AdmissionRule,
+        state: QueueState,
+        packet: P,
+        meta: PacketMeta,
+    ) -> Decision {
+        let decision = rule.decide(state, meta);
+        if decision.accepts() {
+            self.push(state.now, packet, meta);
+        }
+        decision
+    }
+
     /// Appends a packet and returns the number of its place.
     pub(super) fn push(&mut self, now: Time, packet: P, meta: PacketMeta) -> u64 {
         self.places.push_back(Waiter {
@@ -152,11 +168,7 @@ impl<R: AdmissionRule, P: Copy> super::Discipline<P> for FifoQueue<R, P> {
         meta: PacketMeta,
         _: &mut QueueEvents<'_, P>,
     ) -> Decision {
-        let decision = self.rule.decide(state, meta);
-        if decision.accepts() {
-            self.fifo.push(state.now, packet, meta);
-        }
-        decision
+        self.fifo.admit(&mut self.rule, state, packet, meta)
     }
 
     fn dequeue(&mut self, _: Time, _: &mut QueueEvents<'_, P>) -> Option<Waiter<P>> {
