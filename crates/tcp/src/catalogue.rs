@@ -242,6 +242,25 @@ mod tests {
     }
 
     #[test]
+    fn the_profile_sets_the_initial_window_of_a_base_that_is_not_about_it() {
+        let initial_window = |base: &str, profile, own| {
+            let settings = TransportSettings {
+                profile: Some(profile),
+                initial_window: own,
+                ..TransportSettings::default()
+            };
+            let base = find_transport(base).unwrap().settings();
+            settings.over(base).resolve("mine").initial_window
+        };
+        for base in ["sack", "newreno", "reno", "tahoe", "vegas", "cubic"] {
+            assert_eq!(initial_window(base, HostProfile::Rfc, None), 10.0, "{base}");
+            assert_eq!(initial_window(base, HostProfile::Ns2, None), 2.0, "{base}");
+            let own = initial_window(base, HostProfile::Ns2, Some(4.0));
+            assert_eq!(own, 4.0, "{base}");
+        }
+    }
+
+    #[test]
     fn parameters_of_a_replaced_congestion_control_go_with_it() {
         let below = TransportSettings {
             parameters: Parameters::new()

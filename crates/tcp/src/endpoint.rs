@@ -1,6 +1,7 @@
 //! One end of a connection: handshake, sending and receiving half, timers.
 
 mod closing;
+mod one_way;
 mod reopen;
 
 pub use closing::ConnectionState;
@@ -44,6 +45,8 @@ struct Handshake {
     sent: u32,
     /// How many of them a timeout sent.
     timeouts: u32,
+    /// The timestamp of what arrived before the SYN.
+    echo: Option<u32>,
 }
 
 impl Default for Handshake {
@@ -53,6 +56,7 @@ impl Default for Handshake {
             sent_at: Time::ZERO,
             sent: 0,
             timeouts: 0,
+            echo: None,
         }
     }
 }
@@ -100,7 +104,7 @@ fn is_empty(packet: &Packet) -> bool {
 const SYN_BYTES: u16 = 60;
 
 /// The same of a one-way agent of ns-2, which negotiates nothing.
-const SYN_BYTES_OF_NS2: u16 = 40;
+pub(crate) const SYN_BYTES_OF_NS2: u16 = 40;
 
 impl Endpoint {
     /// An endpoint that runs `transport` with congestion control `cc`; packets
@@ -143,7 +147,7 @@ impl Endpoint {
     /// Makes the connection exist, without a handshake.
     pub fn assume_open(&mut self) {
         self.connection = Connection::Established;
-        self.sender.established(None, None);
+        self.sender.established(None);
     }
 
     /// True where the congestion control uses knowledge of its path.
@@ -181,8 +185,8 @@ impl Endpoint {
         self.sender.offer(bytes.get());
         if self.is_open() {
             self.sender.send(now, out);
-        } else if self.connection == Connection::SynSent {
-            self.sender.send_with_syn(now, out);
+        } else if self.connection == Connection::SynSent && self.sender.owns_syn() {
+            self.sender.send(now, out);
         }
     }
 
@@ -219,18 +223,11 @@ impl Endpoint {
             return;
         }
         if self.connection != Connection::Established || packet.has(flags::SYN) {
-            // TCP/Linux of ns-2 sends data with its SYN: the ACK of those also
-            // shows that the SYN arrived.
-            let implied = self.one_way
-                && self.connection == Connection::SynSent
-                && packet.acknowledgement > 0;
-            if implied {
-                self.establish(now);
-            } else {
-                self.on_handshake(now, packet, out);
+            if self.one_way && self.on_segment_beside_syn(now, packet, out) {
+                return;
             }
-            let is_bare = is_empty(packet) && !implied;
-            if is_bare || self.connection != Connection::Established {
+            self.on_handshake(now, packet, out);
+            if is_empty(packet) || self.connection != Connection::Established {
                 return;
             }
         }
@@ -288,12 +285,20 @@ impl Endpoint {
         if let Some(window) = self.receiver.window_by_hand() {
             packet.window = window;
         }
-        if self.connection == Connection::SynReceived {
+        if !opens {
             self.receiver.acknowledge(&mut packet);
+            if self.one_way {
+                packet.bytes += self.option_bytes(&packet) as u16;
+            }
         }
         self.handshake.sent += 1;
         self.handshake.sent_at = now;
-        self.handshake.deadline = now + self.handshake_rtt().rto();
+        if opens && self.sender.owns_syn() {
+            self.sender.syn_sent(now);
+        } else if opens || !self.one_way {
+            // A sink of ns-2 has no timer for its answer.
+            self.handshake.deadline = now + self.handshake_rtt().rto();
+        }
         out.transmit(packet);
     }
 
@@ -306,6 +311,10 @@ impl Endpoint {
             (Connection::Closed | Connection::SynReceived, true, false) => {
                 self.connection = Connection::SynReceived;
                 self.learn_window(packet);
+                if self.one_way {
+                    // The SYN is the segment that the last ACK left off at.
+                    self.receiver.set_timestamp(packet.timestamp);
+                }
                 self.send_syn(now, out);
             }
             (Connection::SynSent, true, true) => {
@@ -314,6 +323,9 @@ impl Endpoint {
                     self.sender.core.headers.echo = packet.timestamp;
                 }
                 self.establish(now);
+                if self.sender.owns_syn() {
+                    return self.sender.on_acknowledgement(now, packet, out);
+                }
                 // ns-2 has two steps; the first data is the third.
                 if !self.one_way || !self.sender.core.has_data() {
                     self.send_ack(now, out);
@@ -324,6 +336,8 @@ impl Endpoint {
                 self.establish(now);
                 self.sender.send(now, out);
             }
+            // The answer was lost, and data have arrived since.
+            (Connection::Established, true, false) if self.one_way => self.send_syn(now, out),
             // The SYN-ACK came again: our ACK of it was lost.
             (Connection::Established, true, true) => self.send_ack(now, out),
             _ => {}
@@ -343,8 +357,12 @@ impl Endpoint {
     }
 
     fn establish(&mut self, now: Time) {
+        let opened = self.connection == Connection::SynSent;
         self.connection = Connection::Established;
         self.handshake.deadline = Time::MAX;
+        if opened && self.sender.owns_syn() {
+            return self.sender.established(None);
+        }
         if self.handshake.sent == 1 {
             let cwnd = self.sender.core.window.cwnd;
             self.sender
@@ -354,9 +372,9 @@ impl Endpoint {
             let rtt = &self.sender.core.rtt;
             self.receiver.set_round_trip(now, rtt.fine(), rtt.rto());
             self.sender
-                .established(Some(now), Some(now.since(self.handshake.sent_at)));
+                .established(Some(now.since(self.handshake.sent_at)));
         } else {
-            self.sender.established(Some(now), None);
+            self.sender.established(None);
             self.sender.handshake_was_lost(self.handshake_rtt());
         }
     }

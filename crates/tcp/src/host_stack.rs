@@ -70,20 +70,20 @@ impl Stack for HostStack {
         dispatch!(self, stack => stack.opens_with_a_segment())
     }
 
-    fn announces_handshake(&self) -> bool {
-        dispatch!(self, stack => stack.announces_handshake())
+    fn owns_syn(&self) -> bool {
+        dispatch!(self, stack => stack.owns_syn())
+    }
+
+    fn on_syn_sent(&mut self, s: &mut SenderCore, now: Time) {
+        dispatch!(self, stack => stack.on_syn_sent(s, now));
     }
 
     fn start_at(&mut self, sequence: u64) {
         dispatch!(self, stack => stack.start_at(sequence));
     }
 
-    fn on_established(&mut self, s: &mut SenderCore, now: Option<Time>) {
-        dispatch!(self, stack => stack.on_established(s, now));
-    }
-
-    fn send_with_syn<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
-        dispatch!(self, stack => stack.send_with_syn(s, now, out));
+    fn on_established(&mut self, s: &mut SenderCore) {
+        dispatch!(self, stack => stack.on_established(s));
     }
 
     #[inline]

@@ -123,6 +123,11 @@ impl Receiver {
         self.extras.as_ref().is_some_and(|e| e.quickack.is_some())
     }
 
+    /// ACKs echo `timestamp` until a segment brings another.
+    pub(crate) fn set_timestamp(&mut self, timestamp: u32) {
+        self.timestamp_recent = timestamp;
+    }
+
     /// The handshake gave a round trip at `now`.
     pub(crate) fn set_round_trip(&mut self, now: Time, smoothed: Duration, timeout: Duration) {
         if let Some(holes) = self.holes() {

@@ -47,22 +47,26 @@ impl Sender {
         self.stack.start_at(self.core.snd.next);
     }
 
-    /// The connection is established, at `now` by a handshake if there was one;
-    /// `rtt` is its sample.
-    pub(crate) fn established(&mut self, now: Option<Time>, rtt: Option<Duration>) {
+    /// True where the SYN is a segment like the others ([`Stack::owns_syn`]).
+    pub(crate) fn owns_syn(&self) -> bool {
+        self.stack.owns_syn()
+    }
+
+    /// The first SYN has left at `now`, of a stack that owns it.
+    pub(crate) fn syn_sent(&mut self, now: Time) {
+        self.stack.on_syn_sent(&mut self.core, now);
+    }
+
+    /// The connection is established; `rtt` is the sample of its handshake if
+    /// there was one.
+    pub(crate) fn established(&mut self, rtt: Option<Duration>) {
         let core = &mut self.core;
         core.cc.on_open(core.receive_window());
-        if self.stack.announces_handshake() {
+        if !self.stack.owns_syn() {
             core.cc.on_established(rtt, &mut core.window);
         }
         core.take_requests();
-        self.stack.on_established(core, now);
-    }
-
-    /// Sends what may leave together with the SYN: a segment under TCP/Linux of
-    /// ns-2.
-    pub(crate) fn send_with_syn<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        self.stack.send_with_syn(&mut self.core, now, out);
+        self.stack.on_established(core);
     }
 
     /// The SYN or its answer was lost: the window (RFC 5681, section 3.1) and

@@ -16,20 +16,20 @@ pub(crate) trait Stack {
         false
     }
 
-    /// True if the congestion control is notified of the handshake; otherwise
-    /// [`Stack::on_established`] passes it an ACK.
-    fn announces_handshake(&self) -> bool {
-        true
+    /// True where the SYN is a segment like the others: the stack guards it with
+    /// its own timer, sends it again and processes its acknowledgement.
+    fn owns_syn(&self) -> bool {
+        false
     }
+
+    /// The first SYN has left at `now`, of a stack that owns it.
+    fn on_syn_sent(&mut self, _s: &mut SenderCore, _now: Time) {}
 
     /// The first sequence number, where an earlier connection used those below.
     fn start_at(&mut self, _sequence: u64) {}
 
-    /// The connection is established, at `now` if there was a handshake.
-    fn on_established(&mut self, _s: &mut SenderCore, _now: Option<Time>) {}
-
-    /// Sends what may leave together with the SYN.
-    fn send_with_syn<T: Transmit>(&mut self, _s: &mut SenderCore, _now: Time, _out: &mut T) {}
+    /// The connection is established, by a handshake or without one.
+    fn on_established(&mut self, _s: &mut SenderCore) {}
 
     /// Sends what the window, the buffers and pacing allow at `now`.
     fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T);

@@ -140,12 +140,9 @@ static OTHERS: [(&str, NamedTransport); 7] = [
         "newreno",
         named(
             "sack",
-            "selective acknowledgements, initial window 10: the standards of today",
+            "selective acknowledgements: the standards of today",
             "RFC 5681, RFC 6675, RFC 6928",
-            || TransportSettings {
-                initial_window: Some(10.0),
-                ..newreno(Recovery::Sack)
-            },
+            || newreno(Recovery::Sack),
         ),
     ),
     (

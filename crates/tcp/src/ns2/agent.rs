@@ -421,7 +421,7 @@ impl Stack for Agent {
         self.kind == Kind::Vegas
     }
 
-    fn on_established(&mut self, s: &mut SenderCore, _now: Option<Time>) {
+    fn on_established(&mut self, s: &mut SenderCore) {
         self.smallest = s.rtt.smallest();
         if self.kind == Kind::Vegas {
             s.window.cwnd = 1.0;

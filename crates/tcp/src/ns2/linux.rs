@@ -2,7 +2,10 @@
 //! modules of Linux 2.6.22 (`tcp-linux.cc`).
 //!
 //! - The window is a whole number and 2 from the first packet on: segment 1
-//!   leaves together with the SYN.
+//!   leaves together with the SYN, which is segment 0 and treated like any other:
+//!   selective acknowledgements of data show that it was lost, a timeout makes it
+//!   lost, and it is sent again as the window allows. The first ACK of any kind
+//!   initialises the module.
 //! - What is in flight is what was sent and neither acknowledged nor lost
 //!   ([`super::blocks`]). A segment may go while that is below cwnd: the lowest
 //!   lost one, then a new one. Nothing is sent twice but what was found lost.
@@ -38,10 +41,16 @@ enum State {
     Loss,
 }
 
+/// The highest acknowledged segment before the SYN, segment 0, is acknowledged.
+const NOTHING: i64 = -1;
+
 /// The state of the agent besides the window.
 #[derive(Debug)]
 pub(crate) struct Linux {
     highest_ack: i64,
+    /// This side has sent a SYN, and when it did so first.
+    opened: bool,
+    syn_sent_at: Time,
     maxseq: i64,
     recover: i64,
     state: State,
@@ -58,7 +67,7 @@ pub(crate) struct Linux {
 impl Linux {
     pub(crate) fn new(initial_window: f64) -> Linux {
         Linux {
-            highest_ack: 0,
+            highest_ack: NOTHING,
             maxseq: 0,
             recover: 0,
             state: State::Open,
@@ -66,12 +75,19 @@ impl Linux {
             blocks: Blocks::default(),
             timed: None,
             ranges: Vec::new(),
+            opened: false,
+            syn_sent_at: Time::ZERO,
             initial_window,
         }
     }
 
     fn in_flight(&self) -> i64 {
         self.maxseq - self.highest_ack - self.blocks.away()
+    }
+
+    /// The first segment of data that is not acknowledged.
+    fn first(&self) -> i64 {
+        self.highest_ack.max(0) + 1
     }
 
     fn window(s: &SenderCore) -> i64 {
@@ -89,7 +105,9 @@ impl Linux {
             s.send_new(now, len, out);
             self.maxseq = number;
             self.timed.get_or_insert((number, now));
-        } else if let Some(hole) = s.board.segment((number - self.highest_ack - 1) as usize) {
+        } else if number == 0 {
+            s.send_syn_again(now, out);
+        } else if let Some(hole) = s.board.segment((number - self.first()) as usize) {
             s.send_again(now, hole, out);
         }
         if idle || s.timer.deadline == Time::MAX {
@@ -155,7 +173,7 @@ impl Linux {
         for block in &packet.sack[..usize::from(packet.sack_count)] {
             let number = |x: u32| {
                 let byte = packet.acknowledgement + u64::from(x);
-                self.highest_ack + 1 + s.board.index_of(byte) as i64
+                self.first() + s.board.index_of(byte) as i64
             };
             if block.start < block.end {
                 self.ranges.push((number(block.start), number(block.end)));
@@ -225,29 +243,21 @@ impl Stack for Linux {
         true
     }
 
-    fn announces_handshake(&self) -> bool {
-        false
+    fn owns_syn(&self) -> bool {
+        true
     }
 
-    fn on_established(&mut self, s: &mut SenderCore, now: Option<Time>) {
-        let Some(now) = now else { return };
-        let flight = self.in_flight() as f64;
-        let mut ack = self.ack(s, now, flight + 1.0);
-        ack.acked = 1.0;
-        ack.delivered = 1.0;
-        let rtt = s.rtt.latest();
-        ack.rtt = (!rtt.is_zero()).then_some(rtt);
-        s.cc.on_sample(&ack, &mut s.window);
-        s.cc.on_ack(&ack, &mut s.window);
-        s.window.actions = bentpipe_cc::Actions::default();
-        if self.maxseq > 0 {
-            Self::set_timer(s, now);
-        }
+    fn on_syn_sent(&mut self, s: &mut SenderCore, now: Time) {
+        self.opened = true;
+        self.syn_sent_at = now;
+        self.timed = Some((0, now));
+        Self::set_timer(s, now);
     }
 
-    fn send_with_syn<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
-        while self.maxseq + 1 < Self::window(s) && s.next_new().is_some() {
-            self.output(s, now, self.maxseq + 1, out);
+    fn on_established(&mut self, _s: &mut SenderCore) {
+        if !self.opened {
+            // No SYN of this side's: its data begin at 1 all the same.
+            self.highest_ack = 0;
         }
     }
 
@@ -273,9 +283,13 @@ impl Stack for Linux {
         s.snd.window = u64::from(packet.window);
         let flight_before = self.in_flight() as f64;
         let sacked_before = self.blocks.sacked();
-        let advances = packet.acknowledgement > s.snd.una;
         let mut acked = crate::scoreboard::Acked::default();
-        if advances {
+        let syn = self.highest_ack == NOTHING && packet.has(flags::ACK);
+        let advances = syn || packet.acknowledgement > s.snd.una;
+        if syn {
+            self.highest_ack = 0;
+        }
+        if packet.acknowledgement > s.snd.una {
             s.snd.una = packet.acknowledgement;
             acked = s.board.acknowledge(s.snd.una);
             self.highest_ack += i64::from(acked.segments);
@@ -296,11 +310,12 @@ impl Stack for Linux {
             (i64::from(acked.segments) + self.blocks.sacked() - sacked_before).max(0) as u64;
         let (round_start, rate) = s.count_delivered(now, advances, delivered);
         let mut ack = self.ack(s, now, flight_before);
-        ack.acked = f64::from(acked.segments);
-        ack.delivered = delivered as f64;
+        ack.acked = f64::from(acked.segments + u32::from(syn));
+        ack.delivered = (delivered + u64::from(syn)) as f64;
         ack.duplicate = !advances;
         ack.rtt = if advances && !news.ambiguous {
-            acked.last.map(|last| now.since(last.sent_at))
+            let sent_at = acked.last.map_or(self.syn_sent_at, |last| last.sent_at);
+            Some(now.since(sent_at))
         } else {
             None
         };

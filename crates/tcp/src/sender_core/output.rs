@@ -1,6 +1,7 @@
 //! Building, recording and sending data packets.
 
 use super::SenderCore;
+use crate::endpoint::SYN_BYTES_OF_NS2;
 use crate::packet::{Packet, Transmit, ecn, flags, priority, timestamp};
 use crate::scoreboard::Hole;
 use bentpipe_units::Time;
@@ -64,6 +65,15 @@ impl SenderCore {
                 packet.flags |= flags::CWR;
             }
         }
+    }
+
+    /// Sends the SYN of a one-way agent of ns-2 once more.
+    pub(crate) fn send_syn_again<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        let mut packet = Packet::new(self.headers.destination);
+        packet.flags = flags::SYN;
+        packet.bytes = SYN_BYTES_OF_NS2;
+        packet.timestamp = timestamp(now);
+        out.transmit(packet);
     }
 
     /// Sends `len` new bytes.

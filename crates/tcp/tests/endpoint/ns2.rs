@@ -54,8 +54,14 @@ impl Trace {
     }
 
     fn transport(&self) -> Transport {
-        let window = self.number("window") as u64 * u64::from(MSS);
         let agent = self.get("agent");
+        // Hybla's module replaces the clamp of window_ by 65535.
+        let unclamped = agent == "Linux/hybla";
+        let window = if unclamped {
+            1 << 30
+        } else {
+            self.number("window") as u64 * u64::from(MSS)
+        };
         let module = agent.strip_prefix("Linux/");
         let control = match (agent, module) {
             (_, Some(module)) => format!("{module}-linux"),
@@ -77,7 +83,7 @@ impl Trace {
             congestion_control: CongestionControlChoice::Named(control),
             recovery,
             initial_window: 2.0,
-            initial_ssthresh: None,
+            initial_ssthresh: unclamped.then(|| self.number("window")),
             send_buffer: Bytes::new(window),
             receive_buffer: Bytes::new(window),
             delayed_ack: DelayedAck {
@@ -127,11 +133,12 @@ impl Trace {
         let end = start + Duration::from_secs_f64(self.number("duration"));
         let mut lines = Vec::new();
         let mut before = (1.0, pipe.ssthresh());
+        let owns_syn = self.get("agent").starts_with("Linux/");
         loop {
             let now = pipe.now;
             let sent = std::mem::take(pipe.packets_seen.as_mut().unwrap());
             // The window of a connection that is not open is not ours to tell.
-            let after = if pipe.ends[0].is_open() {
+            let after = if owns_syn || pipe.ends[0].is_open() {
                 (pipe.cwnd(), pipe.ssthresh())
             } else {
                 before

@@ -52,6 +52,9 @@ pub struct Hybla {
     cents: u64,
     /// Smallest smoothed RTT.
     least: Duration,
+    /// The module was initialised while the connection was not in state Open,
+    /// which it then takes it for (`hybla_en`).
+    takes_for_open: bool,
 }
 
 impl Hybla {
@@ -63,6 +66,7 @@ impl Hybla {
             rho8: 0,
             cents: 0,
             least: Duration::MAX,
+            takes_for_open: false,
         }
     }
 
@@ -110,6 +114,15 @@ impl Module for Hybla {
             self.renew(rtt, host.version);
             window.cwnd = (self.rho8 >> 3).min(CLAMP) as f64;
         }
+        self.takes_for_open = !host.is_open();
+    }
+
+    fn left_open(&mut self) {
+        self.takes_for_open = false;
+    }
+
+    fn opened(&mut self, _: &Host) {
+        self.takes_for_open = false;
     }
 
     fn grow(&mut self, ack: &Ack, host: &mut Host, window: &mut Window) {
@@ -119,7 +132,7 @@ impl Module for Hybla {
         if !host.needs_window(ack, window) {
             return;
         }
-        if !host.is_open() {
+        if !host.is_open() && !self.takes_for_open {
             return host.reno(ack, window);
         }
         let cwnd = whole(window.cwnd);

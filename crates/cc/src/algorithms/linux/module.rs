@@ -49,6 +49,9 @@ pub(super) trait Module {
         None
     }
 
+    /// The state has become another than Open (`set_state`).
+    fn left_open(&mut self) {}
+
     /// The state has become Open (`set_state`).
     fn opened(&mut self, host: &Host) {
         let _ = host;
@@ -116,7 +119,8 @@ impl<M: Module + core::fmt::Debug + Send> CongestionControl for Linux<M> {
     #[inline]
     fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
         self.host.observe(ack);
-        if !self.begun && !ack.duplicate {
+        // 2.6.22 under ns-2 initialises its module with the first ACK of any kind.
+        if !self.begun && (!ack.duplicate || self.host.version == Version::Ns2) {
             self.begun = true;
             let srtt = Some(ack.smoothed_rtt).filter(|rtt| !rtt.is_zero());
             // Without a report of the handshake, what is acknowledged first opens
@@ -148,6 +152,7 @@ impl<M: Module + core::fmt::Debug + Send> CongestionControl for Linux<M> {
             return;
         }
         self.host.recover();
+        self.module.left_open();
         if self.host.version == Version::Ns2 {
             window.cwnd = self.module.least(ssthresh, loss.mss).max(1) as f64;
         }
@@ -164,6 +169,7 @@ impl<M: Module + core::fmt::Debug + Send> CongestionControl for Linux<M> {
         }
         window.cwnd = 1.0;
         self.host.lose();
+        self.module.left_open();
     }
 
     fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {

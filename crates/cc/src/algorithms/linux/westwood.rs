@@ -157,6 +157,11 @@ impl Module for Westwood {
                 let began = ack.now.as_nanos().saturating_sub(rtt.as_nanos());
                 let since = began / 1_000_000;
                 self.since = Some(since);
+                if self.version == Version::Ns2 && (ack.duplicate || !host.is_open()) {
+                    // The SYN was lost: this ACK counts as a duplicate.
+                    self.accounted += u64::from(ack.mss);
+                    self.acked += u64::from(ack.mss);
+                }
                 (since, self.shaken && self.version == Version::Ns2)
             }
         };
