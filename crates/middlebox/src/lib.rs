@@ -1,5 +1,6 @@
 //! Boxes on a node that inspect and change traffic, without I/O: Snoop, the
-//! spoofing proxy, the split-connection PEP and the ACK filter.
+//! spoofing proxy, the split-connection PEP, the ACK filter and the reconstruction
+//! of ACKs behind it.
 //!
 //! A [`Middlebox`] processes packets as they pass its node. It may forward them,
 //! suppress them and send packets of its own. Time is an argument, the next
@@ -9,6 +10,7 @@ mod ack_filter;
 mod connections;
 mod interface;
 mod middlebox;
+pub mod reconstruction;
 pub mod snoop;
 pub mod split;
 pub mod spoof;
@@ -16,5 +18,6 @@ pub mod spoof;
 pub use ack_filter::AckFilter;
 pub use interface::{Counters, Pass, Side, Surroundings};
 pub use middlebox::{Middlebox, Settings};
+pub use reconstruction::ReconstructionSettings;
 pub use snoop::{SnoopSettings, SnoopVariant};
 pub use spoof::SpoofSettings;

@@ -1,6 +1,7 @@
 //! Every kind of box behind one enum.
 
 use crate::interface::{Counters, Pass, Side, Surroundings};
+use crate::reconstruction::{Reconstruction, ReconstructionSettings};
 use crate::snoop::{Snoop, SnoopSettings};
 use crate::spoof::{Spoof, SpoofSettings};
 use bentpipe_tcp::{Packet, Transmit};
@@ -13,6 +14,8 @@ pub enum Settings {
     Snoop(SnoopSettings),
     /// Acknowledges for the receiver and repairs losses on the rest of the path.
     Spoof(SpoofSettings),
+    /// Fills the gaps that an ACK filter has left, and spaces the ACKs.
+    Reconstruction(ReconstructionSettings),
 }
 
 impl Settings {
@@ -22,6 +25,7 @@ impl Settings {
         match self {
             Settings::Snoop(_) => "snoop",
             Settings::Spoof(_) => "spoof",
+            Settings::Reconstruction(_) => "ack-reconstruction",
         }
     }
 }
@@ -33,6 +37,19 @@ pub enum Middlebox {
     Snoop(Snoop),
     /// See [`crate::spoof`].
     Spoof(Spoof),
+    /// See [`crate::reconstruction`].
+    Reconstruction(Reconstruction),
+}
+
+/// Calls a method of whichever box it is.
+macro_rules! dispatch {
+    ($any:expr, $inner:ident => $call:expr) => {
+        match $any {
+            Middlebox::Snoop($inner) => $call,
+            Middlebox::Spoof($inner) => $call,
+            Middlebox::Reconstruction($inner) => $call,
+        }
+    };
 }
 
 impl Middlebox {
@@ -42,6 +59,9 @@ impl Middlebox {
         match settings {
             Settings::Snoop(settings) => Middlebox::Snoop(Snoop::new(*settings)),
             Settings::Spoof(settings) => Middlebox::Spoof(Spoof::new(*settings)),
+            Settings::Reconstruction(settings) => {
+                Middlebox::Reconstruction(Reconstruction::new(*settings))
+            }
         }
     }
 
@@ -55,36 +75,24 @@ impl Middlebox {
         packet: &mut Packet,
         out: &mut T,
     ) -> Pass {
-        match self {
-            Middlebox::Snoop(snoop) => snoop.on_packet(around, side, packet, out),
-            Middlebox::Spoof(spoof) => spoof.on_packet(around, side, packet, out),
-        }
+        dispatch!(self, inner => inner.on_packet(around, side, packet, out))
     }
 
     /// Does what has become due at `now`.
     pub fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        match self {
-            Middlebox::Snoop(snoop) => snoop.on_deadline(now, out),
-            Middlebox::Spoof(spoof) => spoof.on_deadline(now, out),
-        }
+        dispatch!(self, inner => inner.on_deadline(now, out))
     }
 
     /// When [`Middlebox::on_deadline`] is to be called, [`Time::MAX`] if never.
     /// An earlier call does nothing.
     #[must_use]
     pub fn deadline(&self) -> Time {
-        match self {
-            Middlebox::Snoop(snoop) => snoop.deadline(),
-            Middlebox::Spoof(spoof) => spoof.deadline(),
-        }
+        dispatch!(self, inner => inner.deadline())
     }
 
     /// Its counters so far.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        match self {
-            Middlebox::Snoop(snoop) => snoop.counters(),
-            Middlebox::Spoof(spoof) => spoof.counters(),
-        }
+        dispatch!(self, inner => inner.counters())
     }
 }

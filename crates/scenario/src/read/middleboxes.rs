@@ -12,7 +12,7 @@ use bentpipe_document::{
     Context, Diagnostic, Item, NamedKinds, OptionalField, Place, Placed, Reported, Value,
 };
 use bentpipe_middlebox::split::SplitSettings;
-use bentpipe_middlebox::{Settings, SnoopSettings, SpoofSettings};
+use bentpipe_middlebox::{ReconstructionSettings, Settings, SnoopSettings, SpoofSettings};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_units::nearest;
 
@@ -187,6 +187,23 @@ fn build(table: MiddleboxTable, name: String, around: &Around<'_>) -> Result<Bui
                 tick: tick?.value,
             };
             (place?, Settings::Spoof(settings))
+        }
+        MiddleboxTable::AckReconstruction {
+            place,
+            threshold,
+            spacing,
+            gain,
+            pause,
+            ..
+        } => {
+            let place = box_place(&context, place, around);
+            let settings = ReconstructionSettings {
+                threshold: threshold?.value,
+                spacing: spacing?.map(|spacing| spacing.value),
+                gain: gain?.value,
+                pause: pause?.value,
+            };
+            (place?, Settings::Reconstruction(settings))
         }
     };
     Ok(Built::Box(Middlebox {

@@ -53,6 +53,22 @@ kinds! {
         /// the shortest timer
         tick: Duration [SPAN], default "100 ms";
     }
+    /// fills the gaps that an ACK filter has left between the ACKs that come back over a link, and
+    /// spaces them (RFC 3449, section 5.2.2)
+    AckReconstruction "ack-reconstruction",
+        example "[middlebox.acks]\nkind = \"ack-reconstruction\"\nnode = \"gateway\"\n\
+                 toward = \"satellite\"",
+        with place: BoxKeys
+    {
+        /// segments from one ACK to the next
+        threshold: u32 [integer(1, 1000)], default 2;
+        /// time from one ACK to the next
+        spacing: Duration, or "by the rate at which ACKs arrive";
+        /// weight of a new sample in the mean time between arriving ACKs
+        gain: f64 [FACTOR], default 0.125;
+        /// a longer time between two ACKs is a pause of the sender, and no sample
+        pause: Duration [SPAN], default "200 ms";
+    }
     /// a PEP that ends connections and opens others onwards: each leg has its own window, losses
     /// and transport
     Split "split",
