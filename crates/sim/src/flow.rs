@@ -216,7 +216,11 @@ impl Running {
                 } else {
                     ends[usize::from(asks)].open(now, net);
                 }
-                ends[0].write(now, bytes, net);
+                if matches!(self.application, Application::Transfer { .. }) {
+                    ends[0].write_last(now, bytes, net);
+                } else {
+                    ends[0].write(now, bytes, net);
+                }
             }
             Ends::Split(chain) => {
                 let bytes = match self.application {
@@ -232,9 +236,10 @@ impl Running {
                     _ if asks => chain.client.open(now, net),
                     _ => chain.server.open(now, net),
                 }
-                chain.server.write(now, bytes, net);
                 if matches!(self.application, Application::Transfer { .. }) {
-                    chain.server.close(now, net);
+                    chain.server.write_last(now, bytes, net);
+                } else {
+                    chain.server.write(now, bytes, net);
                 }
             }
         }
@@ -269,7 +274,7 @@ impl Running {
                 ends[side].on_packet(now, packet, net);
                 let delivered = ends[1].delivered();
                 let waits = match self.application {
-                    Application::Transfer { size } => self.ended || delivered != size,
+                    Application::Transfer { size } => delivered != size,
                     _ => self.exchanges.is_none(),
                 };
                 if waits && self.first_data_at.is_some() && self.series.is_none() {
@@ -382,6 +387,10 @@ impl Running {
                     // A spoofing proxy acknowledges what has not arrived yet.
                     self.completed_at = Some(now);
                     self.ended = true;
+                }
+                // The receiver has read all there is and closes, too.
+                if side == 1 && !is_split && client.is_finished() {
+                    client.close(now, net);
                 }
             }
             _ => match &mut self.exchanges {

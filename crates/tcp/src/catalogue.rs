@@ -1,10 +1,20 @@
 //! Ready-made transports by name, and how settings become a transport.
 //!
-//! Three layers decide each setting, the first that says something wins:
+//! Four layers decide each setting, the first that says something wins:
 //!
 //! 1. what a scenario writes for its transport,
-//! 2. what makes up the named transport itself (MTSI's initial window of 6),
-//! 3. the rules of the host profile (an acknowledgement per two segments).
+//! 2. what makes up the named transport itself: its congestion control with
+//!    parameters and pacing, MTSI's initial window of 6 and buffers, the recovery
+//!    of those that are a recovery (`tahoe`, `fack`, `scps-tp`),
+//! 3. what the named transport only suggests ([`Suggested`]: the recovery of
+//!    `newreno`, timestamps of `hybla`), unless the host has a stack of its own
+//!    ([`crate::Rules::decides_alone`]),
+//! 4. the rules of the host profile (an acknowledgement per two segments).
+//!
+//! So the profile alone chooses the stack: `sack`, `newreno` and `hybla` on the
+//! profile `linux` all run RACK-TLP. On `rfc` and `ns-2` the suggestions hold; on
+//! `ns-2` they choose among its agents (Newreno, Sack1). A recovery that a profile
+//! does not have is refused ([`HostProfile::has`]).
 //!
 //! The default profile is `rfc`. Buffers that no layer sets are so large that they
 //! do not bind.
@@ -67,6 +77,34 @@ pub struct TransportSettings {
     pub ecn: Option<bool>,
     /// Smallest retransmission timeout.
     pub minimum_rto: Option<Duration>,
+    /// What gives way to a host with a stack of its own.
+    pub suggested: Suggested,
+}
+
+/// Settings that a named transport comes with and that are not what it is: the
+/// host's own take their place where its profile decides alone
+/// ([`crate::Rules::decides_alone`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Suggested {
+    /// How losses are repaired.
+    pub recovery: Option<Recovery>,
+    /// Timestamps option.
+    pub timestamps: Option<bool>,
+    /// Recovery fix.
+    pub recovery_fix: Option<bool>,
+    /// Undo of spurious retransmissions.
+    pub undo: Option<bool>,
+}
+
+impl Suggested {
+    fn over(self, below: Suggested) -> Suggested {
+        Suggested {
+            recovery: self.recovery.or(below.recovery),
+            timestamps: self.timestamps.or(below.timestamps),
+            recovery_fix: self.recovery_fix.or(below.recovery_fix),
+            undo: self.undo.or(below.undo),
+        }
+    }
 }
 
 impl TransportSettings {
@@ -112,6 +150,7 @@ impl TransportSettings {
             pacing: self.pacing.or(below.pacing),
             ecn: self.ecn.or(below.ecn),
             minimum_rto: self.minimum_rto.or(below.minimum_rto),
+            suggested: self.suggested.over(below.suggested),
         }
     }
 
@@ -120,7 +159,15 @@ impl TransportSettings {
     pub fn resolve(self, name: impl Into<String>) -> Transport {
         let profile = self.profile.unwrap_or_default();
         let rules = profile.rules();
-        let timestamps = self.timestamps.unwrap_or(rules.timestamps);
+        let suggested = if rules.decides_alone {
+            Suggested::default()
+        } else {
+            self.suggested
+        };
+        let timestamps = self.timestamps.or(suggested.timestamps);
+        let recovery = self.recovery.or(suggested.recovery);
+        let recovery_fix = self.recovery_fix.or(suggested.recovery_fix);
+        let undo = self.undo.or(suggested.undo);
         let mut transport = Transport {
             name: name.into(),
             congestion_control: self
@@ -128,7 +175,7 @@ impl TransportSettings {
                 .unwrap_or_else(|| CongestionControlChoice::Named("newreno".to_string())),
             parameters: self.parameters,
             profile,
-            recovery: self.recovery.unwrap_or(rules.recovery),
+            recovery: recovery.map_or(rules.recovery, |recovery| profile.runs(recovery)),
             mss: 0,
             initial_window: self.initial_window.unwrap_or(rules.initial_window),
             initial_ssthresh: self.initial_ssthresh.filter(|s| s.is_finite()),
@@ -139,10 +186,10 @@ impl TransportSettings {
                 timer: self.ack_timer.unwrap_or(rules.delayed_ack.timer),
                 quick_acks: self.quick_acks.unwrap_or(rules.delayed_ack.quick_acks),
             },
-            timestamps,
+            timestamps: timestamps.unwrap_or(rules.timestamps),
             limited_transmit: self.limited_transmit.unwrap_or(rules.limited_transmit),
-            recovery_fix: self.recovery_fix.unwrap_or(rules.recovery_fix),
-            undo: self.undo.unwrap_or(rules.undo),
+            recovery_fix: recovery_fix.unwrap_or(rules.recovery_fix),
+            undo: undo.unwrap_or(rules.undo),
             pacing: self.pacing.unwrap_or(Pacing::Off),
             ecn: self.ecn.unwrap_or(false),
             minimum_rto: self.minimum_rto,
@@ -257,6 +304,68 @@ mod tests {
             assert_eq!(initial_window(base, HostProfile::Ns2, None), 2.0, "{base}");
             let own = initial_window(base, HostProfile::Ns2, Some(4.0));
             assert_eq!(own, 4.0, "{base}");
+        }
+    }
+
+    #[test]
+    fn the_profile_alone_chooses_the_stack() {
+        let on = |profile, base: &str| {
+            let file = TransportSettings {
+                profile: Some(profile),
+                ..TransportSettings::default()
+            };
+            let base = find_transport(base).unwrap().settings();
+            file.over(base).resolve("mine")
+        };
+        for base in ["sack", "newreno", "reno", "hybla", "westwood", "satpep"] {
+            let transport = on(HostProfile::Linux, base);
+            assert_eq!(transport.recovery, Recovery::Rack, "{base}");
+            assert!(transport.controller().is_ok(), "{base}");
+            for (profile, recovery) in [
+                (HostProfile::Linux22, Recovery::Fack),
+                (HostProfile::Linux24, Recovery::Fack),
+                (HostProfile::Ns2Linux, Recovery::Sack),
+            ] {
+                assert_eq!(on(profile, base).recovery, recovery, "{base}");
+            }
+        }
+        // Hybla's recovery fix is not Linux'; its initial window is the host's.
+        let hybla = on(HostProfile::Linux, "hybla");
+        assert!(!hybla.recovery_fix && hybla.undo);
+        assert_eq!(hybla.initial_window, 10.0);
+        // The agents of ns-2 are chosen by name.
+        let newreno = on(HostProfile::Ns2, "newreno");
+        assert_eq!(newreno.recovery, Recovery::NewReno);
+        assert_eq!(on(HostProfile::Ns2, "sack").recovery, Recovery::Sack);
+        // What is a recovery needs a host that has it.
+        for base in ["tahoe", "fack", "scps-tp"] {
+            let error = on(HostProfile::Linux, base).controller().unwrap_err();
+            assert_eq!(error.key(), "recovery");
+            let text = error.to_string();
+            assert!(text.contains("profile `linux`"), "{text}");
+            assert!(on(HostProfile::Rfc, base).controller().is_ok());
+        }
+    }
+
+    #[test]
+    fn on_linux_a_file_may_switch_sack_off_and_no_more() {
+        let with = |recovery| TransportSettings {
+            profile: Some(HostProfile::Linux),
+            recovery: Some(recovery),
+            ..control("newreno")
+        };
+        for (written, runs) in [
+            (Recovery::Rack, Some(Recovery::Rack)),
+            (Recovery::Sack, Some(Recovery::Rack)),
+            (Recovery::NewReno, Some(Recovery::NewReno)),
+            (Recovery::SackRepeat, None),
+            (Recovery::Reno, None),
+        ] {
+            let transport = with(written).resolve("mine");
+            match runs {
+                Some(recovery) => assert_eq!(transport.recovery, recovery),
+                None => assert!(transport.controller().is_err(), "{written:?}"),
+            }
         }
     }
 

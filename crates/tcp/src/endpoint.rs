@@ -190,6 +190,18 @@ impl Endpoint {
         }
     }
 
+    /// The same for the last `bytes`: the connection is closed with them, so
+    /// that the FIN goes with the last segment.
+    pub fn write_last<T: Transmit>(&mut self, now: Time, bytes: Bytes, out: &mut T) {
+        if self.one_way {
+            return self.write(now, bytes, out);
+        }
+        if self.takes_data() {
+            self.sender.offer(bytes.get());
+            self.close(now, out);
+        }
+    }
+
     /// The application offers no more: what it offered but was not sent yet
     /// is withdrawn.
     pub fn withdraw_unsent(&mut self) {

@@ -43,7 +43,7 @@ impl HostStack {
     ///
     /// Two hosts lack a stack for some recoveries and run them on the RFC stack
     /// with their own rules: ns-2's agents for `fack` and `snack`, and Linux
-    /// with SACK switched off.
+    /// with SACK switched off (`newreno`).
     pub(crate) fn new(transport: &Transport) -> HostStack {
         match transport.profile.rules().stack {
             StackKind::Ns2Agent => match Agent::new(transport) {

@@ -25,7 +25,7 @@ mod stack;
 mod transport;
 
 pub use catalogue::{
-    DEFAULT_BUFFER, DEFAULT_PACKET, NamedTransport, TransportSettings, find_transport,
+    DEFAULT_BUFFER, DEFAULT_PACKET, NamedTransport, Suggested, TransportSettings, find_transport,
     nearest_transport, transports,
 };
 pub use endpoint::{ConnectionState, Endpoint, Snapshot};

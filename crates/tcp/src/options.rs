@@ -21,7 +21,7 @@ pub enum Recovery {
     SackRepeat,
     /// Losses found by time, with tail loss probes (RFC 8985), and a window that
     /// is reduced in proportion (RFC 9937), as in Linux 6. Only the profile
-    /// `linux` has it, and runs it for every recovery that uses SACK.
+    /// `linux` has it, and no other with SACK.
     Rack,
     /// Forward acknowledgement: what lies three segments below the highest
     /// selectively acknowledged one is lost (Mathis & Mahdavi 1996).

@@ -70,6 +70,9 @@ impl StackKind {
 pub struct Rules {
     /// The host stack.
     pub stack: StackKind,
+    /// The host repairs losses in its own way, whatever transport it runs: what a
+    /// named transport suggests ([`crate::Suggested`]) gives way.
+    pub decides_alone: bool,
     /// Retransmission timeout rule.
     pub rto: RtoRule,
     /// Clock tick of RTT measurements and timers.
@@ -138,6 +141,27 @@ impl HostProfile {
             .map_or("rfc", |(n, _)| n)
     }
 
+    /// True if the host has this recovery. RACK-TLP belongs to the stack of Linux
+    /// 6, which has no other with SACK, and NewReno where SACK is switched off.
+    #[must_use]
+    pub const fn has(self, recovery: Recovery) -> bool {
+        match (self, recovery) {
+            (HostProfile::Linux, Recovery::Rack | Recovery::NewReno) => true,
+            (HostProfile::Linux, _) | (_, Recovery::Rack) => false,
+            _ => true,
+        }
+    }
+
+    /// What the host runs where a transport is to have this recovery: SACK on
+    /// Linux 6 is RACK-TLP.
+    #[must_use]
+    pub const fn runs(self, recovery: Recovery) -> Recovery {
+        match (self, recovery) {
+            (HostProfile::Linux, Recovery::Sack) => Recovery::Rack,
+            _ => recovery,
+        }
+    }
+
     /// The rules of the profile, in one place for all endpoints.
     pub(crate) fn static_rules(self) -> &'static Rules {
         static RULES: [Rules; 6] = {
@@ -168,6 +192,7 @@ impl HostProfile {
 
 const RFC: Rules = Rules {
     stack: StackKind::Rfc,
+    decides_alone: false,
     rto: RtoRule::Rfc6298,
     tick: Duration::from_millis(1),
     minimum_rto: Duration::from_secs(1),
@@ -222,6 +247,7 @@ const NS2: Rules = Rules {
 // Agent/TCP/Linux: maxrto_ 120, ticks of 1 ms with a module.
 const NS2_LINUX: Rules = Rules {
     stack: StackKind::Ns2Linux,
+    decides_alone: true,
     rto: RtoRule::Ns2Linux,
     tick: Duration::from_millis(1),
     maximum_rto: Duration::from_secs(120),
@@ -232,6 +258,7 @@ const NS2_LINUX: Rules = Rules {
 // HZ = 100; tcp_input.c 1.164.2.8 for RTO, growth and hole
 // filling; half of the receive buffer by Marchese 2006, sec. 2.1.
 const LINUX_22: Rules = Rules {
+    decides_alone: true,
     rescues_tail: false,
     rto: RtoRule::Linux22,
     tick: Duration::from_millis(10),
@@ -259,6 +286,7 @@ const LINUX_22: Rules = Rules {
 };
 
 const LINUX_24: Rules = Rules {
+    decides_alone: true,
     rescues_tail: false,
     rto: RtoRule::Linux,
     tick: Duration::from_millis(10),
@@ -281,6 +309,7 @@ const LINUX_24: Rules = Rules {
 // receiver works out below it.
 const LINUX: Rules = Rules {
     stack: StackKind::Linux,
+    decides_alone: true,
     rto: RtoRule::Linux6,
     minimum_rto: Duration::from_millis(200),
     maximum_rto: Duration::from_secs(120),

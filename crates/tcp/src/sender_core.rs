@@ -159,7 +159,9 @@ impl SenderCore {
             rules,
             probing: Probing::default(),
             mss,
-            is_simple: !cc_owns_window && transport.recovery != Recovery::Snack,
+            is_simple: !cc_owns_window
+                && transport.recovery != Recovery::Snack
+                && rules.stack != StackKind::Linux,
             last_sent_at: Time::ZERO,
             counters: SenderCounters::default(),
             max_cwnd: transport.initial_window,

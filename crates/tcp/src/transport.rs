@@ -75,8 +75,7 @@ pub struct Transport {
 pub enum TransportError {
     /// The congestion control cannot be built.
     CongestionControl(BuildError),
-    /// The host profile has no such recovery: RACK-TLP (RFC 8985) is part of
-    /// the Linux stack, which only the profile `linux` runs.
+    /// The host profile has no such recovery ([`HostProfile::has`]).
     Recovery {
         /// The profile.
         profile: &'static str,
@@ -102,10 +101,18 @@ impl std::fmt::Display for TransportError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             TransportError::CongestionControl(error) => error.fmt(f),
+            TransportError::Recovery {
+                profile,
+                recovery: "rack",
+            } => write!(
+                f,
+                "profile `{profile}` has no recovery `rack`, which is part of the \
+                 Linux stack: expected profile `linux`, or another recovery"
+            ),
             TransportError::Recovery { profile, recovery } => write!(
                 f,
-                "profile `{profile}` has no recovery `{recovery}`, which is part of the \
-                 Linux stack: expected profile `linux`, or another recovery"
+                "profile `{profile}` has no recovery `{recovery}`: its stack has `rack`, and \
+                 `newreno` where SACK is switched off"
             ),
         }
     }
@@ -152,7 +159,7 @@ impl Transport {
     /// profile has no such recovery.
     pub fn controller(&self) -> Result<Controller, TransportError> {
         let rules = self.profile.rules();
-        if self.recovery == Recovery::Rack && rules.stack != StackKind::Linux {
+        if !self.profile.has(self.profile.runs(self.recovery)) {
             return Err(TransportError::Recovery {
                 profile: self.profile.name(),
                 recovery: self.recovery.name(),

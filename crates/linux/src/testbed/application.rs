@@ -172,7 +172,9 @@ impl<'a> Work<'a> {
         self.sends_from(&connection)?;
         match self.application {
             Application::Transfer { size } => {
-                connection.write(size.get(), || self.has_stopped())?;
+                if connection.write(size.get(), || self.has_stopped())? {
+                    connection.finish()?;
+                }
             }
             Application::Persistent => {
                 if self.stop.is_some() {
@@ -223,6 +225,7 @@ impl<'a> Work<'a> {
             return Ok(());
         };
         while connection.read(ENDLESS)?.is_some() {}
+        connection.finish()?;
         self.clock.wait_for_end();
         Ok(())
     }

@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::sockopt;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
@@ -157,6 +157,15 @@ impl<'a> Connection<'a> {
             }
         }
         Ok(true)
+    }
+
+    /// Writes no more: the kernel sends a FIN after what was written.
+    pub(crate) fn finish(&self) -> io::Result<()> {
+        match self.socket.shutdown(Shutdown::Write) {
+            // The other side has gone.
+            Err(e) if e.kind() == ErrorKind::NotConnected || is_gone(&e) => Ok(()),
+            other => other,
+        }
     }
 
     /// Reads what is there, at most `most` bytes; waits for it. `None` if the

@@ -3,6 +3,7 @@
 use super::{Shared, SnoopSettings, SnoopVariant};
 use crate::connections;
 use crate::interface::{Counters, Pass, Surroundings};
+use bentpipe_tcp::packet::flags;
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
@@ -301,7 +302,7 @@ impl connections::Connection for Connection {
     }
 }
 
-/// One past the last byte of a packet.
+/// One past the last sequence number of a packet: a FIN takes one.
 fn end(packet: &Packet) -> u64 {
-    packet.sequence + u64::from(packet.payload)
+    packet.sequence + u64::from(packet.payload) + u64::from(packet.has(flags::FIN))
 }

@@ -212,7 +212,9 @@ impl Relay {
             (second, first)
         };
         let bytes = from.readable().min(to.writable());
-        if bytes > Bytes::ZERO {
+        if bytes > Bytes::ZERO && bytes == from.readable() && from.is_finished() {
+            to.write_last(now, bytes, out);
+        } else if bytes > Bytes::ZERO {
             to.write(now, bytes, out);
         }
         if self.pool == Pool::Shared {

@@ -350,7 +350,7 @@ impl connections::Connection for Connection {
         if (news || reopened) && self.template.payload > 0 {
             self.acknowledge(now, None, shared, out);
         }
-        if packet.payload > 0 {
+        if packet.payload > 0 || packet.has(flags::FIN) {
             return Pass::Forward;
         }
         Pass::Suppress
@@ -401,7 +401,7 @@ impl<'a, I: Iterator<Item = &'a Cached>> Iterator for Islands<I> {
     }
 }
 
-/// One past the last byte of a packet.
+/// One past the last sequence number of a packet: a FIN takes one.
 fn end(packet: &Packet) -> u64 {
-    packet.sequence + u64::from(packet.payload)
+    packet.sequence + u64::from(packet.payload) + u64::from(packet.has(flags::FIN))
 }

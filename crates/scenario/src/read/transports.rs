@@ -8,7 +8,8 @@ use bentpipe_document::{
     Value,
 };
 use bentpipe_tcp::{
-    CongestionControlChoice, Pacing, Transport, TransportSettings, find_transport, transports,
+    CongestionControlChoice, Pacing, Suggested, Transport, TransportSettings, find_transport,
+    transports,
 };
 use bentpipe_units::{Duration, nearest};
 use std::collections::HashMap;
@@ -388,6 +389,7 @@ fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
         },
         ecn: plain(&table.ecn)?,
         minimum_rto: plain(&table.minimum_rto)?,
+        suggested: Suggested::default(),
     })
 }
 

@@ -27,7 +27,7 @@ table! {
     /// the host whose TCP is imitated
     profile: HostProfile { all HostProfile::ALL }, or "the base's";
     /// how losses are repaired
-    recovery: Recovery { all Recovery::ALL }, or "the base's, or the profile's";
+    recovery: Recovery { all Recovery::ALL }, or "the profile's on a host with one of its own (`linux`, `linux-2.4`, `linux-2.2`, `ns-2-linux`), the base's elsewhere";
     /// payload of a full packet
     mss: Bytes [Kind::Size { min: 1, max: 65_000 }], or "what fills a packet of 1500 B";
     /// initial window, segments

@@ -7,6 +7,7 @@ mod careful_resume;
 mod copa;
 mod crossings;
 mod determinism;
+mod hosts;
 mod ideal;
 mod line;
 mod losses;

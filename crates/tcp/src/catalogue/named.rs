@@ -4,7 +4,7 @@
 //! declaration carries ([`bentpipe_cc::TransportDefaults`]). Here are those that
 //! are named after something else: other recoveries, and sets of options.
 
-use super::TransportSettings;
+use super::{Suggested, TransportSettings};
 use crate::options::{Pacing, Recovery};
 use crate::profile::HostProfile;
 use crate::transport::{CongestionControlChoice, Transport};
@@ -73,18 +73,20 @@ pub(super) fn control(name: &str) -> TransportSettings {
 fn around(name: &str, defaults: &TransportDefaults) -> TransportSettings {
     TransportSettings {
         profile: defaults.on_linux.then_some(HostProfile::Linux),
-        recovery: defaults.recovery.map(|recovery| match recovery {
-            LossRecovery::NewReno => Recovery::NewReno,
-            LossRecovery::Sack => Recovery::Sack,
-            LossRecovery::SackRepeat => Recovery::SackRepeat,
-        }),
         initial_window: defaults.initial_window,
         send_buffer: defaults.buffers,
         receive_buffer: defaults.buffers,
         ack_timer: defaults.ack_timer,
-        timestamps: defaults.timestamps,
-        recovery_fix: defaults.recovery_fix,
-        undo: defaults.undo,
+        suggested: Suggested {
+            recovery: defaults.recovery.map(|recovery| match recovery {
+                LossRecovery::NewReno => Recovery::NewReno,
+                LossRecovery::Sack => Recovery::Sack,
+                LossRecovery::SackRepeat => Recovery::SackRepeat,
+            }),
+            timestamps: defaults.timestamps,
+            recovery_fix: defaults.recovery_fix,
+            undo: defaults.undo,
+        },
         pacing: defaults.pacing.map(|pacing| Pacing::Window {
             gain: pacing.gain,
             initial_burst: pacing.initial_burst,
@@ -94,9 +96,21 @@ fn around(name: &str, defaults: &TransportDefaults) -> TransportSettings {
     }
 }
 
+/// NewReno's window over a recovery that is what the name means.
 fn newreno(recovery: Recovery) -> TransportSettings {
     TransportSettings {
         recovery: Some(recovery),
+        ..control("newreno")
+    }
+}
+
+/// NewReno's window over a recovery that gives way to the host's.
+fn suggesting(recovery: Recovery) -> TransportSettings {
+    TransportSettings {
+        suggested: Suggested {
+            recovery: Some(recovery),
+            ..Suggested::default()
+        },
         ..control("newreno")
     }
 }
@@ -124,7 +138,7 @@ static OTHERS: [(&str, NamedTransport); 7] = [
             "reno",
             "fast recovery that ends with the first new ACK",
             "RFC 2581",
-            || newreno(Recovery::Reno),
+            || suggesting(Recovery::Reno),
         ),
     ),
     (
@@ -142,7 +156,7 @@ static OTHERS: [(&str, NamedTransport); 7] = [
             "sack",
             "selective acknowledgements: the standards of today",
             "RFC 5681, RFC 6675, RFC 6928",
-            || newreno(Recovery::Sack),
+            || suggesting(Recovery::Sack),
         ),
     ),
     (
@@ -161,8 +175,11 @@ static OTHERS: [(&str, NamedTransport); 7] = [
             "Enhanced Westwood: SACK, Hoe's estimate, recovery fix",
             "Caini & Firrincieli 2006, section IV.C",
             || TransportSettings {
-                recovery: Some(Recovery::Sack),
-                recovery_fix: Some(true),
+                suggested: Suggested {
+                    recovery: Some(Recovery::Sack),
+                    recovery_fix: Some(true),
+                    ..Suggested::default()
+                },
                 parameters: Parameters::new().with("hoe", "round"),
                 ..control("westwood")
             },

@@ -3,8 +3,10 @@
 //!
 //! Source: RFC 9293, sections 3.6 (closing), 3.5.2 and 3.10.7 (resets), 3.8.6
 //! (flow control). A FIN takes one sequence number after the last byte: it
-//! waits for its turn, is acknowledged, and goes again when it is lost. Its
-//! segment carries what is left of the data.
+//! waits for its turn, is acknowledged at once, and goes again when it is lost.
+//! Its segment carries what is left of the data, a full segment too; after data
+//! that has left already, or where the receive window ends before it, it has a
+//! segment of its own.
 //!
 //! What is left out: a connection in TIME-WAIT answers a FIN that comes again
 //! for as long as the endpoint exists, and never ends by a timer. A RST is

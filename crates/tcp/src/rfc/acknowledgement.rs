@@ -3,6 +3,7 @@
 use super::{DUPLICATE_THRESHOLD, Rfc, State};
 use crate::options::Recovery;
 use crate::packet::{Packet, Transmit, echoed_at, flags, priority};
+use crate::profile::StackKind;
 use crate::scoreboard::Acked;
 use crate::sender_core::SenderCore;
 use bentpipe_cc::{Ack, Repair};
@@ -125,6 +126,10 @@ impl Rfc {
     fn update_record(&mut self, s: &mut SenderCore, now: Time, packet: &Packet) -> Progress {
         let window_before = s.snd.window;
         s.snd.window = u64::from(packet.window);
+        // The receiving half of Linux tunes its window by what data echoes.
+        if s.rules.stack == StackKind::Linux && packet.acknowledgement >= s.snd.una {
+            s.headers.echo = packet.timestamp;
+        }
         let mut progress = Progress {
             advances: packet.acknowledgement > s.snd.una,
             ..Progress::default()

@@ -12,8 +12,8 @@ impl SenderCore {
         (self.mss + self.headers.bytes) as u16
     }
 
-    /// Length of the next new segment, if data, buffer and receive window let
-    /// it leave.
+    /// Sequence numbers of the next new segment, if data, buffer and receive
+    /// window let it leave: its payload, and the FIN where it carries that.
     #[inline]
     pub(crate) fn next_new(&self) -> Option<u16> {
         let room = self.room();
@@ -24,8 +24,11 @@ impl SenderCore {
             .saturating_sub(self.snd.next)
             .min(u64::from(self.mss))
             .min(room);
-        // The MSS fits a u16, and so does what is shorter.
-        (len > 0 && self.snd.next + len - self.snd.una <= room).then_some(len as u16)
+        let left = room.saturating_sub(self.snd.next - self.snd.una);
+        // A FIN takes no room in a full segment, but a sequence number.
+        let fin = u64::from(self.snd.next + len == self.snd.fin && len < left);
+        // The MSS fits a u16 and leaves room for the FIN.
+        (len > 0 && len <= left).then_some((len + fin) as u16)
     }
 
     /// The packet that carries `len` bytes from `sequence` on.
@@ -102,7 +105,7 @@ impl SenderCore {
         let mut packet = self.packet(now, hole.start, hole.len);
         self.write_ecn(&mut packet);
         self.board.sent_again(hole.index, now);
-        self.note_sent(now, hole.len, true);
+        self.note_sent(now, packet.payload, true);
         out.transmit(packet);
     }
 

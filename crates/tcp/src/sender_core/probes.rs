@@ -114,9 +114,10 @@ impl SenderCore {
             self.probing.carried_until = hole.start + u64::from(hole.len);
             self.packet(now, hole.start, hole.len)
         } else {
-            let len = self.snd.next.min(u64::from(self.mss));
+            let end = self.snd.next.min(self.snd.fin);
+            let len = end.min(u64::from(self.mss));
             // The MSS fits a u16.
-            let mut packet = self.packet(now, self.snd.next - len, len as u16);
+            let mut packet = self.packet(now, end - len, len as u16);
             packet.flags |= flags::DUMMY;
             packet
         };

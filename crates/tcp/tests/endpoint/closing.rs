@@ -2,7 +2,10 @@
 
 use crate::pipe::{Fate, ONE_WAY, Pipe, plain};
 use bentpipe_tcp::packet::flags;
-use bentpipe_tcp::{ConnectionState as State, Endpoint, Packet};
+use bentpipe_tcp::{
+    CongestionControlChoice, ConnectionState as State, DelayedAck, Endpoint, HostProfile, Packet,
+    Transport,
+};
 use bentpipe_units::{Bytes, Duration, Time};
 use proptest::prelude::*;
 
@@ -98,6 +101,87 @@ fn the_fin_rides_on_the_last_segment() {
         (last.payload, last.bytes, last.has(flags::FIN)),
         (400, 452, true)
     );
+}
+
+#[test]
+fn a_full_last_segment_carries_the_fin() {
+    let mut pipe = Pipe::open(&plain(), deliver);
+    pipe.packets_seen = Some(Vec::new());
+    pipe.act(0, |e, now, out| e.write_last(now, Bytes::new(3_000), out));
+    pipe.run_for(Duration::from_secs(1));
+    let seen = pipe.packets_seen.take().unwrap();
+    let payloads: Vec<_> = seen
+        .iter()
+        .map(|p| (p.payload, p.bytes, p.has(flags::FIN)))
+        .collect();
+    let full = (1000, 1052, false);
+    assert_eq!(payloads, [full, full, (1000, 1052, true)]);
+    assert_eq!(states(&pipe), [State::FinWait2, State::CloseWait]);
+    assert_eq!(pipe.ends[0].counters().payload, 3_000);
+}
+
+#[test]
+fn a_fin_that_the_receive_window_cuts_off_goes_alone() {
+    let transport = Transport {
+        receive_buffer: Bytes::new(3_000),
+        ..plain()
+    };
+    let mut pipe = Pipe::open(&transport, deliver);
+    pipe.packets_seen = Some(Vec::new());
+    pipe.act(0, |e, now, out| e.write_last(now, Bytes::new(3_000), out));
+    pipe.run_for(Duration::from_secs(1));
+    let seen = pipe.packets_seen.take().unwrap();
+    let last: Vec<_> = seen[2..]
+        .iter()
+        .map(|p| (p.payload, p.has(flags::FIN)))
+        .collect();
+    assert_eq!(last, [(1000, false), (0, true)]);
+    assert_eq!(states(&pipe), [State::FinWait2, State::CloseWait]);
+}
+
+#[test]
+fn a_fin_is_acknowledged_at_once() {
+    let delays = Transport {
+        delayed_ack: DelayedAck {
+            count: 2,
+            timer: Duration::from_millis(200),
+            quick_acks: 0,
+        },
+        ..plain()
+    };
+    // Three segments: the last waits for no second one.
+    let mut pipe = Pipe::open(&delays, deliver);
+    pipe.act(0, |e, now, out| e.write_last(now, Bytes::new(3_000), out));
+    pipe.run_for(ONE_WAY * 2);
+    assert_eq!(pipe.ends[0].acknowledged(), Bytes::new(3_000));
+    let mut pipe = Pipe::open(&delays, deliver);
+    pipe.act(0, |e, now, out| e.write(now, Bytes::new(3_000), out));
+    pipe.run_for(ONE_WAY * 2);
+    assert_eq!(pipe.ends[0].acknowledged(), Bytes::new(2_000));
+}
+
+#[test]
+fn agents_of_ns2_have_no_fin() {
+    for profile in [HostProfile::Ns2, HostProfile::Ns2Linux] {
+        let transport = Transport {
+            profile,
+            congestion_control: CongestionControlChoice::Named(
+                match profile {
+                    HostProfile::Ns2 => "newreno",
+                    _ => "reno-linux",
+                }
+                .into(),
+            ),
+            ..plain()
+        };
+        let mut pipe = Pipe::open(&transport, deliver);
+        pipe.packets_seen = Some(Vec::new());
+        pipe.act(0, |e, now, out| e.write_last(now, Bytes::new(3_000), out));
+        pipe.run_for(Duration::from_secs(1));
+        let seen = pipe.packets_seen.take().unwrap();
+        assert!(!seen.is_empty() && seen.iter().all(|p| !p.has(flags::FIN)));
+        assert_eq!(pipe.ends[1].delivered(), Bytes::new(3_000));
+    }
 }
 
 #[test]
