@@ -5,8 +5,8 @@ use crate::output::{self, Output};
 use bentpipe_report::plot::{Axis, BarSeries, Chart, Panel, Series};
 use bentpipe_report::table::{Cell, Column, Table, Tone};
 use bentpipe_study::{
-    CellVerdict, ClaimResult, Curve, ErrorSummary, FigureData, FigureForm, Reproduction, TableCell,
-    TableData, Verdict,
+    CellVerdict, ClaimResult, Curve, ErrorSummary, FigureData, FigureForm, PartResult,
+    Reproduction, TableCell, TableData, Verdict,
 };
 use std::path::{Path, PathBuf};
 
@@ -173,8 +173,12 @@ fn errors(summary: &ErrorSummary) -> String {
     let what = summary.column.as_deref().unwrap_or("all columns");
     let error = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{:.2}%", 100.0 * x));
     let bar = |x: Option<f64>| x.map_or_else(String::new, |x| format!(" (bar {:.2}%)", 100.0 * x));
+    let missed = match summary.missed.as_str() {
+        "" => String::new(),
+        why => format!(", as is known: {why}"),
+    };
     format!(
-        "{what}: {} cells, relative error mean {}{}, median {}{}, worst {}{}: {}",
+        "{what}: {} cells, relative error mean {}{}, median {}{}, worst {}{}, of the spread {}{}: {}{missed}",
         summary.cells,
         error(summary.mean),
         bar(summary.mean_bar),
@@ -182,6 +186,8 @@ fn errors(summary: &ErrorSummary) -> String {
         bar(summary.median_bar),
         error(summary.worst),
         bar(summary.worst_bar),
+        error(summary.spread),
+        bar(summary.spread_bar),
         summary.verdict.name(),
     )
 }
@@ -196,19 +202,17 @@ fn claims(claims: &[ClaimResult], out: &mut Output) -> Result<(), Failure> {
         .max()
         .unwrap_or(0);
     for claim in claims {
-        let changed = if claim.regression {
-            let recorded = claim.recorded.map_or("", Verdict::name);
-            format!("  CHANGED: recorded as {recorded}")
-        } else {
-            String::new()
+        let changed = match claim.regression {
+            true => changed(claim.recorded, claim.verdict),
+            false => String::new(),
         };
-        out.line(format_args!(
-            "{:width$}  {:5}{changed}",
-            claim.id,
-            claim.verdict.name()
-        ))?;
+        let verdict = claim.verdict.name();
+        out.line(format_args!("{:width$}  {verdict:7}{changed}", claim.id))?;
         out.paragraph(width + 2, &claim.claim)?;
-        if !claim.evidence.is_empty() {
+        for part in &claim.parts {
+            parts(part, width + 2, out)?;
+        }
+        if !claim.evidence.is_empty() && claim.parts.is_empty() {
             out.paragraph(width + 2, &format!("Shown by: {}", claim.evidence))?;
         }
         if !claim.reason.is_empty() {
@@ -219,13 +223,32 @@ fn claims(claims: &[ClaimResult], out: &mut Output) -> Result<(), Failure> {
     let changed = claims.iter().filter(|c| c.regression).count();
     out.line("")?;
     out.line(format_args!(
-        "{} claims: {} hold, {} fail, {} open; {changed} not as recorded",
+        "{} claims: {} hold, {} hold in part, {} fail, {} open; {changed} not as recorded",
         claims.len(),
         count(Verdict::Holds),
+        count(Verdict::InPart),
         count(Verdict::Fails),
         count(Verdict::Open),
     ))?;
     out.line("")
+}
+
+/// A statement of a claim, with what the results say of it.
+fn parts(part: &PartResult, indent: usize, out: &mut Output) -> Result<(), Failure> {
+    let changed = changed(part.recorded, part.verdict);
+    let head = format!("- {}: {}{changed}", part.verdict.name(), part.claim);
+    out.paragraph(indent, &head)?;
+    out.paragraph(indent + 2, &format!("Shown by: {}", part.evidence))
+}
+
+/// What to say of a verdict that is not the recorded one.
+fn changed(recorded: Option<Verdict>, verdict: Verdict) -> String {
+    match recorded {
+        Some(recorded) if recorded != verdict => {
+            format!("  CHANGED: recorded as {}", recorded.name())
+        }
+        _ => String::new(),
+    }
 }
 
 /// Draws the figures under `results` as SVG and PNG; returns the files.

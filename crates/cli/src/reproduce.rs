@@ -64,7 +64,7 @@ pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, F
         talk(remark);
     }
     if worse {
-        talk("something is worse than recorded: a value outside its bar, or a changed verdict");
+        talk("something is not as recorded: a value outside its bar, or a changed verdict");
     }
     Ok(if worse { Status::Worse } else { Status::Done })
 }

@@ -5,6 +5,7 @@ use crate::stats;
 use crate::study::{Bar, Limits};
 use crate::table::COLUMN_JOIN;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How a result stands beside the published number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,14 +47,25 @@ pub struct ErrorSummary {
     pub median: Option<f64>,
     /// The largest.
     pub worst: Option<f64>,
+    /// Mean of the differences as a fraction of that of the best constant: the
+    /// table whose rows, or whose columns, each hold one number (the median of
+    /// the published ones). A constant, a zero and a table of means are at 1 or
+    /// above.
+    pub spread: Option<f64>,
     /// The bar for the mean.
     pub mean_bar: Option<f64>,
     /// The bar for the median.
     pub median_bar: Option<f64>,
     /// The bar for the largest.
     pub worst_bar: Option<f64>,
-    /// Whether the mean and the median are within their bars.
+    /// The bar for the spread.
+    pub spread_bar: Option<f64>,
+    /// Whether the mean, the median and the spread are within their bars.
     pub verdict: CellVerdict,
+    /// Why they are known not to be; empty where they are to be.
+    pub missed: String,
+    /// True if the verdict is not the recorded one.
+    pub changed: bool,
 }
 
 /// (ours - published) / |published|; `None` beside zero, unless equal.
@@ -94,6 +106,7 @@ impl Bar {
     pub(crate) fn counts(&self, column: &str) -> bool {
         self.own(column).is_none_or(|own| {
             let of_its_own = own.mean.is_some() || own.median.is_some();
+            let of_its_own = of_its_own || own.spread.is_some();
             !own.exact_digits && !of_its_own && own.mean_difference.is_none()
         })
     }
@@ -135,37 +148,84 @@ fn within(value: f64, limit: f64) -> bool {
     value <= limit * (1.0 + 1e-9) + 1e-12
 }
 
-/// The summary of errors: relative errors and differences, without signs.
-pub(crate) fn summary(
-    column: Option<String>,
-    limits: &Limits,
-    errors: &[f64],
-    differences: &[f64],
-) -> ErrorSummary {
+/// A cell that has both numbers, in the unit of the table.
+pub(crate) struct Pair<'a> {
+    pub(crate) row: &'a str,
+    pub(crate) column: &'a str,
+    pub(crate) ours: f64,
+    pub(crate) published: f64,
+}
+
+/// Sum of the differences from the published numbers, over that which the best
+/// constant has; `None` where a constant is exact, or there is one number only.
+fn spread(pairs: &[Pair<'_>]) -> Option<f64> {
+    let ours: f64 = pairs.iter().map(|p| (p.ours - p.published).abs()).sum();
+    let by_row = constant(pairs, |p| p.row);
+    let by_column = constant(pairs, |p| p.column);
+    let best = [by_row, by_column].into_iter().flatten().reduce(f64::min)?;
+    (best > 0.0).then(|| ours / best)
+}
+
+/// The same sum of the best table with one number for each group; `None` if
+/// every group is a single cell.
+fn constant<'a>(pairs: &[Pair<'a>], group: impl Fn(&Pair<'a>) -> &'a str) -> Option<f64> {
+    let mut groups: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for pair in pairs {
+        groups.entry(group(pair)).or_default().push(pair.published);
+    }
+    let several = groups.values().any(|group| group.len() > 1);
+    let from_median = |group: &Vec<f64>| {
+        let median = stats::median(group).unwrap_or(0.0);
+        group.iter().map(|x| (x - median).abs()).sum::<f64>()
+    };
+    several.then(|| groups.values().map(from_median).sum())
+}
+
+/// The summary of errors over some cells.
+pub(crate) fn summary(column: Option<String>, limits: &Limits, pairs: &[Pair<'_>]) -> ErrorSummary {
+    let errors = pairs
+        .iter()
+        .filter_map(|p| relative_error(p.ours, p.published));
+    let errors: Vec<f64> = errors.map(f64::abs).collect();
+    let differences: Vec<f64> = pairs.iter().map(|p| (p.ours - p.published).abs()).collect();
     let mean = |xs: &[f64]| (!xs.is_empty()).then(|| stats::mean(xs));
     let check = |value: Option<f64>, limit: Option<f64>| {
         value.zip(limit).map(|(value, limit)| within(value, limit))
     };
+    let spread = spread(pairs);
     let checks = [
-        check(mean(errors), limits.mean),
-        check(stats::median(errors), limits.median),
-        check(mean(differences), limits.mean_difference),
+        check(mean(&errors), limits.mean),
+        check(stats::median(&errors), limits.median),
+        check(mean(&differences), limits.mean_difference),
+        // Beside numbers that are all the same a constant would pass.
+        limits
+            .spread
+            .filter(|_| !pairs.is_empty())
+            .map(|limit| spread.is_some_and(|s| within(s, limit))),
     ];
     let verdict = match checks {
-        [None, None, None] => CellVerdict::Reported,
+        [None, None, None, None] => CellVerdict::Reported,
         checks if checks.contains(&Some(false)) => CellVerdict::Worse,
         _ => CellVerdict::Ok,
     };
     ErrorSummary {
         column,
-        cells: differences.len(),
-        mean: mean(errors),
-        median: stats::median(errors),
+        cells: pairs.len(),
+        mean: mean(&errors),
+        median: stats::median(&errors),
         worst: errors.iter().copied().reduce(f64::max),
+        spread,
         mean_bar: limits.mean,
         median_bar: limits.median,
         worst_bar: limits.worst,
+        spread_bar: limits.spread,
         verdict,
+        changed: match verdict {
+            CellVerdict::Worse => limits.missed.is_empty(),
+            CellVerdict::Ok => !limits.missed.is_empty(),
+            CellVerdict::Reported | CellVerdict::Missing => false,
+        },
+        missed: limits.missed.clone(),
     }
 }
 
@@ -266,20 +326,69 @@ mod tests {
         assert!(!bar.counts("x"));
     }
 
+    /// Pairs of a table of two rows and two columns: ours, published.
+    fn pairs(numbers: [(f64, f64); 4]) -> Vec<Pair<'static>> {
+        let places = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")];
+        let pair = |((row, column), (ours, published))| Pair {
+            row,
+            column,
+            ours,
+            published,
+        };
+        places.into_iter().zip(numbers).map(pair).collect()
+    }
+
     #[test]
     fn summaries_hold_the_mean_to_the_bar() {
         let limits = Limits {
             mean: Some(0.015),
             ..Limits::default()
         };
-        let s = summary(None, &limits, &[0.01, 0.03], &[1.0, 2.0]);
-        assert_eq!(
-            (s.mean, s.worst, s.verdict),
-            (Some(0.02), Some(0.03), CellVerdict::Worse)
-        );
-        assert_eq!(
-            summary(None, &limits, &[], &[]).verdict,
-            CellVerdict::Reported
-        );
+        let numbers = [
+            (101.0, 100.0),
+            (97.0, 100.0),
+            (202.0, 200.0),
+            (200.0, 200.0),
+        ];
+        let s = summary(None, &limits, &pairs(numbers));
+        assert_eq!((s.mean, s.worst), (Some(0.0125), Some(0.03)));
+        assert_eq!((s.verdict, s.changed), (CellVerdict::Ok, false));
+        let narrow = Limits {
+            mean: Some(0.01),
+            ..Limits::default()
+        };
+        let s = summary(None, &narrow, &pairs(numbers));
+        assert_eq!((s.verdict, s.changed), (CellVerdict::Worse, true));
+        let known = Limits {
+            missed: "a slip".into(),
+            ..narrow
+        };
+        assert!(!summary(None, &known, &pairs(numbers)).changed);
+        let met = Limits {
+            missed: "a slip".into(),
+            ..limits
+        };
+        assert!(summary(None, &met, &pairs(numbers)).changed);
+        assert_eq!(summary(None, &met, &[]).verdict, CellVerdict::Reported);
+    }
+
+    #[test]
+    fn no_constant_is_within_the_spread() {
+        let published = [10.0, 20.0, 30.0, 60.0];
+        let of = |ours: [f64; 4]| {
+            let mut numbers = [(0.0, 0.0); 4];
+            for (i, number) in numbers.iter_mut().enumerate() {
+                *number = (ours[i], published[i]);
+            }
+            spread(&pairs(numbers)).unwrap()
+        };
+        // The medians of the rows, 15 and 45, miss by 40 in all, those of the
+        // columns, 20 and 40, by 60.
+        assert_eq!(of([15.0, 15.0, 45.0, 45.0]), 1.0);
+        assert_eq!(of([20.0, 40.0, 20.0, 40.0]), 1.5);
+        assert_eq!(of([0.0; 4]), 3.0);
+        assert_eq!(of([25.0; 4]), 1.5);
+        assert_eq!(of([12.0, 20.0, 32.0, 56.0]), 0.2);
+        assert_eq!(spread(&pairs([(1.0, 5.0); 4])), None);
     }
 }

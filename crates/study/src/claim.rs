@@ -2,25 +2,32 @@
 
 use crate::expr::{Context, Finding, Scope, Truth, World, formula, judge};
 use crate::paper::Catalogue;
-use crate::study::{ClaimSpec, Study};
+use crate::quote;
+use crate::study::{ClaimPart, ClaimSpec, Study};
 use serde::{Deserialize, Serialize};
 
 /// What the results say of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// It holds.
+    #[serde(rename = "holds")]
     Holds,
-    /// It does not.
+    /// Some of its parts hold and others fail.
+    #[serde(rename = "in part")]
+    InPart,
+    /// It does not hold, nor does any of its parts.
+    #[serde(rename = "fails")]
     Fails,
     /// The results do not decide it.
+    #[serde(rename = "open")]
     Open,
 }
 
 impl Verdict {
     /// Every verdict, with its name.
-    pub const ALL: [(&'static str, Verdict); 3] = [
+    pub const ALL: [(&'static str, Verdict); 4] = [
         ("holds", Verdict::Holds),
+        ("in part", Verdict::InPart),
         ("fails", Verdict::Fails),
         ("open", Verdict::Open),
     ];
@@ -32,6 +39,19 @@ impl Verdict {
             .iter()
             .find(|(_, v)| *v == self)
             .map_or("open", |(name, _)| name)
+    }
+
+    /// The verdict on a claim with these verdicts on its parts.
+    #[must_use]
+    pub fn of_parts(parts: &[Verdict]) -> Verdict {
+        let any = |verdict| parts.contains(&verdict);
+        let mixed = any(Verdict::InPart) || (any(Verdict::Holds) && any(Verdict::Fails));
+        match parts {
+            [] => Verdict::Open,
+            _ if mixed => Verdict::InPart,
+            _ if any(Verdict::Open) => Verdict::Open,
+            [first, ..] => *first,
+        }
     }
 }
 
@@ -52,8 +72,37 @@ pub struct ClaimResult {
     pub evidence: String,
     /// Why the recorded verdict is what it is; may be empty.
     pub reason: String,
-    /// True if the verdict is not the recorded one.
+    /// Its parts, each with a verdict; empty for a claim that is one statement.
+    pub parts: Vec<PartResult>,
+    /// The verdict under each reading, the main one first; empty for a claim
+    /// without readings.
+    pub readings: Vec<ReadingResult>,
+    /// True if the verdict, or that on a part, is not the recorded one.
     pub regression: bool,
+}
+
+/// A part of a claim beside the results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PartResult {
+    /// What is claimed, in words.
+    pub claim: String,
+    /// What the results say.
+    pub verdict: Verdict,
+    /// What they are to say.
+    pub recorded: Option<Verdict>,
+    /// Numbers of the case that decides.
+    pub evidence: String,
+}
+
+/// A claim under one reading of what the paper leaves open.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReadingResult {
+    /// The reading: a point of the axis of readings.
+    pub reading: String,
+    /// What the results say.
+    pub verdict: Verdict,
+    /// Verdicts on its parts.
+    pub parts: Vec<Verdict>,
 }
 
 /// Judges a claim. With `fewer` replications than the study asks for, a
@@ -67,25 +116,112 @@ pub(crate) fn check(
     world: &dyn World,
     fewer: Option<usize>,
 ) -> ClaimResult {
-    let scope = Scope::new(home, studies, &claim.check.text);
-    let finding = match formula(&claim.check.expr, &scope) {
-        Ok(formula) => judge(&formula, &Context::new(&home.name), world),
-        Err(fault) => Finding::open(fault.message),
+    let place = |label: Option<&str>| {
+        let axis = claim.readings.clone().zip(label.map(str::to_owned));
+        axis.into_iter().collect::<Vec<_>>()
     };
-    let verdict = match finding.truth {
-        Truth::Holds => Verdict::Holds,
-        Truth::Fails => Verdict::Fails,
-        Truth::Open => Verdict::Open,
+    let judged = |label: Option<&str>| -> Vec<PartResult> {
+        let case = Case {
+            at: place(label),
+            home,
+            studies,
+            world,
+        };
+        claim.parts.iter().map(|p| case.part(p)).collect()
     };
-    let excused = fewer.is_some_and(|runs| runs == 1 || verdict == Verdict::Open);
+    let labels = claim.labels(home);
+    let main = labels.first().copied();
+    let mut parts = judged(main);
+    let readings = labels.iter().map(|label| {
+        let parts: Vec<Verdict> = judged(Some(label)).iter().map(|p| p.verdict).collect();
+        ReadingResult {
+            reading: (*label).to_owned(),
+            verdict: Verdict::of_parts(&parts),
+            parts,
+        }
+    });
+    let readings: Vec<ReadingResult> = readings.collect();
+    let excused = |verdict| fewer.is_some_and(|runs| runs == 1 || verdict == Verdict::Open);
+    let regression = parts
+        .iter()
+        .any(|p| p.recorded.is_some_and(|r| r != p.verdict) && !excused(p.verdict));
+    let verdicts: Vec<Verdict> = parts.iter().map(|p| p.verdict).collect();
+    let verdict = Verdict::of_parts(&verdicts);
+    let evidence = if let [whole] = parts.as_mut_slice() {
+        std::mem::take(&mut whole.evidence)
+    } else {
+        let holding = verdicts.iter().filter(|v| **v == Verdict::Holds).count();
+        format!("{holding} of {} parts hold", parts.len())
+    };
+    if parts.len() == 1 {
+        parts.clear();
+    }
     ClaimResult {
         study: study.to_owned(),
         id: claim.id.clone(),
         claim: claim.statement.clone(),
         verdict,
-        recorded: claim.recorded,
-        evidence: finding.text,
-        reason: claim.reason.clone(),
-        regression: claim.recorded.is_some_and(|recorded| recorded != verdict) && !excused,
+        recorded: claim.recorded(),
+        evidence,
+        reason: quote::fill(&claim.reason, &mut |quoted| {
+            quote::value(quoted, home, &place(main), studies, world)
+        }),
+        parts,
+        readings,
+        regression,
+    }
+}
+
+/// Where a claim is judged.
+struct Case<'a> {
+    /// The reading.
+    at: Vec<(String, String)>,
+    home: &'a Study,
+    studies: &'a dyn Catalogue,
+    world: &'a dyn World,
+}
+
+impl Case<'_> {
+    fn part(&self, part: &ClaimPart) -> PartResult {
+        let bound = self.at.iter().map(|(axis, _)| axis.as_str());
+        let scope = Scope::new(self.home, self.studies, &part.check.text).with_bound(bound);
+        let context = Context::new(&self.home.name).moved(&self.at);
+        let finding = match formula(&part.check.expr, &scope) {
+            Ok(formula) => judge(&formula, &context, self.world),
+            Err(fault) => Finding::open(fault.message),
+        };
+        PartResult {
+            claim: part.statement.clone(),
+            verdict: match finding.truth {
+                Truth::Holds => Verdict::Holds,
+                Truth::Fails => Verdict::Fails,
+                Truth::Open => Verdict::Open,
+            },
+            recorded: part.recorded,
+            evidence: finding.text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Verdict::{self, Fails, Holds, InPart, Open};
+
+    #[test]
+    fn a_claim_holds_in_part_where_parts_hold_and_others_fail() {
+        let cases: [(&[Verdict], Verdict); 8] = [
+            (&[Holds], Holds),
+            (&[Holds, Holds], Holds),
+            (&[Fails, Fails], Fails),
+            (&[Fails, Holds], InPart),
+            (&[Holds, Open], Open),
+            (&[Fails, Open], Open),
+            (&[Holds, Open, Fails], InPart),
+            (&[], Open),
+        ];
+        for (parts, whole) in cases {
+            assert_eq!(Verdict::of_parts(parts), whole, "{parts:?}");
+        }
+        assert_eq!(InPart.name(), "in part");
     }
 }

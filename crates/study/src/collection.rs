@@ -372,7 +372,8 @@ fn mentioned(study: &Study) -> BTreeSet<String> {
     }
     for claim in &study.claims {
         names.extend(claim.from.clone());
-        names.extend(studies_of(&claim.check.expr));
+        let parts = claim.parts.iter();
+        names.extend(parts.flat_map(|part| studies_of(&part.check.expr)));
     }
     names.extend(
         study

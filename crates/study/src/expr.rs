@@ -17,6 +17,7 @@ mod verdict;
 
 pub(crate) use ast::{Argument, Binders, Expr, Filter, Kind};
 pub(crate) use check::{Scope, formula, number};
+pub(crate) use estimate::show;
 pub(crate) use eval::{Context, World, evaluate};
 pub(crate) use judge::judge;
 pub(crate) use parser::parse;

@@ -23,6 +23,7 @@ pub mod input;
 mod metric;
 mod paper;
 mod plan;
+mod quote;
 mod read;
 mod record;
 mod reference;
@@ -42,7 +43,7 @@ mod testing;
 
 pub use bar::{CellVerdict, ErrorSummary, relative_error};
 pub use bentpipe_document::{Diagnostic, Diagnostics};
-pub use claim::{ClaimResult, Verdict};
+pub use claim::{ClaimResult, PartResult, ReadingResult, Verdict};
 pub use collection::{Collection, LoadError, LoadedStudy};
 pub use execute::{ExecuteError, ExecuteOptions, Progress, Watch, check_cells, execute};
 pub use figure::{Curve, CurvePoint, FigureData, FigureForm};
@@ -61,8 +62,8 @@ pub use simulator::Simulator;
 pub use stats::Central;
 pub use store::{StoreError, write_claims_file, write_figure_file, write_runs, write_table_file};
 pub use study::{
-    Axis, Bar, ClaimSpec, DerivedMetric, Expression, FigureKind, FigureSpec, Labels, Limits, Point,
-    SeriesQuantity, Setting, Shown, Study, TableSpec, ValueSpec,
+    Axis, Bar, ClaimPart, ClaimSpec, DerivedMetric, Expression, FigureKind, FigureSpec, Labels,
+    Limits, Point, SeriesQuantity, Setting, Shown, Study, TableSpec, ValueSpec,
 };
 pub use table::{COLUMN_JOIN, ROW_JOIN, TableCell, TableData};
 pub use unit::{Unit, quantity};

@@ -8,7 +8,7 @@ mod table;
 
 pub(crate) use section::Section;
 
-use crate::expr::{Scope, formula, number, parse};
+use crate::expr::{Scope, number, parse};
 use crate::metric::metric;
 use crate::paper::{Catalogue, Unknown};
 use crate::stats::Central;
@@ -64,17 +64,7 @@ impl Study {
         table::check(self, studies, errors);
         figure::check(self, studies, errors);
         for claim in &self.claims {
-            let text = &claim.check;
-            if let Some(home) = home(
-                self,
-                claim.from.as_deref(),
-                studies,
-                &text.place.span,
-                errors,
-            ) && let Err(fault) = formula(&text.expr, &Scope::new(home, studies, &text.text))
-            {
-                errors.report(text.fault(fault));
-            }
+            claim::check(claim, self, studies, errors);
         }
     }
 }
@@ -230,7 +220,8 @@ fn whole(top: &Section<'_>, study: &Study) {
     }
     for (i, claim) in study.claims.iter().enumerate() {
         if study.claims[..i].iter().any(|other| other.id == claim.id) {
-            let span = claim.check.place.span.clone();
+            let first = claim.parts.first();
+            let span = first.map_or(0..0, |part| part.check.place.span.clone());
             top.error(Diagnostic::at(
                 span,
                 format!("two claims are named `{}`", claim.id),

@@ -1,7 +1,7 @@
 //! The report of a reproduction: a row per cell and per claim.
 
 use crate::bar::CellVerdict;
-use crate::claim::{ClaimResult, Verdict};
+use crate::claim::{ClaimResult, PartResult, ReadingResult, Verdict};
 use crate::table::TableData;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize, Serializer};
 pub struct ReproduceReport {
     /// The rows.
     pub rows: Vec<ReportRow>,
-    /// Whether something is worse than recorded: a cell or a mean outside its
-    /// bar and not known to be, or a claim whose verdict changed.
+    /// Whether something is not as recorded: a cell or a mean outside its bar
+    /// that is not known to be, one within its bar that is known to miss it,
+    /// or a claim whose verdict, or that on a part of it, changed.
     pub regression: bool,
 }
 
@@ -73,6 +74,14 @@ pub struct ClaimRow {
     pub recorded: Option<Verdict>,
     /// Numbers that show it.
     pub evidence: String,
+    /// Its parts, each with a verdict; left out of a claim that is one
+    /// statement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartResult>,
+    /// The verdict under each reading, the main one first; left out of a claim
+    /// without readings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<ReadingResult>,
 }
 
 pub(crate) fn report(
@@ -83,10 +92,7 @@ pub(crate) fn report(
     let mut report = ReproduceReport::default();
     for (_, table) in tables {
         for cell in table.cells.iter().flatten() {
-            // A cell that should stand beside a published number and does not
-            // is worse than one that stands beside it badly.
-            report.regression |= (cell.verdict == CellVerdict::Worse && !cell.known)
-                || (cell.verdict == CellVerdict::Missing && cell.published.is_some());
+            report.regression |= cell.changed;
             report.rows.push(ReportRow::Cell(CellRow {
                 paper: paper.to_owned(),
                 item: table.slug.clone(),
@@ -101,7 +107,7 @@ pub(crate) fn report(
                 note: cell.note.clone(),
             }));
         }
-        report.regression |= table.errors.iter().any(|e| e.verdict == CellVerdict::Worse);
+        report.regression |= table.errors.iter().any(|e| e.changed);
     }
     for claim in claims {
         report.regression |= claim.regression;
@@ -112,6 +118,8 @@ pub(crate) fn report(
             verdict: claim.verdict,
             recorded: claim.recorded,
             evidence: claim.evidence.clone(),
+            parts: claim.parts.clone(),
+            readings: claim.readings.clone(),
         }));
     }
     report

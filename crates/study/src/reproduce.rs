@@ -7,6 +7,7 @@ use crate::execute::{ExecuteError, ExecuteOptions, Watch, execute, recorded};
 use crate::expr::World;
 use crate::figure::{self, FigureData};
 use crate::paper::Catalogue;
+use crate::quote;
 use crate::report::{ReproduceReport, report};
 use crate::results::StudyResults;
 use crate::runner::Runner;
@@ -110,6 +111,45 @@ impl World for BTreeMap<String, StudyResults> {
     }
 }
 
+impl Reproduction {
+    /// The number that `{quoted}` stands for in a text about these studies:
+    ///
+    /// - `mean TABLE`, `median TABLE`, `worst TABLE` and `spread TABLE` are the
+    ///   errors of a table, `mean TABLE | COLUMN` those of a column with a bar
+    ///   of its own, and `cells TABLE` is how many were compared;
+    /// - `STUDY: EXPRESSION; UNIT; DIGITS` is any number of a study, where
+    ///   unit and digits after the point may be left out.
+    ///
+    /// # Errors
+    /// If there is no such number.
+    pub fn quoted(&self, studies: &Collection, quoted: &str) -> Result<String, String> {
+        if let Some((study, expression)) = quoted.split_once(": ") {
+            let home = studies.study(study.trim());
+            let home = home.ok_or_else(|| format!("there is no study `{study}`"))?;
+            return quote::value(expression, home, &[], studies, &self.results);
+        }
+        let (what, table) = quoted.trim().split_once(' ').unwrap_or(("", quoted));
+        let (slug, column) = match table.split_once('|') {
+            Some((slug, column)) => (slug.trim(), Some(column.trim())),
+            None => (table.trim(), None),
+        };
+        let mut tables = self.tables.iter().map(|(_, table)| table);
+        let table = tables.find(|table| table.slug == slug);
+        let errors = table.and_then(|t| t.errors.iter().find(|e| e.column.as_deref() == column));
+        let errors = errors.ok_or_else(|| format!("no table `{slug}` has such errors"))?;
+        let number = match what {
+            "cells" => return Ok(errors.cells.to_string()),
+            "mean" => errors.mean,
+            "median" => errors.median,
+            "worst" => errors.worst,
+            "spread" => errors.spread,
+            _ => return Err(format!("`{what}` is not a number of a table")),
+        };
+        let number = number.ok_or_else(|| "nothing was compared".to_owned())?;
+        Ok(format!("{:.1}%", 100.0 * number))
+    }
+}
+
 /// What was asked for, with the study of each.
 #[derive(Default)]
 struct Wanted<'a> {
@@ -188,7 +228,9 @@ impl<'a> Wanted<'a> {
         }
         for (loaded, claim) in &self.claims {
             self.studies.insert(home(loaded, &claim.from));
-            self.studies.extend(studies_of(&claim.check.expr));
+            let parts = claim.parts.iter();
+            self.studies
+                .extend(parts.flat_map(|part| studies_of(&part.check.expr)));
         }
     }
 }
@@ -318,7 +360,10 @@ fn compute(
         let Some(home) = home(loaded, &spec.from) else {
             continue;
         };
-        let mut used = studies_of(&spec.check.expr);
+        let parts = spec.parts.iter();
+        let mut used: BTreeSet<String> = parts
+            .flat_map(|part| studies_of(&part.check.expr))
+            .collect();
         used.insert(home.name.clone());
         let used = used.iter().filter_map(|name| results.get(name));
         let runs = used

@@ -11,7 +11,7 @@
 //!
 //! Every file but the journal is whole or absent and holds no time of day.
 
-use crate::claim::ClaimResult;
+use crate::claim::{ClaimResult, Verdict};
 use crate::figure::FigureData;
 use crate::plan::hash;
 use crate::reproduce::Reproduction;
@@ -245,7 +245,7 @@ pub fn write_figure_file(path: &Path, figure: &FigureData) -> Result<(), StoreEr
     csv_file(path, &rows)
 }
 
-/// Writes judged claims, one line each.
+/// Writes judged claims, one line each and one for each part: `000-2 (1)`.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -260,10 +260,20 @@ pub fn write_claims_file<'a>(
             claim.id.clone(),
             claim.claim.clone(),
             claim.verdict.name().to_owned(),
-            claim.recorded.map_or("", |v| v.name()).to_owned(),
+            claim.recorded.map_or("", Verdict::name).to_owned(),
             claim.evidence.clone(),
             claim.reason.clone(),
         ]);
+        for (i, part) in claim.parts.iter().enumerate() {
+            rows.push(vec![
+                format!("{} ({})", claim.id, i + 1),
+                part.claim.clone(),
+                part.verdict.name().to_owned(),
+                part.recorded.map_or("", Verdict::name).to_owned(),
+                part.evidence.clone(),
+                String::new(),
+            ]);
+        }
     }
     csv_file(path, &rows)
 }

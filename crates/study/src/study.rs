@@ -194,8 +194,14 @@ pub struct Limits {
     pub mean_difference: Option<f64>,
     /// Largest difference of a cell, in the table's unit.
     pub worst_difference: Option<f64>,
+    /// Largest mean of the differences, as a fraction of that of the best
+    /// constant: see [`crate::ErrorSummary::spread`].
+    pub spread: Option<f64>,
     /// The result must print as the published number does.
     pub exact_digits: bool,
+    /// Why the table or column is known to miss its mean, median or spread;
+    /// empty where it is to meet them.
+    pub missed: String,
 }
 
 /// A figure to draw.
@@ -316,12 +322,46 @@ pub struct ClaimSpec {
     pub statement: String,
     /// The study whose axes it names; its own where `None`.
     pub from: Option<String>,
+    /// An axis whose points are readings of what the paper leaves open: the
+    /// claim is judged at each, and the first is the main one.
+    pub readings: Option<String>,
+    /// What is checked: the claim as a whole, or the statements that it is made
+    /// of, which are judged one by one.
+    pub parts: Vec<ClaimPart>,
+    /// Why it is so; may be empty.
+    pub reason: String,
+}
+
+/// A statement of a claim.
+#[derive(Clone, Debug)]
+pub struct ClaimPart {
+    /// The statement, in words; empty for the claim as a whole.
+    pub statement: String,
     /// The formula.
     pub check: Expression,
     /// The verdict to hold it to.
     pub recorded: Option<crate::Verdict>,
-    /// Why it is so; may be empty.
-    pub reason: String,
+}
+
+impl ClaimSpec {
+    /// The labels of its readings, the main one first.
+    pub(crate) fn labels<'s>(&self, home: &'s Study) -> Vec<&'s str> {
+        let axis = self.readings.as_ref().and_then(|axis| home.axis(axis));
+        let points = axis.map_or(&[][..], |axis| &axis.points);
+        points.iter().map(|point| point.label.as_str()).collect()
+    }
+
+    /// The axis that is fixed in its formulas.
+    pub(crate) fn bound(&self) -> impl Iterator<Item = &str> {
+        self.readings.iter().map(String::as_str)
+    }
+
+    /// The verdict that those recorded for its parts make.
+    #[must_use]
+    pub fn recorded(&self) -> Option<crate::Verdict> {
+        let parts: Option<Vec<_>> = self.parts.iter().map(|part| part.recorded).collect();
+        parts.map(|parts| crate::Verdict::of_parts(&parts))
+    }
 }
 
 impl Study {

@@ -1,6 +1,6 @@
 //! Computes a table: our numbers beside the published ones.
 
-use crate::bar::{self, CellVerdict, ErrorSummary, relative_error};
+use crate::bar::{self, CellVerdict, ErrorSummary, Pair, relative_error};
 use crate::expr::{Context, Scope, World, evaluate, number};
 use crate::paper::Catalogue;
 use crate::reference::Reference;
@@ -60,6 +60,10 @@ pub struct TableCell {
     pub verdict: CellVerdict,
     /// True if it misses its bar, as is known of it.
     pub known: bool,
+    /// True if the verdict is not the recorded one: outside the bar and not
+    /// known to be, within it and known to miss it, or missing beside a
+    /// published number.
+    pub changed: bool,
     /// Remarks; why there is no number.
     pub note: String,
 }
@@ -193,32 +197,56 @@ pub(crate) fn compute(
     studies: &dyn Catalogue,
     world: &dyn World,
 ) -> TableData {
-    let rows = sides(&spec.rows, &spec.only, home);
-    let columns = sides(&spec.columns, &spec.only, home);
-    let at = fixed(&spec.at, home);
+    let fixed = fixed(&spec.at, home);
     let results = world.results(&home.name);
     let fewer = results.is_some_and(|r| r.replications() < home.replications as usize);
+    judged(spec, home, reference, fewer, &|place| {
+        let sides = place.row_at.iter().chain(place.column_at);
+        let at: Vec<_> = fixed.iter().chain(sides).cloned().collect();
+        shown(place.value, home, &at, studies, world)
+    })
+}
+
+/// A cell's place in its table.
+pub(crate) struct Place<'a> {
+    /// The row's labels, joined.
+    pub(crate) row: String,
+    /// The column's labels, joined.
+    pub(crate) column: String,
+    spec: &'a TableSpec,
+    /// With fewer runs than the study asks for.
+    fewer: bool,
+    value: &'a ValueSpec,
+    row_at: &'a [(String, String)],
+    column_at: &'a [(String, String)],
+}
+
+/// Holds numbers to the published ones of a table.
+pub(crate) fn judged(
+    spec: &TableSpec,
+    home: &Study,
+    reference: Option<&Reference>,
+    fewer: bool,
+    number: &dyn Fn(&Place<'_>) -> Shown,
+) -> TableData {
+    let rows = sides(&spec.rows, &spec.only, home);
+    let columns = sides(&spec.columns, &spec.only, home);
     let mut cells = Vec::with_capacity(rows.len());
     for row in &rows {
         let mut line = Vec::with_capacity(columns.len() * spec.values.len());
         for column in &columns {
-            let at: Vec<_> = at
-                .iter()
-                .chain(&row.at)
-                .chain(&column.at)
-                .cloned()
-                .collect();
             for value in &spec.values {
-                let shown = shown(value, home, &at, studies, world);
-                let row = row.labels.join(ROW_JOIN);
-                let column = column_labels(column, value).join(COLUMN_JOIN);
-                let place = Placed {
+                let place = Place {
+                    row: row.labels.join(ROW_JOIN),
+                    column: column_labels(column, value).join(COLUMN_JOIN),
                     spec,
                     fewer,
-                    row,
-                    column,
+                    value,
+                    row_at: &row.at,
+                    column_at: &column.at,
                 };
-                line.push(cell(place, value.decimals, shown, reference));
+                let shown = number(&place);
+                line.push(cell(place, shown, reference));
             }
         }
         cells.push(line);
@@ -242,27 +270,15 @@ pub(crate) fn compute(
     }
 }
 
-/// A cell's place in its table.
-struct Placed<'a> {
-    spec: &'a TableSpec,
-    /// With fewer runs than the study asks for.
-    fewer: bool,
-    row: String,
-    column: String,
-}
-
-fn cell(
-    place: Placed<'_>,
-    decimals: u32,
-    shown: Shown,
-    reference: Option<&Reference>,
-) -> TableCell {
-    let Placed {
-        spec,
-        fewer,
+fn cell(place: Place<'_>, shown: Shown, reference: Option<&Reference>) -> TableCell {
+    let Place {
         row,
         column,
+        spec,
+        fewer,
+        ..
     } = place;
+    let decimals = place.value.decimals;
     let published = reference.and_then(|r| r.get(&row, &column));
     let mut notes: Vec<&str> = Vec::new();
     notes.extend(published.map(|p| p.note.as_str()).filter(|n| !n.is_empty()));
@@ -303,10 +319,19 @@ fn cell(
     };
     let published = published.map(|p| p.value);
     let error = ours.zip(published).and_then(|(a, b)| relative_error(a, b));
-    let known = spec.known.iter().find(|known| {
-        let here = known.row == row && known.column == column;
-        here && verdict == CellVerdict::Worse && error.is_some_and(|e| e.abs() <= known.worst)
+    let listed = spec
+        .known
+        .iter()
+        .find(|known| known.row == row && known.column == column);
+    let known = listed.filter(|known| {
+        verdict == CellVerdict::Worse && error.is_some_and(|e| e.abs() <= known.worst)
     });
+    let changed = match verdict {
+        CellVerdict::Worse => known.is_none(),
+        CellVerdict::Ok => listed.is_some() && !fewer,
+        CellVerdict::Missing => published.is_some(),
+        CellVerdict::Reported => false,
+    };
     let beyond = published.map_or_else(String::new, |p| share_beyond(&shown.samples, p));
     if let Some(known) = known {
         notes.extend(
@@ -324,6 +349,7 @@ fn cell(
         relative_error: error,
         verdict,
         known: known.is_some(),
+        changed,
         note: notes.join("; "),
         unit: shown.unit,
         row,
@@ -356,14 +382,19 @@ fn errors(spec: &TableSpec, fewer: bool, cells: &[Vec<TableCell>]) -> Vec<ErrorS
             None => bar.counts(&c.column),
             Some(name) => c.column == *name || c.column.split(COLUMN_JOIN).any(|part| part == name),
         });
-        let pairs = chosen.filter_map(|c| Some((c.relative_error, c.ours? - c.published?)));
-        let (errors, differences): (Vec<_>, Vec<_>) = pairs
-            .map(|(error, difference)| (error.map(f64::abs), difference.abs()))
-            .unzip();
-        let errors: Vec<f64> = errors.into_iter().flatten().collect();
-        let mut summary = bar::summary(column.cloned(), limits, &errors, &differences);
+        let pairs = chosen.filter_map(|c| {
+            Some(Pair {
+                row: &c.row,
+                column: &c.column,
+                ours: c.ours?,
+                published: c.published?,
+            })
+        });
+        let pairs: Vec<Pair<'_>> = pairs.collect();
+        let mut summary = bar::summary(column.cloned(), limits, &pairs);
         if fewer && summary.verdict == CellVerdict::Worse {
             summary.verdict = CellVerdict::Reported;
+            summary.changed = false;
         }
         summary
     };
@@ -378,3 +409,7 @@ fn errors(spec: &TableSpec, fewer: bool, cells: &[Vec<TableCell>]) -> Vec<ErrorS
         )
         .collect()
 }
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;

@@ -136,7 +136,7 @@ fn every_claim_of_the_papers_is_recorded() {
             let id = format!("{prefix}-{i}");
             let claim = claims.iter().find(|c| c.id == id);
             let claim = claim.unwrap_or_else(|| panic!("{id} is missing"));
-            let holds = claim.recorded.unwrap() == bentpipe_study::Verdict::Holds;
+            let holds = claim.recorded().unwrap() == bentpipe_study::Verdict::Holds;
             assert!(holds || !claim.reason.is_empty(), "{id} has no reason");
         }
     }

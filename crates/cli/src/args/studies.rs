@@ -63,8 +63,8 @@ pub(crate) struct Study {
 /// Holds published results against ours, paper by paper.
 ///
 /// Runs the studies under papers/, prints published and simulated values side
-/// by side and judges the papers' claims. Exit status 1 if a value left its
-/// bar or a claim's verdict changed for the worse.
+/// by side and judges the papers' claims. Exit status 1 if the verdict on a value
+/// or a claim is not the recorded one.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -35,14 +35,17 @@ fn for_real_time(study: &mut Study, runs: u32) {
             });
         }
     }
-    for claim in &mut study.claims {
-        claim.recorded = None;
+    for part in study.claims.iter_mut().flat_map(|claim| &mut claim.parts) {
+        part.recorded = None;
     }
 }
 
 /// True for a bar on relative errors.
 fn is_relative(bar: &Bar) -> bool {
-    let relative = |l: &Limits| l.mean.is_some() || l.median.is_some() || l.worst.is_some();
+    let relative = |l: &Limits| {
+        let any = [l.mean, l.median, l.worst, l.spread];
+        any.iter().any(Option::is_some)
+    };
     relative(&bar.limits) || bar.per_column.values().any(relative)
 }
 

@@ -345,7 +345,7 @@ fn friendliness_is_an_expression_across_cells() {
     assert!((number_at("harm(sack)")).abs() < 1e-12);
     // 1.6 Mbit/s of a sixth of 2 Mbit/s.
     assert!((number_at("background_part(hybla)") - 4.8).abs() < 1e-3);
-    let check = &study.claims[0].check;
+    let check = &study.claims[0].parts[0].check;
     let scope = Scope::new(&study, &Unknown, &check.text);
     let found = judge(
         &formula(&check.expr, &scope).unwrap(),

@@ -171,8 +171,20 @@ fn limits(section: &Section<'_>) -> Limits {
         worst: section.parsed::<Ratio>("worst").map(Ratio::get),
         mean_difference: section.number("mean_difference"),
         worst_difference: section.number("worst_difference"),
+        spread: spread(section),
         exact_digits: section.flag("exact_digits"),
+        missed: section.text("missed").map_or_else(String::new, |t| t.value),
     }
+}
+
+/// The limit of the spread, which the best constant must not meet.
+fn spread(section: &Section<'_>) -> Option<f64> {
+    let spread = section.parsed::<Ratio>("spread").map(Ratio::get)?;
+    if spread >= 1.0 {
+        let message = "a constant has a spread of 100%, so that the bar must be below";
+        section.error(Diagnostic::at(section.span_of("spread"), message));
+    }
+    Some(spread)
 }
 
 pub(super) fn check(study: &Study, studies: &dyn Catalogue, errors: &Errors) {
