@@ -128,6 +128,7 @@ fn transport(setting: &Setting) -> Transport {
         pacing: Pacing::Off,
         ecn: false,
         minimum_rto: None,
+        polling: bentpipe_tcp::Polling::default(),
     }
 }
 

@@ -11,7 +11,7 @@ pub struct Counters {
     pub queue_drops: u64,
     /// Those of them that were dropped early, to signal congestion.
     pub early_drops: u64,
-    /// Packets whose ECN field the queue marked.
+    /// Packets whose ECN field the queue marked, or whose sender it notified.
     pub marks: u64,
     /// Packets that the channel destroyed.
     pub channel_losses: u64,

@@ -98,6 +98,12 @@ pub trait Driver {
     /// A queue marks a packet's ECN field.
     fn mark(&mut self, packet: &InFlight);
 
+    /// The queue of link number `link` notifies the sender of a packet that it
+    /// has admitted of congestion.
+    fn notify(&mut self, now: Time, link: u32, packet: &InFlight) {
+        let _ = (now, link, packet);
+    }
+
     /// A packet is lost.
     fn lose(&mut self, now: Time, loss: &Loss, paths: &Paths);
 

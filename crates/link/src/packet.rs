@@ -37,6 +37,8 @@ pub enum Verdict {
     Accepted,
     /// It will arrive at the far end with its ECN field marked.
     Marked,
+    /// It goes on as it is, and its sender is to be notified of congestion.
+    Notified,
     /// It waits in an event-driven link, which reports later what becomes of it
     /// ([`Link::poll_verdict`](crate::Link::poll_verdict)).
     Waits,

@@ -19,6 +19,7 @@ mod drop_tail;
 mod events;
 mod fifo;
 mod fq_codel;
+mod fuzzy;
 mod priority_drop;
 mod red;
 mod xcp;
@@ -27,6 +28,7 @@ pub use ack_filter::AckFilterSettings;
 pub use codel::CoDelSettings;
 pub use drop_tail::DropTailSettings;
 pub use fq_codel::FqCoDelSettings;
+pub use fuzzy::{BecnSettings, FuzzyRules, FuzzySettings};
 pub use priority_drop::PriorityDropSettings;
 pub use red::{AdaptiveSettings, RedMode, RedPreset, RedSettings};
 pub use xcp::{Feedback, XcpHeader, XcpSettings};
@@ -42,6 +44,7 @@ use drop_tail::DropTail;
 use events::{Log, QueueEvents};
 use fifo::{Fifo, FifoQueue};
 use fq_codel::FqCoDel;
+use fuzzy::{Becn, Fuzzy};
 use priority_drop::PriorityDrop;
 use xcp::XcpQueue;
 
@@ -83,6 +86,8 @@ pub(crate) enum Decision {
     Accept,
     /// Accepts it and marks its ECN field.
     Mark,
+    /// Accepts it as it is; its sender is to be notified of congestion.
+    Notify,
     /// Drops it to signal congestion early.
     DropEarly,
     /// Drops it for lack of room, or because the average is too long.
@@ -91,7 +96,7 @@ pub(crate) enum Decision {
 
 impl Decision {
     pub(crate) fn accepts(self) -> bool {
-        matches!(self, Decision::Accept | Decision::Mark)
+        matches!(self, Decision::Accept | Decision::Mark | Decision::Notify)
     }
 }
 
@@ -106,6 +111,8 @@ pub(crate) trait QueueKind {
     const FILTERS_ACKS: bool = false;
     /// The queue reads congestion headers.
     const READS_HEADERS: bool = false;
+    /// The queue sends notifications of congestion back to senders.
+    const NOTIFIES: bool = false;
 
     /// For people.
     fn name(&self) -> &'static str;
@@ -211,6 +218,15 @@ macro_rules! disciplines {
                 }
             }
 
+            /// True if notifications of congestion go from this queue back to
+            /// senders ([`Verdict::Notified`]).
+            #[must_use]
+            pub fn notifies(&self) -> bool {
+                match self {
+                    $(QueueSettings::$kind(_) => <$settings>::NOTIFIES,)*
+                }
+            }
+
             /// The limit, where it may count a segment of several packets
             /// (GSO) as its bytes; `None` where the queue judges packets one
             /// by one.
@@ -296,6 +312,10 @@ disciplines! {$
     /// First in, first out, without the acknowledgements that newer ones make
     /// superfluous.
     AckFilter(AckFilterSettings) => AckFilter<P>,
+    /// First in, first out, with marks by fuzzy logic.
+    Fuzzy(FuzzySettings) => FifoQueue<Fuzzy, P>,
+    /// The same, with notifications that go back to the senders.
+    Becn(BecnSettings) => FifoQueue<Becn, P>,
 }
 
 impl QueueSettings {
@@ -358,6 +378,7 @@ impl<P: Copy> ManagedQueue<P> {
                 return decision;
             }
             Decision::Mark => events.mark(packet),
+            Decision::Notify => events.notify(packet),
             Decision::Accept => {}
         }
         if !state.is_served_at_once() {

@@ -22,6 +22,7 @@ mod builder;
 mod courses;
 mod document;
 mod forward;
+mod fuzzy_rules;
 mod hash;
 mod incompatible;
 mod model;

@@ -2,10 +2,15 @@
 
 use bentpipe_document::schema::{Presence, Section};
 use bentpipe_document::{Parsed, Table, Value, reference};
-use bentpipe_link::{CoDelSettings, Limit, QueueSettings, XcpSettings};
-use bentpipe_middlebox::{Settings, SnoopSettings, SpoofSettings, split::SplitSettings};
+use bentpipe_link::{
+    BecnSettings, CoDelSettings, FuzzySettings, Limit, QueueSettings, XcpSettings,
+};
+use bentpipe_middlebox::{
+    ReconstructionSettings, Settings, SnoopSettings, SpoofSettings, split::SplitSettings,
+};
 use bentpipe_scenario::{Document, Limits, Scenario, schema};
 use bentpipe_traffic::{Application, WebSettings};
+use bentpipe_units::Duration;
 
 /// The scenario that every example adds to.
 const BASE: &str = r#"
@@ -149,6 +154,14 @@ fn the_defaults_of_the_schema_are_those_of_the_code() {
         queue("\"xcp\""),
         QueueSettings::Xcp(XcpSettings::new(limit))
     );
+    let fuzzy = FuzzySettings::new(limit);
+    assert_eq!(queue("\"fuzzy\""), QueueSettings::Fuzzy(fuzzy));
+    let becn = BecnSettings {
+        fuzzy,
+        severe: 0.1,
+        quiet: Duration::from_millis(600),
+    };
+    assert_eq!(queue("\"becn\""), QueueSettings::Becn(becn));
     let middlebox = |kind: &str| {
         let place = "node = \"gateway\", toward = \"satellite\"";
         with_example(&format!("middlebox.x = {{ kind = \"{kind}\", {place} }}"))
@@ -156,6 +169,10 @@ fn the_defaults_of_the_schema_are_those_of_the_code() {
     let settings = |kind: &str| middlebox(kind).middleboxes[0].settings.clone();
     assert_eq!(settings("snoop"), Settings::Snoop(SnoopSettings::default()));
     assert_eq!(settings("spoof"), Settings::Spoof(SpoofSettings::default()));
+    assert_eq!(
+        settings("ack-reconstruction"),
+        Settings::Reconstruction(ReconstructionSettings::default())
+    );
     assert_eq!(
         middlebox("split").peps[0].settings,
         SplitSettings::default()

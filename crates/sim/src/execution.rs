@@ -12,6 +12,7 @@ use crate::simulation::Progress;
 use crate::{Options, RunError};
 use bentpipe_outcome::{Checkpoint, Outcome};
 use bentpipe_scenario::Scenario;
+use bentpipe_tcp::packet::priority;
 use bentpipe_units::Time;
 
 /// Events between two looks at the limits of the run.
@@ -135,10 +136,23 @@ impl<'a, O: Observer> Execution<'a, O> {
             Class::Application => return self.on_call(event.at, event.component),
             Class::Route => self.net.change_routes(),
             Class::Middlebox => self.net.wake_box(event.component),
+            Class::Notice => return self.notify(event.at),
             // Not delivered here: see `execute`.
             Class::Arrival => {}
         }
         false
+    }
+
+    /// Sends the notifications of congestion that queues have made; true if that
+    /// ends the run.
+    fn notify(&mut self, now: Time) -> bool {
+        let mut is_over = false;
+        while let Some(notice) = self.net.next_notice() {
+            if let Some(handle) = self.net.send_notice(notice) {
+                is_over |= self.receive(now, handle);
+            }
+        }
+        is_over
     }
 
     /// An endpoint takes a packet that has arrived; true if that ends the run.
@@ -148,7 +162,8 @@ impl<'a, O: Observer> Execution<'a, O> {
         if let Some(corruption) = &mut self.net.driver.corruption {
             corruption.report(now, &mut packet);
         }
-        if O::ACTIVE {
+        // A notification is no packet of TCP.
+        if O::ACTIVE && !packet.carries(priority::BACKWARD) {
             self.net.observer.received(now, packet.destination, &packet);
         }
         let (index, side) = self.net.connections.owner(packet.destination);

@@ -6,6 +6,7 @@
 mod corruption;
 mod driver;
 mod middlebox;
+mod notices;
 
 use crate::arena::Handle;
 use crate::connections::Connections;
@@ -43,10 +44,12 @@ impl<'a, O: Observer> Network<'a, O> {
         let mut forward = scenario.network(routes, seed, delays);
         forward.paths.intercept(|from, to| boxes.see(from, to));
         // A middlebox sees a packet when it comes.
-        forward.look_ahead(|link| boxes.stand_before(link));
+        // A notification of congestion enters the network in the middle of a path.
+        let driver = SimDriver::new(scenario, forward.paths.hops());
+        forward.look_ahead(|link| boxes.stand_before(link) || driver.notices_enter(link));
         let mut net = Network {
             now: Time::ZERO,
-            driver: SimDriver::new(scenario, forward.paths.hops()),
+            driver,
             forward,
             observer,
             limit: scenario.limits.packets as usize,

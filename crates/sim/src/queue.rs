@@ -12,7 +12,8 @@ use std::collections::BinaryHeap;
 
 /// What an event concerns. At the same instant, routes change first, so that
 /// what arrives or is sent then goes the new way; arrivals come before timers,
-/// timers before applications, and those before middleboxes.
+/// timers before applications, those before middleboxes, and notifications of
+/// congestion last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// Flows take other routes.
@@ -25,6 +26,8 @@ pub enum Class {
     Application,
     /// A timer of a middlebox may be due.
     Middlebox,
+    /// A queue has notified senders of congestion.
+    Notice,
 }
 
 /// An event: at `at`, something of `class` happens to component number
@@ -53,9 +56,9 @@ fn event(key: Key) -> Event {
         Class::Timer,
         Class::Application,
         Class::Middlebox,
-        Class::Middlebox,
-        Class::Middlebox,
-        Class::Middlebox,
+        Class::Notice,
+        Class::Notice,
+        Class::Notice,
     ];
     // Truncation takes the tag's fields apart.
     Event {

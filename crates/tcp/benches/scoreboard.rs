@@ -37,6 +37,7 @@ fn sender(window: u32, profile: HostProfile, recovery: Recovery) -> (Endpoint, V
         pacing: Pacing::Off,
         ecn: false,
         minimum_rto: None,
+        polling: bentpipe_tcp::Polling::default(),
     };
     let Ok(controller) = transport.controller() else {
         unreachable!("fixed-window is built in")

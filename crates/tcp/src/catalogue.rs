@@ -23,7 +23,9 @@ mod named;
 
 pub use named::{NamedTransport, find_transport, nearest_transport, transports};
 
-use crate::{CongestionControlChoice, DelayedAck, HostProfile, Pacing, Recovery, Transport};
+use crate::{
+    CongestionControlChoice, DelayedAck, HostProfile, Pacing, Polling, Recovery, Transport,
+};
 use bentpipe_cc::Parameters;
 use bentpipe_units::{Bytes, Duration, Segments};
 
@@ -79,6 +81,8 @@ pub struct TransportSettings {
     pub minimum_rto: Option<Duration>,
     /// What gives way to a host with a stack of its own.
     pub suggested: Suggested,
+    /// Polling.
+    pub polling: Option<Polling>,
 }
 
 /// Settings that a named transport comes with and that are not what it is: the
@@ -151,6 +155,7 @@ impl TransportSettings {
             ecn: self.ecn.or(below.ecn),
             minimum_rto: self.minimum_rto.or(below.minimum_rto),
             suggested: self.suggested.over(below.suggested),
+            polling: self.polling.or(below.polling),
         }
     }
 
@@ -193,6 +198,7 @@ impl TransportSettings {
             pacing: self.pacing.unwrap_or(Pacing::Off),
             ecn: self.ecn.unwrap_or(false),
             minimum_rto: self.minimum_rto,
+            polling: self.polling.unwrap_or_default(),
         };
         let full = DEFAULT_PACKET - transport.header_bytes();
         transport.mss = self.mss.unwrap_or(full);

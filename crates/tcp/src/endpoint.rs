@@ -3,6 +3,7 @@
 mod closing;
 mod one_way;
 mod reopen;
+mod status;
 
 pub use closing::ConnectionState;
 
@@ -21,6 +22,7 @@ use crate::sender_core::SenderCounters;
 use crate::transport::Transport;
 use bentpipe_cc::{Controller, PathHint, Phase, QueueReport};
 use bentpipe_units::{Bytes, Duration, Time};
+use status::is_poll;
 
 /// Where the connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +126,9 @@ impl Endpoint {
         }
         if transport.recovery == Recovery::Snack {
             receiver.set_holes(Holes::new(sender.core.mss));
+        }
+        if transport.recovery == Recovery::Stp {
+            receiver.set_status();
         }
         Endpoint {
             sender,
@@ -229,6 +234,12 @@ impl Endpoint {
 
     fn on_any_packet<T: Transmit>(&mut self, now: Time, packet: &Packet, out: &mut T) {
         const UNUSUAL: u8 = flags::SYN | flags::RST | flags::DUMMY;
+        if is_poll(packet) && self.is_open() {
+            return self.report_status(packet, out);
+        }
+        if packet.carries(priority::BACKWARD) {
+            return self.sender.on_backward_notification(now);
+        }
         if (self.connection != Connection::Established || packet.has(UNUSUAL))
             && self.on_unusual(now, packet, out)
         {

@@ -3,11 +3,13 @@
 use crate::linux::Linux;
 use crate::ns2::agent::Agent;
 use crate::ns2::linux::Linux as Ns2Linux;
+use crate::options::Recovery;
 use crate::packet::{Packet, Transmit};
 use crate::profile::StackKind;
 use crate::rfc::Rfc;
 use crate::sender_core::SenderCore;
 use crate::stack::Stack;
+use crate::stp::Stp;
 use crate::transport::Transport;
 use bentpipe_cc::Phase;
 use bentpipe_units::Time;
@@ -24,6 +26,8 @@ pub(crate) enum HostStack {
     Ns2Linux(Box<Ns2Linux>),
     /// Linux 6.
     Linux(Box<Linux>),
+    /// The Satellite Transport Protocol.
+    Stp(Box<Stp>),
 }
 
 /// Calls a method of [`Stack`] on whichever stack it is.
@@ -34,6 +38,7 @@ macro_rules! dispatch {
             HostStack::Ns2Agent($inner) => $call,
             HostStack::Ns2Linux($inner) => $call,
             HostStack::Linux($inner) => $call,
+            HostStack::Stp($inner) => $call,
         }
     };
 }
@@ -45,6 +50,9 @@ impl HostStack {
     /// with their own rules: ns-2's agents for `fack` and `snack`, and Linux
     /// with SACK switched off (`newreno`).
     pub(crate) fn new(transport: &Transport) -> HostStack {
+        if transport.recovery == Recovery::Stp {
+            return HostStack::Stp(Box::new(Stp::new(transport.polling)));
+        }
         match transport.profile.rules().stack {
             StackKind::Ns2Agent => match Agent::new(transport) {
                 Some(agent) => HostStack::Ns2Agent(Box::new(agent)),
@@ -104,6 +112,10 @@ impl Stack for HostStack {
 
     fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         dispatch!(self, stack => stack.on_timeout(s, now, out));
+    }
+
+    fn on_backward_notification(&mut self, s: &mut SenderCore, now: Time) {
+        dispatch!(self, stack => stack.on_backward_notification(s, now));
     }
 
     fn flight(&self, s: &SenderCore) -> usize {

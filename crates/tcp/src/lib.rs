@@ -22,6 +22,7 @@ mod scoreboard;
 mod sender;
 mod sender_core;
 mod stack;
+mod stp;
 mod transport;
 
 pub use catalogue::{
@@ -29,7 +30,7 @@ pub use catalogue::{
     nearest_transport, transports,
 };
 pub use endpoint::{ConnectionState, Endpoint, Snapshot};
-pub use options::{DelayedAck, Pacing, Recovery};
+pub use options::{DelayedAck, Pacing, Polling, Recovery};
 pub use packet::{Packet, Transmit};
 pub use profile::{HostProfile, RtoRule, Rules, StackKind};
 pub use rtt::RttEstimator;

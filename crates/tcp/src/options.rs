@@ -29,11 +29,14 @@ pub enum Recovery {
     /// Negative acknowledgements of SCPS-TP (CCSDS 714.0-B): the receiver names
     /// what is missing, and the sender sends it again at once.
     Snack,
+    /// Polls of the sender and status reports of the receiver, as the Satellite
+    /// Transport Protocol has them. On hosts that run the stack of the RFCs.
+    Stp,
 }
 
 impl Recovery {
     /// Every form, with the name that scenarios use.
-    pub const ALL: [(&'static str, Recovery); 8] = [
+    pub const ALL: [(&'static str, Recovery); 9] = [
         ("tahoe", Recovery::Tahoe),
         ("reno", Recovery::Reno),
         ("newreno", Recovery::NewReno),
@@ -42,6 +45,7 @@ impl Recovery {
         ("rack", Recovery::Rack),
         ("fack", Recovery::Fack),
         ("snack", Recovery::Snack),
+        ("stp", Recovery::Stp),
     ];
 
     /// The name that scenarios use.
@@ -58,6 +62,37 @@ impl Recovery {
             self,
             Recovery::Sack | Recovery::SackRepeat | Recovery::Rack | Recovery::Fack
         )
+    }
+}
+
+/// How a sender polls its receiver, with [`Recovery::Stp`].
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Polling {
+    /// Polls in a round trip.
+    pub per_round_trip: f64,
+    /// A poll follows this many data segments at the latest; `None`: polls are
+    /// timed alone.
+    pub segments: Option<u32>,
+    /// A retransmission timeout without a status report sends everything again,
+    /// as TCP's.
+    pub timeout: bool,
+}
+
+impl Default for Polling {
+    fn default() -> Polling {
+        Polling {
+            per_round_trip: 3.0,
+            segments: None,
+            timeout: false,
+        }
+    }
+}
+
+impl Polling {
+    /// True for the default, which no hash of a scenario counts.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Polling::default()
     }
 }
 

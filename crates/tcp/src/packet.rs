@@ -57,6 +57,12 @@ pub mod priority {
     pub const CONGESTION_HEADER: u8 = 0x80;
     /// Another: the ACK carries a selective negative acknowledgement (SCPS-TP).
     pub const SNACK: u8 = 0x40;
+    /// Another, of the Satellite Transport Protocol: an empty packet of the sender
+    /// is a poll, one of the receiver the status that answers it.
+    pub const POLL: u8 = 0x08;
+    /// Another: no packet of TCP, but a router's notification of congestion to
+    /// the sender (backward ECN).
+    pub const BACKWARD: u8 = 0x10;
     /// Another: on data, links report corrupted packets of the flow; on an ACK,
     /// what it names as missing was corrupted (SCPS-TP, TCP option 23).
     pub const CORRUPTION: u8 = 0x20;

@@ -148,6 +148,7 @@ impl HostProfile {
         match (self, recovery) {
             (HostProfile::Linux, Recovery::Rack | Recovery::NewReno) => true,
             (HostProfile::Linux, _) | (_, Recovery::Rack) => false,
+            (HostProfile::Ns2 | HostProfile::Ns2Linux, Recovery::Stp) => false,
             _ => true,
         }
     }

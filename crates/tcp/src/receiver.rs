@@ -5,6 +5,7 @@ mod feedback;
 pub(crate) mod holes;
 pub(crate) mod quickack;
 mod reassembly;
+mod status;
 
 use crate::options::DelayedAck;
 use crate::packet::{MAX_SACK_BLOCKS, Packet, SACK_BLOCKS_BESIDE, ecn, flags, priority};
@@ -14,6 +15,7 @@ use feedback::Feedback;
 use holes::Holes;
 use quickack::{Decision, QuickAck};
 use reassembly::Reassembly;
+use status::Status;
 
 /// When an arrived data packet is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,8 @@ struct Extras {
     quickack: Option<QuickAck>,
     /// Present where negative acknowledgements are sent.
     holes: Option<Holes>,
+    /// Present where the sender polls.
+    status: Option<Status>,
     feedback: Feedback,
 }
 
@@ -213,7 +217,8 @@ impl Receiver {
             self.next += u64::from(packet.payload);
             return self.delay(now);
         }
-        self.on_any_data(now, packet)
+        let answer = self.on_any_data(now, packet);
+        self.answer_by_status().unwrap_or(answer)
     }
 
     fn on_any_data(&mut self, now: Time, packet: &Packet) -> Answer {
@@ -247,6 +252,9 @@ impl Receiver {
             }
             if let Some(holes) = &mut extras.holes {
                 holes.take(now, (start, end), packet.corruption_reports());
+            }
+            if let Some(status) = &mut extras.status {
+                status.take(start, end);
             }
         }
         if end <= self.next {
@@ -417,6 +425,9 @@ impl Receiver {
             }
             if let Some(quickack) = &mut extras.quickack {
                 quickack.on_ack(news);
+            }
+            if let Some(status) = &mut extras.status {
+                status.write(packet);
             }
             extras.feedback.give(packet);
             if let Some(holes) = &mut extras.holes {

@@ -129,6 +129,12 @@ impl Stack for Rfc {
         self.timed_out(s, now, out);
     }
 
+    fn on_backward_notification(&mut self, s: &mut SenderCore, now: Time) {
+        if s.headers.ecn {
+            self.on_congestion_echo(s, now);
+        }
+    }
+
     fn flight(&self, s: &SenderCore) -> usize {
         s.board.flight() - self.arrived as usize
     }

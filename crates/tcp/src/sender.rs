@@ -118,6 +118,12 @@ impl Sender {
             .on_acknowledgement(&mut self.core, now, packet, out);
     }
 
+    /// A router on the path notifies the sender of congestion.
+    #[cold]
+    pub(crate) fn on_backward_notification(&mut self, now: Time) {
+        self.stack.on_backward_notification(&mut self.core, now);
+    }
+
     /// Does what has become due at `now`.
     pub(crate) fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
         if now >= self.core.timer.deadline {

@@ -46,6 +46,10 @@ pub(crate) trait Stack {
     /// The retransmission timer ran out.
     fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T);
 
+    /// A router on the path notifies the sender of congestion (backward ECN).
+    /// Hosts ignore it since RFC 6633.
+    fn on_backward_notification(&mut self, _s: &mut SenderCore, _now: Time) {}
+
     /// Segments in flight.
     fn flight(&self, s: &SenderCore) -> usize;
 

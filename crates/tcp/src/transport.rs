@@ -1,6 +1,6 @@
 //! A transport: a whole TCP endpoint's settings under one name.
 
-use crate::options::{DelayedAck, Pacing, Recovery};
+use crate::options::{DelayedAck, Pacing, Polling, Recovery};
 use crate::packet::CONGESTION_HEADER_BYTES;
 use crate::profile::{HostProfile, StackKind};
 use bentpipe_cc::{BuildError, Controller, HostRules, Parameters};
@@ -67,6 +67,9 @@ pub struct Transport {
     pub ecn: bool,
     /// Smallest retransmission timeout; the profile's where `None`.
     pub minimum_rto: Option<Duration>,
+    /// How the sender polls its receiver, with [`Recovery::Stp`].
+    #[serde(skip_serializing_if = "Polling::is_default")]
+    pub polling: Polling,
 }
 
 /// Why a transport cannot run.
@@ -108,6 +111,14 @@ impl std::fmt::Display for TransportError {
                 f,
                 "profile `{profile}` has no recovery `rack`, which is part of the \
                  Linux stack: expected profile `linux`, or another recovery"
+            ),
+            TransportError::Recovery {
+                profile,
+                recovery: "stp",
+            } => write!(
+                f,
+                "profile `{profile}` has no recovery `stp`, which is built on the stack \
+                 of the RFCs: expected profile `rfc`, or another recovery"
             ),
             TransportError::Recovery { profile, recovery } => write!(
                 f,

@@ -119,6 +119,7 @@ impl Network {
         match verdict {
             Verdict::Accepted | Verdict::Waits => {}
             Verdict::Marked => driver.mark(packet),
+            Verdict::Notified => driver.notify(now, index, packet),
             Verdict::Feedback(feedback) => driver.write_feedback(packet, feedback),
             Verdict::QueueDrop | Verdict::ChannelLoss | Verdict::OutageLoss => {
                 self.lose(driver, index, packet, verdict, [now; 3]);

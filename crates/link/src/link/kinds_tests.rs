@@ -106,7 +106,7 @@ impl Done {
     fn tell(&mut self, packet: usize, verdict: Verdict) {
         match verdict {
             Verdict::Accepted | Verdict::Waits => {}
-            Verdict::Marked => self.marked.push(packet),
+            Verdict::Marked | Verdict::Notified => self.marked.push(packet),
             Verdict::Feedback(feedback) => self.told.push((packet, feedback)),
             Verdict::QueueDrop => self.dropped.push(packet),
             Verdict::ChannelLoss | Verdict::OutageLoss => self.lost.push(packet),

@@ -52,6 +52,12 @@ impl<P: Copy> QueueEvents<'_, P> {
         self.report(packet, Verdict::Marked);
     }
 
+    /// A packet's sender is to be notified; it counts among the marks.
+    pub(super) fn notify(&mut self, packet: P) {
+        self.counters.marks += 1;
+        self.report(packet, Verdict::Notified);
+    }
+
     pub(super) fn report(&mut self, packet: P, verdict: Verdict) {
         self.log.verdicts.push_back((packet, verdict));
     }

@@ -86,6 +86,9 @@ impl Setup {
         if transport.recovery == Recovery::Snack {
             refused.push("negative acknowledgements (SCPS-TP) are none of Linux".to_owned());
         }
+        if transport.recovery == Recovery::Stp {
+            refused.push("STP, which polls its receiver, is no transport of Linux".to_owned());
+        }
         if transport.delayed_ack.count > 2 {
             refused.push(format!(
                 "Linux acknowledges every second segment at the latest, not every {}",

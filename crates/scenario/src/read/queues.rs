@@ -1,11 +1,11 @@
 //! Queues of links.
 
 use crate::queue_length::{QueueLength, QueueLimit};
-use crate::schema::queue::{QueueKinds, QueueTable, RedKeys};
-use bentpipe_document::{Context, Diagnostic, Place, Reported};
+use crate::schema::queue::{FuzzyKeys, QueueKinds, QueueTable, RedKeys};
+use bentpipe_document::{Context, Diagnostic, Place, Placed, Reported};
 use bentpipe_link::{
-    AckFilterSettings, CoDelSettings, FqCoDelSettings, Limit, PriorityDropSettings, QueueSettings,
-    RedSettings, XcpSettings,
+    AckFilterSettings, BecnSettings, CoDelSettings, FqCoDelSettings, FuzzySettings, Limit,
+    PriorityDropSettings, QueueSettings, RedSettings, XcpSettings,
 };
 use bentpipe_units::{Bytes, Duration, Rate};
 
@@ -38,6 +38,8 @@ enum Kind {
     },
     Xcp(XcpSettings),
     AckFilter,
+    Fuzzy(FuzzySettings),
+    Becn(BecnSettings),
 }
 
 /// The link that a queue feeds.
@@ -123,6 +125,24 @@ pub(super) fn read(table: QueueTable) -> Result<Queue, Reported> {
             };
             (limit, Kind::Xcp(settings))
         }
+        QueueKinds::Fuzzy { fuzzy, .. } => {
+            let (limit, settings) = fuzzy_keys(fuzzy)?;
+            (Ok(limit), Kind::Fuzzy(settings))
+        }
+        QueueKinds::Becn {
+            fuzzy,
+            severe,
+            quiet,
+            ..
+        } => {
+            let (limit, fuzzy) = fuzzy_keys(fuzzy)?;
+            let settings = BecnSettings {
+                fuzzy,
+                severe: severe?.value.get(),
+                quiet: quiet?.value,
+            };
+            (Ok(limit), Kind::Becn(settings))
+        }
         QueueKinds::Red { red, .. } => return red_queue(red, |_| Ok(())),
         QueueKinds::AdaptiveRed {
             red,
@@ -152,6 +172,17 @@ pub(super) fn read(table: QueueTable) -> Result<Queue, Reported> {
         limit: limit?.value,
         kind,
     })
+}
+
+/// The limit and the controller of a fuzzy queue.
+fn fuzzy_keys(keys: FuzzyKeys) -> Result<(Placed<QueueLimit>, FuzzySettings), Reported> {
+    let settings = FuzzySettings {
+        limit: Limit::Packets(0),
+        period: keys.period?.value,
+        swing: keys.swing?.value,
+        rules: keys.rules?.value.0,
+    };
+    Ok((keys.limit?, settings))
 }
 
 fn red_queue(
@@ -215,6 +246,11 @@ impl Queue {
                 QueueSettings::FqCoDel(settings)
             }
             Kind::Xcp(settings) => QueueSettings::Xcp(XcpSettings { limit, ..settings }),
+            Kind::Fuzzy(settings) => QueueSettings::Fuzzy(FuzzySettings { limit, ..settings }),
+            Kind::Becn(mut settings) => {
+                settings.fuzzy.limit = limit;
+                QueueSettings::Becn(settings)
+            }
             Kind::AckFilter => QueueSettings::AckFilter(AckFilterSettings { limit }),
             Kind::PriorityDrop { low_limit } => {
                 let low_limit = low_limit.map(|low| link.limit(context, low)).transpose()?;

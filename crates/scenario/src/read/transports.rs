@@ -1,6 +1,6 @@
 //! Transports: those of the file over those that have a name.
 
-use crate::schema::transport::{DelayedAckTable, PacingTable, TransportTable};
+use crate::schema::transport::{DelayedAckTable, PacingTable, PollingTable, TransportTable};
 use bentpipe_cc::{Parameter, ParameterValue, Range, SlotKind, slots};
 use bentpipe_document::names::quoted;
 use bentpipe_document::{
@@ -8,8 +8,8 @@ use bentpipe_document::{
     Value,
 };
 use bentpipe_tcp::{
-    CongestionControlChoice, Pacing, Suggested, Transport, TransportSettings, find_transport,
-    transports,
+    CongestionControlChoice, Pacing, Polling, Suggested, Transport, TransportSettings,
+    find_transport, transports,
 };
 use bentpipe_units::{Duration, nearest};
 use std::collections::HashMap;
@@ -390,7 +390,27 @@ fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
         ecn: plain(&table.ecn)?,
         minimum_rto: plain(&table.minimum_rto)?,
         suggested: Suggested::default(),
+        polling: polling(table)?,
     })
+}
+
+/// How the sender polls.
+fn polling(table: &TransportTable) -> Result<Option<Polling>, Reported> {
+    let polling = table.polling.as_ref().map_err(|reported| *reported)?;
+    let Some(PollingTable {
+        per_round_trip,
+        segments,
+        timeout,
+        ..
+    }) = polling.as_ref().map(|polling| &polling.value)
+    else {
+        return Ok(None);
+    };
+    Ok(Some(Polling {
+        per_round_trip: (*per_round_trip)?.value,
+        segments: (*segments)?.map(|segments| segments.value),
+        timeout: (*timeout)?.value,
+    }))
 }
 
 /// A parameter of a congestion control within its range.

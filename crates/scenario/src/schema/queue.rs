@@ -1,8 +1,9 @@
 //! Queue disciplines.
 
+use crate::fuzzy_rules::Rules;
 use crate::queue_length::{QueueLength, QueueLimit};
 use bentpipe_document::reading::{DeclaredKinds, Given, Placed, Read};
-use bentpipe_document::schema::{FACTOR, Kind, PACKET, SPAN, integer};
+use bentpipe_document::schema::{FACTOR, Kind, PACKET, SPAN, integer, number};
 use bentpipe_document::{Reported, Value, kinds, table};
 use bentpipe_link::{RedMode, RedPreset};
 use bentpipe_units::{Bytes, Duration, Ratio};
@@ -44,6 +45,20 @@ table! {
         or "unlimited; 0.1 in ns-2.35";
     /// queueing delay that an automatic minimum is reckoned from
     target_delay: Duration [SPAN], or "5 ms";
+}
+
+table! {
+    /// the keys of fuzzy marking that BECN has, too
+    pub(crate) FuzzyKeys at "link.NAME.queue", called "the queue of";
+    /// how much may wait
+    limit: QueueLimit, required;
+    /// time between two readings of the queue
+    period: Duration [SPAN], default "10 ms";
+    /// change of the level in a period, as a share of `limit`, that counts as fast
+    swing: f64 [number(1e-6, 1.0)], default 0.05;
+    /// probabilities of a notification in per cent, five rows by level from empty to full,
+    /// separated by `/`, of five by change from falling fast to rising fast
+    rules: Rules, default "0 0 0 0 0 / 0 0 0 1 2 / 0 1 2 5 10 / 2 5 10 20 40 / 10 20 40 70 100";
 }
 
 kinds! {
@@ -148,6 +163,24 @@ kinds! {
     {
         /// how much may wait
         limit: QueueLimit, required;
+    }
+    /// marks at a probability that a fuzzy-logic controller sets by the length of the queue and
+    /// by how fast it changes
+    Fuzzy "fuzzy",
+        example "[link.satellite]\nqueue = { kind = \"fuzzy\", limit = \"100 packets\" }",
+        with fuzzy: FuzzyKeys
+    {}
+    /// the same, and at severe congestion a message goes straight back to the sender in place of
+    /// a mark (backward ECN)
+    Becn "becn",
+        example "[link.satellite]\nqueue = { kind = \"becn\", limit = \"100 packets\" }",
+        with fuzzy: FuzzyKeys
+    {
+        /// probability from which a message goes back; 0: always
+        severe: Ratio, default 0.1;
+        /// after a message to a connection, the time in which the probability of the next rises
+        /// to its full value: a round trip
+        quiet: Duration [SPAN], default "600 ms";
     }
 }
 

@@ -54,6 +54,20 @@ table! {
     ecn: bool, or "false";
     /// smallest retransmission timeout
     minimum_rto: Duration, or "the base's, or the profile's";
+    /// how the sender polls, with recovery `stp`
+    polling: PollingTable, or "the base's, or its defaults";
+}
+
+table! {
+    /// how the sender polls its receiver, with recovery `stp`
+    pub(crate) PollingTable at "transport.NAME.polling", called "`polling` of",
+        example "[transport.mine]\nbase = \"stp\"\npolling = { per_round_trip = 2 }";
+    /// polls in a round trip
+    per_round_trip: f64 [number(0.01, 1000.0)], default 3;
+    /// a poll follows this many data segments at the latest
+    segments: u32 [integer(1, 1_000_000)], or "polls are timed alone";
+    /// a retransmission timeout without a report sends everything again, as TCP's
+    timeout: bool, default false;
 }
 
 table! {

@@ -2,6 +2,7 @@
 //! packets, and the losses.
 
 use super::corruption::Corruption;
+use super::notices::Notices;
 use crate::arena::{Arena, Handle};
 use crate::ledger::{Ledger, Pending};
 use crate::queue::{Class, Event, EventQueue};
@@ -22,6 +23,8 @@ pub(crate) struct SimDriver {
     ack_filter: AckFilter,
     /// Kept where links report to receivers what they destroyed.
     pub(crate) corruption: Option<Box<Corruption>>,
+    /// Present where queues notify senders.
+    pub(super) notices: Option<Box<Notices>>,
 }
 
 impl SimDriver {
@@ -32,6 +35,7 @@ impl SimDriver {
             ledger: Ledger::new(hops),
             ack_filter: AckFilter::default(),
             corruption: Corruption::new(scenario),
+            notices: Notices::new(scenario),
         }
     }
 
@@ -63,6 +67,18 @@ impl Driver for SimDriver {
 
     fn mark(&mut self, packet: &InFlight) {
         self.packet(packet).ecn = ecn::MARKED;
+    }
+
+    fn notify(&mut self, now: Time, link: u32, packet: &InFlight) {
+        let destination = self.packet(packet).destination ^ 1;
+        if let Some(notices) = &mut self.notices {
+            notices.add(link, destination);
+            self.events.push(Event {
+                at: now,
+                class: Class::Notice,
+                component: 0,
+            });
+        }
     }
 
     fn lose(&mut self, now: Time, loss: &Loss, _: &Paths) {

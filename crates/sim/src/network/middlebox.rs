@@ -11,7 +11,7 @@ use crate::observer::Observer;
 use crate::queue::{Class, Event};
 use bentpipe_link::forward::{Count, InFlight};
 use bentpipe_middlebox::{Counters, Middlebox, Pass, Side, Surroundings};
-use bentpipe_scenario::Scenario;
+use bentpipe_scenario::{Link, Scenario};
 use bentpipe_tcp::Packet;
 use bentpipe_units::Time;
 
@@ -44,7 +44,8 @@ impl Placed {
 #[derive(Debug, Default)]
 pub(crate) struct Boxes {
     placed: Vec<Placed>,
-    /// The node where each link begins; empty without boxes.
+    /// The node where each link begins; empty without boxes and without queues
+    /// that notify senders.
     begins: Vec<u32>,
     /// What boxes put into each hop and took out before it, where there are
     /// any.
@@ -56,7 +57,8 @@ pub(crate) struct Boxes {
 
 impl Boxes {
     pub(super) fn new(scenario: &Scenario) -> Boxes {
-        if scenario.middleboxes.is_empty() {
+        let notifies = |link: &Link| link.settings.queue.notifies();
+        if scenario.middleboxes.is_empty() && !scenario.links.iter().any(notifies) {
             return Boxes::default();
         }
         let sorted = |links: &[bentpipe_scenario::LinkId]| {
@@ -171,18 +173,30 @@ impl<O: Observer> Network<'_, O> {
         let node = self.boxes.placed[index].node;
         let mut out = std::mem::take(&mut self.boxes.out);
         for packet in out.drain(..) {
-            let mut hops = self.forward.paths.now(packet.destination);
-            let begins = |hop: usize| self.boxes.begins[self.forward.paths.link_of(hop)];
-            let Some(hop) = hops.find(|hop| begins(*hop) == node) else {
-                continue;
-            };
-            let meta = driver::meta(&packet);
-            count(&mut self.boxes.added, hop, meta.bytes);
-            let handle = self.driver.packets.insert(packet);
-            let packet = InFlight::new(handle.0, hop as u32, meta);
-            self.forward.offer(&mut self.driver, self.now, packet);
+            self.inject(node, packet);
         }
         self.boxes.out = out;
+    }
+
+    /// The node where a link begins.
+    pub(super) fn begins(&self, link: u32) -> Option<u32> {
+        self.boxes.begins.get(link as usize).copied()
+    }
+
+    /// Sends a packet from a node on the path to its destination; false if that
+    /// path does not leave the node.
+    pub(super) fn inject(&mut self, node: u32, packet: Packet) -> bool {
+        let mut hops = self.forward.paths.now(packet.destination);
+        let begins = |hop: usize| self.boxes.begins[self.forward.paths.link_of(hop)];
+        let Some(hop) = hops.find(|hop| begins(*hop) == node) else {
+            return false;
+        };
+        let meta = driver::meta(&packet);
+        count(&mut self.boxes.added, hop, meta.bytes);
+        let handle = self.driver.packets.insert(packet);
+        let packet = InFlight::new(handle.0, hop as u32, meta);
+        self.forward.offer(&mut self.driver, self.now, packet);
+        true
     }
 }
 

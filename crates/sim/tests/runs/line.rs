@@ -143,6 +143,7 @@ pub(crate) fn named(congestion_control: &str, recovery: Recovery) -> Transport {
         pacing: Pacing::Off,
         ecn: false,
         minimum_rto: None,
+        polling: bentpipe_tcp::Polling::default(),
     }
 }
 

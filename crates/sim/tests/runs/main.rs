@@ -13,6 +13,7 @@ mod line;
 mod losses;
 mod media;
 mod middleboxes;
+mod notices;
 mod own_controller;
 mod proactive;
 mod queues;

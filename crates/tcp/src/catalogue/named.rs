@@ -131,7 +131,7 @@ const fn named(
 
 /// Transports that are not named after a congestion control, each with the one
 /// that it follows in lists.
-static OTHERS: [(&str, NamedTransport); 7] = [
+static OTHERS: [(&str, NamedTransport); 8] = [
     (
         "newreno",
         named(
@@ -210,6 +210,30 @@ static OTHERS: [(&str, NamedTransport); 7] = [
                 // The receiver delays ACKs by half of the round trip at most.
                 ack_timer: Some(Duration::from_secs(1)),
                 ..control("vegas")
+            },
+        ),
+    ),
+    (
+        "veno",
+        named(
+            "stp",
+            "the Satellite Transport Protocol: the sender polls, the receiver reports what is \
+             missing, at once where it sees a gap; no ACKs",
+            "Henderson & Katz 1999, Salamanca 2008, section 1.2.3.2 (our reading)",
+            || TransportSettings {
+                recovery: Some(Recovery::Stp),
+                timestamps: Some(false),
+                // Reports come a few times in a round trip: growth counts
+                // segments, and nothing but pacing spaces them.
+                parameters: Parameters::new()
+                    .with("byte_counting", 1e6)
+                    .with("growth", "per-segment"),
+                pacing: Some(Pacing::Window {
+                    gain: 1.0,
+                    initial_burst: 10,
+                }),
+                initial_window: Some(10.0),
+                ..control("newreno")
             },
         ),
     ),

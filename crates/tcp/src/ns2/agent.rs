@@ -114,7 +114,9 @@ impl Agent {
             Recovery::Reno => Kind::Reno,
             Recovery::NewReno => Kind::NewReno,
             Recovery::Sack | Recovery::SackRepeat => Kind::Sack1,
-            Recovery::Rack | Recovery::Fack | Recovery::Snack => return None,
+            Recovery::Rack | Recovery::Fack | Recovery::Snack | Recovery::Stp => {
+                return None;
+            }
         };
         Some(Agent {
             kind,

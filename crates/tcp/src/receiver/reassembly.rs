@@ -31,6 +31,11 @@ impl Reassembly {
         self.held
     }
 
+    /// The ranges that wait, ascending and apart.
+    pub(super) fn islands(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.islands.iter().copied()
+    }
+
     /// Everything below `next` is there: takes off the islands that follow
     /// without a gap and returns the end of the last of them.
     pub(super) fn advance(&mut self, mut next: u64) -> u64 {

@@ -10,3 +10,4 @@ mod probes;
 mod recovery;
 mod sending;
 mod snack;
+mod stp;

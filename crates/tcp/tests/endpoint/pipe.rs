@@ -38,6 +38,7 @@ pub(crate) fn plain() -> Transport {
         pacing: Pacing::Off,
         ecn: false,
         minimum_rto: None,
+        polling: bentpipe_tcp::Polling::default(),
     }
 }
 
