@@ -79,6 +79,8 @@ algorithms! {
     Astart(astart::Astart),
     BulkRepeat(bulk_repeat::BulkRepeat),
     RenoLinux(linux::Linux<linux::Reno>),
+    CubicLinux(linux::Linux<linux::Cubic>),
+    DctcpLinux(linux::Linux<linux::Dctcp>),
     VegasLinux(linux::Linux<linux::Vegas>),
     VenoLinux(linux::Linux<linux::Veno>),
     HighSpeedLinux(linux::Linux<linux::HighSpeed>),

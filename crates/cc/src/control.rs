@@ -104,6 +104,11 @@ dispatched! {
         /// [`CongestionControl::needs_rate_samples`] is true.
         fn on_restart(self: &mut Self, now: Time, window: &mut Window) {}
 
+        /// Data is sent at `now` while nothing is in flight, `idle` after the last
+        /// segment was sent; before that segment. Only the stack of Linux calls it
+        /// (`CA_EVENT_TX_START`).
+        fn on_transmission_start(self: &mut Self, now: Time, idle: Duration) {}
+
         /// The queue at the sender's own node, about once a frame of the medium
         /// behind it. Called only where
         /// [`CongestionControl::needs_queue_reports`] is true.

@@ -44,6 +44,12 @@ pub struct Described {
     pub family: Family,
     /// The slots that it is made of; `None` where its parts share one state.
     pub slots: Option<NamedSlots>,
+    /// The control that a transport of this name runs on the host profile
+    /// `linux`: the kernel's own, which has the same name there. `None` where the
+    /// kernel has none, or where this is it.
+    pub on_linux: Option<&'static str>,
+    /// The module of the Linux kernel whose behaviour this is.
+    pub module: Option<&'static str>,
     /// What can be set: the parameters of its slots and of Hoe's estimate.
     pub parameters: &'static [Parameter],
     /// The transport of the same name.
@@ -59,6 +65,8 @@ impl Described {
         open: "",
         family: Family::Standard,
         slots: None,
+        on_linux: None,
+        module: None,
         parameters: &[],
         transport: TransportDefaults::NEW,
     };
@@ -82,6 +90,19 @@ pub struct WindowPacing {
     pub gain: f64,
     /// Segments at the start that are not paced.
     pub initial_burst: u32,
+}
+
+/// How the receiver reports ECN marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnEcho {
+    /// Every ACK from the first mark on carries the echo, until the sender says
+    /// that it has reduced its window (RFC 3168, section 6.1.3).
+    #[default]
+    UntilReduced,
+    /// An ACK carries the echo where what it covers was marked, and each change
+    /// between marked and unmarked packets is acknowledged at once (RFC 8257,
+    /// section 3.2).
+    EachChange,
 }
 
 /// What the transport that is named after a congestion control has around it;
@@ -108,6 +129,8 @@ pub struct TransportDefaults {
     pub undo: Option<bool>,
     /// Explicit congestion notification.
     pub ecn: Option<bool>,
+    /// How the receiver reports ECN marks.
+    pub ecn_echo: EcnEcho,
     /// Packet spacing.
     pub pacing: Option<WindowPacing>,
     /// It runs on the host profile `linux`.
@@ -129,6 +152,7 @@ impl TransportDefaults {
         recovery_fix: None,
         undo: None,
         ecn: None,
+        ecn_echo: EcnEcho::UntilReduced,
         pacing: None,
         on_linux: false,
         congestion_header: false,

@@ -48,7 +48,7 @@ pub use bentpipe_units::nearest;
 pub use classic::Classic;
 pub use control::{CongestionControl, HostRules};
 pub use controller::Controller;
-pub use declaration::{Described, Family, LossRecovery, TransportDefaults, WindowPacing};
+pub use declaration::{Described, EcnEcho, Family, LossRecovery, TransportDefaults, WindowPacing};
 pub use event::{
     Ack, Feedback, Head, Loss, PathHint, QueueReport, RateSample, RecoveryExit, Repair, Timeout,
 };

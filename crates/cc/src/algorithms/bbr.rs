@@ -215,6 +215,7 @@ impl Algorithm for Bbr {
             open: "fixed point of Linux: floats; where probe_bw begins: drawn from the \
                    connection's random stream",
             family: Family::Model,
+            module: Some("bbr"),
             transport: TransportDefaults {
                 summary: "BBR version 1: paces at the measured bandwidth, whatever is lost",
                 source: "draft-cardwell-iccrg-bbr-congestion-control-00",

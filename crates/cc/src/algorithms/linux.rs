@@ -17,6 +17,9 @@
 //!   says; in 2.6.22 also only if cwnd segments were in flight before the ACK.
 //! - cwnd stops growing at the receive window, in place of `snd_cwnd_clamp`.
 
+mod cubic;
+mod cubic_hystart;
+mod dctcp;
 mod highspeed;
 mod host;
 mod hybla;
@@ -27,6 +30,9 @@ mod vegas;
 mod veno;
 mod westwood;
 
+pub use cubic::{Cubic, CubicParameters};
+pub use cubic_hystart::HyStartParameters;
+pub use dctcp::{Dctcp, DctcpParameters};
 pub use highspeed::HighSpeed;
 pub use host::{LinuxParameters, Version};
 pub use hybla::{Hybla, HyblaParameters};

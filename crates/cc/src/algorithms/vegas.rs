@@ -359,6 +359,7 @@ impl Algorithm for Vegas {
     fn controls() -> Vec<Control<Vegas>> {
         let described = Described {
             name: "vegas",
+            on_linux: Some("vegas-linux"),
             summary: "keeps a few segments in the queue; retransmits by a fine timer",
             source: "Brakmo & Peterson 1995; the numbers of ns-2.35",
             open: "RTT of a round: the mean of its samples; the handshake's RTT is the first \

@@ -129,6 +129,7 @@ impl Algorithm for Veno {
     fn controls() -> Vec<Control<Veno>> {
         let described = Described {
             name: "veno",
+            on_linux: Some("veno-linux"),
             summary: "tells random losses from congestion by the backlog in the queue",
             source: "Fu & Liew 2003, sections II.A and II.B",
             open: "which RTT the backlog is computed with: the last sample; a cut is of the flight",

@@ -36,6 +36,7 @@ use bentpipe_units::{Segments, Time};
 pub(crate) fn cubic() -> Control<Parts<HyStart, Cubic, CubicReaction, HoeOff>> {
     of_slots(Described {
         name: "cubic",
+        on_linux: Some("cubic-linux"),
         summary: "the default of most hosts: a cubic of the time since the last loss",
         source: "RFC 9438; slow start: HyStart++ (RFC 9406)",
         open: "a step per ACK as section 4.2 says, `count = segments` for delayed ACKs; after a \

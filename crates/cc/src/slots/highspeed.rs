@@ -40,6 +40,7 @@ use bentpipe_units::{Segments, math};
 pub(crate) fn highspeed() -> Control<Parts<Standard, HighSpeed, HighSpeedReaction, HoeOff>> {
     of_slots(Described {
         name: "highspeed",
+        on_linux: Some("highspeed-linux"),
         summary: "the larger the window, the faster it grows and the less a loss takes",
         source: "RFC 3649, section 5 and appendix B",
         open: "the w of a cut is the flight; a timeout sets ssthresh by the same b(w)",

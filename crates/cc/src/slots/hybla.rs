@@ -46,6 +46,7 @@ use bentpipe_units::{Duration, Segments};
 pub(crate) fn hybla() -> Control<Parts<HyblaStart, HyblaAvoidance, Halve, HoeRound>> {
     of_slots(Described {
         name: "hybla",
+        on_linux: Some("hybla-linux"),
         summary: "grows like a connection of RTT0, whatever the round-trip time",
         source: "Caini & Firrincieli 2004; Caini & Firrincieli 2006, sec. IV",
         open: "RTT in rho: the smallest; initial window: the transport's; before Hoe's estimate \

@@ -32,6 +32,7 @@ use bentpipe_units::Segments;
 pub(crate) fn newreno() -> Control<Parts<Standard, Reno, Halve, HoeOff>> {
     of_slots(Described {
         name: "newreno",
+        on_linux: Some("reno-linux"),
         summary: "the baseline: one segment per ACK, then one per round trip, half at a loss",
         source: "RFC 5681, section 3.1; the recovery (RFC 6582, RFC 6675) is the transport's",
         open: "1/cwnd per ACK or per segment: per ACK, as the papers and ns-2; \

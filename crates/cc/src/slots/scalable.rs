@@ -29,6 +29,7 @@ use bentpipe_units::Segments;
 pub(crate) fn scalable() -> Control<Parts<Standard, Scalable, ScalableReaction, HoeOff>> {
     of_slots(Described {
         name: "scalable",
+        on_linux: Some("scalable-linux"),
         summary: "growth and cut in proportion to the window",
         source: "Kelly 2003",
         open: "per ACK as the paper says; below 16 segments Reno, growth and cut",

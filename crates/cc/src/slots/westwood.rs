@@ -63,6 +63,7 @@ use bentpipe_units::{Duration, Rate, Segments, Time};
 pub(crate) fn westwood() -> Control<Parts<Standard, Reno, WestwoodSampling, HoeOff>> {
     of_slots(Described {
         name: "westwood",
+        on_linux: Some("westwood-linux"),
         summary: "cuts to the bandwidth that the ACKs show, estimated at every ACK",
         source: "Mascolo, Casetti, Gerla et al. 2001; filters type-0 to type-4: WestwoodNR \
                  agent for ns-2",

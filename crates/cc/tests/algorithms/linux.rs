@@ -346,3 +346,98 @@ fn after_a_timeout_hybla_is_reno_until_all_is_acknowledged() {
     assert_eq!(wire.cwnds(10)[9], 12.0);
     assert_eq!(wire.cwnds(1), [250.0]);
 }
+
+/// ACKs 1 ms apart over 600 ms: the train has lasted for (600 + 1) / 2 ms with
+/// the 302nd, at a window of 401.
+#[test]
+fn cubics_slow_start_ends_with_a_train_of_acks() {
+    let train = |gap: Duration, acks: u32| {
+        let mut wire = current("cubic-linux", 100.0, f64::INFINITY);
+        wire.next.outstanding = 1000.0;
+        for _ in 0..acks {
+            wire.ack(gap);
+        }
+        wire.window.ssthresh
+    };
+    assert_eq!(train(Duration::from_millis(1), 301), f64::INFINITY);
+    assert_eq!(train(Duration::from_millis(1), 302), 401.0);
+    // ACKs more than 2 ms apart are no train.
+    assert_eq!(train(Duration::from_micros(2001), 900), f64::INFINITY);
+}
+
+/// The RTT may rise by an eighth, 4 ms at least and 16 ms at most; the ninth
+/// sample of a round trip decides.
+#[test]
+fn cubics_slow_start_ends_where_the_rtt_rises() {
+    let ends_after = |base: u64, raised: u64| {
+        let mut wire = current("cubic-linux", 100.0, f64::INFINITY);
+        let ms = Duration::from_millis;
+        // One round trip of ten ACKs at the base.
+        wire.next.rtt = Some(ms(base));
+        wire.next.outstanding = 10.0;
+        for _ in 0..11 {
+            wire.ack(ms(3));
+        }
+        wire.next.rtt = Some(ms(raised));
+        wire.next.outstanding = 1000.0;
+        (1..=20).find(|_| {
+            wire.ack(ms(3));
+            wire.window.ssthresh.is_finite()
+        })
+    };
+    for (base, longest) in [(600, 616), (64, 72), (20, 24)] {
+        assert_eq!(ends_after(base, longest), None, "{base} ms");
+        assert_eq!(ends_after(base, longest + 1), Some(9), "{base} ms");
+    }
+}
+
+/// A window below 16 segments is not watched, and a slow start after a loss is
+/// not, but one after a timeout is.
+#[test]
+fn cubic_watches_the_slow_starts_of_new_beginnings() {
+    let rise = |wire: &mut Wire| {
+        wire.next.rtt = Some(Duration::from_millis(600));
+        wire.next.outstanding = 0.0;
+        wire.acks(3);
+        wire.next.rtt = Some(Duration::from_millis(700));
+        wire.next.outstanding = 1000.0;
+        wire.acks(9);
+        wire.window.ssthresh
+    };
+    let mut wire = current("cubic-linux", 1.0, f64::INFINITY);
+    assert_eq!(rise(&mut wire), f64::INFINITY);
+    let mut wire = current("cubic-linux", 100.0, f64::INFINITY);
+    assert!(rise(&mut wire).is_finite());
+    wire.window.ssthresh = 1e6;
+    assert_eq!(rise(&mut wire), 1e6);
+    let before = wire.window.cwnd;
+    wire.controller
+        .on_timeout(&a_timeout(before), &mut wire.window);
+    // All that was outstanding is acknowledged at once.
+    wire.window.ssthresh = 1e6;
+    (wire.next.acked, wire.next.outstanding) = (2000.0, 0.0);
+    wire.acks(1);
+    wire.next.acked = 1.0;
+    (wire.window.cwnd, wire.window.ssthresh) = (20.0, 1e6);
+    assert!(rise(&mut wire) < 1e6);
+}
+
+/// 1000 segments, a loss, 600 ms: the curve is at W_max 9.08 s after the cut, and
+/// the window with it, since the curve is read an RTT ahead.
+#[test]
+fn cubic_is_back_at_its_window_after_k() {
+    let mut wire = current("cubic-linux", 1000.0, 500.0);
+    wire.acks(1);
+    wire.controller.on_loss(&a_loss(1000.0), &mut wire.window);
+    assert_eq!((wire.window.cwnd, wire.window.ssthresh), (700.0, 700.0));
+    wire.controller
+        .on_recovery_exit(&an_exit(700.0, false), &mut wire.window);
+    // 1200 us an ACK: 600 ms are 500 of them, less than a window.
+    let mut seconds = 0.0;
+    while wire.window.cwnd < 990.0 {
+        wire.acks(1);
+        seconds += 0.0012;
+    }
+    // W_max - 10 is reached cbrt(10 / 0.4) = 2.9 s before K; a window of lag.
+    assert!((5.2..7.5).contains(&seconds), "{seconds}");
+}

@@ -41,8 +41,13 @@ fn of(transport: &Transport, setup: &Setup) -> Transport {
         ..transport.clone()
     };
     match &setup.control {
-        // Its imitation has the name already; the window is the receiver's.
-        Control::Module(_) => {
+        // The window is the receiver's.
+        Control::Module(module) => {
+            let simulation = bentpipe_cc::list().find(|d| d.module == Some(module));
+            if let Some(simulation) = simulation {
+                let name = simulation.name.to_owned();
+                simulated.congestion_control = CongestionControlChoice::Named(name);
+            }
             let window = setup.window.map(|w| u64::from(w) * u64::from(setup.mss));
             let bytes = window.map_or(DEFAULT_BUFFER, Bytes::new);
             let divisor = rules.receive_buffer_divisor.max(1);

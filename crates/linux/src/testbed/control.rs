@@ -3,8 +3,9 @@
 //!
 //! A congestion control of `bentpipe-cc` has the same parameters in the kernel
 //! where `bp_` and its name is a control there; `newreno`, which counts ACKs, is
-//! `bp_const` with K = 1. The modules of the kernel take the names of their
-//! imitations (`reno-linux`, `cubic`, ...).
+//! `bp_const` with K = 1. A module of the kernel stands for its simulation
+//! (`reno-linux`, `cubic-linux`, ...), as the declarations of `bentpipe-cc` say, and
+//! for a control of the same name that has no counterpart (`cubic`).
 
 use crate::kernel::{self, KernelError, Loaded};
 use bentpipe_bpf::Values;
@@ -12,19 +13,6 @@ use bentpipe_cc::ParameterValue;
 use bentpipe_tcp::{CongestionControlChoice, Pacing, Transport};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// Modules of the kernel, by the congestion control that imitates them.
-const MODULES: [(&str, &str); 9] = [
-    ("cubic", "cubic"),
-    ("bbr", "bbr"),
-    ("reno-linux", "reno"),
-    ("vegas-linux", "vegas"),
-    ("veno-linux", "veno"),
-    ("highspeed-linux", "highspeed"),
-    ("scalable-linux", "scalable"),
-    ("westwood-linux", "westwood"),
-    ("hybla-linux", "hybla"),
-];
 
 /// The baseline that counts ACKs, and what it is in the kernel.
 const BASELINE: (&str, &str) = ("newreno", "bp_const");
@@ -57,17 +45,27 @@ impl Control {
             }
             CongestionControlChoice::Named(name) => name.as_str(),
         };
-        if let Some((_, module)) = MODULES.iter().find(|(imitation, _)| *imitation == name) {
+        let described = bentpipe_cc::find(name);
+        if let Some(module) = described.and_then(|d| d.module) {
             return Control::module(transport, module);
         }
         let estimates = |value: &ParameterValue| *value != ParameterValue::from("off");
-        let mut values = match transport.parameters.get("hoe") {
+        let found = match transport.parameters.get("hoe") {
             Some(value) if name == "westwood" && estimates(value) => ours(ENHANCED),
             _ => ours(name),
-        }
-        .ok_or_else(|| {
-            format!("the congestion control `{name}` has no counterpart in the kernel")
-        })?;
+        };
+        let Some(mut values) = found else {
+            // The kernel's own of that name is the nearest that it has.
+            let kernels = described
+                .and_then(|d| d.on_linux)
+                .and_then(bentpipe_cc::find);
+            return match kernels.and_then(|d| d.module) {
+                Some(module) => Control::module(transport, module),
+                None => Err(format!(
+                    "the congestion control `{name}` has no counterpart in the kernel"
+                )),
+            };
+        };
         for (parameter, value) in transport.parameters.iter() {
             values
                 .set_text(parameter, &text(value))

@@ -59,6 +59,10 @@ impl Linux {
                 self.part_until = s.snd.next + u64::from(len);
             }
             let was_idle = s.board.outstanding() == 0;
+            if was_idle && s.snd.next > 0 {
+                let idle = now.since(s.last_sent_at);
+                s.cc.on_transmission_start(now, idle);
+            }
             s.send_new(now, len, out);
             self.order.push();
             if was_idle || self.timer == Timer::Probe {

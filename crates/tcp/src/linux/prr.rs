@@ -77,6 +77,10 @@ impl Linux {
         };
         s.cc.on_loss(&loss, &mut s.window);
         if !s.options.owns_window {
+            // A control that sets only cwnd means the window to go down to.
+            if s.window.cwnd < before && s.window.ssthresh >= before {
+                s.window.ssthresh = s.window.cwnd;
+            }
             s.window.cwnd = before;
         }
         let reduced = s.window.ssthresh < before || s.window.cwnd < before;

@@ -19,7 +19,7 @@ pub struct HighSpeed {
 impl Algorithm for Linux<HighSpeed> {
     fn controls() -> Vec<Control<Linux<HighSpeed>>> {
         let described = described(
-            "highspeed-linux",
+            ("highspeed-linux", "highspeed"),
             "HighSpeed of Linux: the table of RFC 3649 in whole numbers",
             "Linux tcp_highspeed.c",
             "HighSpeed of Linux: the table of RFC 3649",
@@ -54,7 +54,7 @@ impl Module for HighSpeed {
         }
     }
 
-    fn threshold(&self, cwnd: u64) -> u64 {
+    fn threshold(&mut self, cwnd: u64, _: bool) -> u64 {
         cwnd - ((cwnd * decrease_of_row(self.row)) >> 8)
     }
 }

@@ -92,7 +92,7 @@ impl Hybla {
 impl Algorithm for Linux<Hybla> {
     fn controls() -> Vec<Control<Linux<Hybla>>> {
         let described = described(
-            "hybla-linux",
+            ("hybla-linux", "hybla"),
             "Hybla of Linux: fixed point, no Hoe estimate, no gate, no pacing",
             "Linux tcp_hybla.c",
             "Hybla of Linux: no Hoe estimate, no gate, no pacing",

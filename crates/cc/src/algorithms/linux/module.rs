@@ -4,7 +4,7 @@
 use super::host::{Host, Version, whole};
 use crate::declaration::{Described, Family, TransportDefaults};
 use crate::{Ack, CongestionControl, Loss, RecoveryExit, Timeout, Window};
-use bentpipe_units::{Duration, Rate};
+use bentpipe_units::{Duration, Rate, Time};
 
 /// Segments that may leave at once when recovery ends (`tcp_max_burst` of
 /// ns-2).
@@ -20,9 +20,10 @@ pub(super) trait Module {
         let _ = (rtt, host, window);
     }
 
-    /// Every ACK, duplicates included (`pkts_acked`, then the events for ACKs).
-    fn acked(&mut self, ack: &Ack, host: &Host) {
-        let _ = (ack, host);
+    /// Every ACK, duplicates included (`pkts_acked`, then the events for ACKs);
+    /// a slow start that watches the delay lowers ssthresh here.
+    fn acked(&mut self, ack: &Ack, host: &Host, window: &mut Window) {
+        let _ = (ack, host, window);
     }
 
     /// An ACK that advances, outside fast recovery (`cong_avoid`).
@@ -30,9 +31,22 @@ pub(super) trait Module {
         host.reno(ack, window);
     }
 
-    /// The threshold after a loss at a window of `cwnd` segments (`ssthresh`).
-    fn threshold(&self, cwnd: u64) -> u64 {
+    /// The threshold after a loss at a window of `cwnd` segments, or after an ECN
+    /// echo (`ssthresh`, and what a module does when it enters Recovery).
+    fn threshold(&mut self, cwnd: u64, ecn: bool) -> u64 {
+        let _ = ecn;
         cwnd / 2
+    }
+
+    /// The retransmission timer ran out (`set_state` with Loss).
+    fn lost(&mut self, host: &Host) {
+        let _ = host;
+    }
+
+    /// Data is sent at `now` while nothing is in flight, `idle` after the last
+    /// (`CA_EVENT_TX_START`).
+    fn restarted(&mut self, now: Time, idle: Duration) {
+        let _ = (now, idle);
     }
 
     /// The window that 2.6.22 goes down to while it recovers (`min_cwnd`).
@@ -63,10 +77,10 @@ pub(super) trait Module {
     }
 }
 
-/// A module under `name` and what it is; `transport` is the summary of its
-/// transport.
+/// The kernel's `module` under `name` and what it is; `transport` is the summary
+/// of its transport.
 pub(super) const fn described(
-    name: &'static str,
+    (name, module): (&'static str, &'static str),
     summary: &'static str,
     source: &'static str,
     transport: &'static str,
@@ -77,6 +91,7 @@ pub(super) const fn described(
         source,
         open: "state Disorder is left out; cwnd stops growing at the receive window",
         family: Family::Linux,
+        module: Some(module),
         transport: TransportDefaults {
             summary: transport,
             ..TransportDefaults::NEW
@@ -129,7 +144,7 @@ impl<M: Module + core::fmt::Debug + Send> CongestionControl for Linux<M> {
                 self.module.init(srtt, &mut self.host, window);
             }
         }
-        self.module.acked(ack, &self.host);
+        self.module.acked(ack, &self.host, window);
     }
 
     #[inline]
@@ -144,7 +159,7 @@ impl<M: Module + core::fmt::Debug + Send> CongestionControl for Linux<M> {
     }
 
     fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
-        let ssthresh = self.module.threshold(whole(window.cwnd)).max(2);
+        let ssthresh = self.module.threshold(whole(window.cwnd), loss.ecn).max(2);
         window.ssthresh = ssthresh as f64;
         window.cwnd = window.ssthresh;
         if loss.ecn {
@@ -160,7 +175,7 @@ impl<M: Module + core::fmt::Debug + Send> CongestionControl for Linux<M> {
 
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
         if timeout.first {
-            let ssthresh = self.module.threshold(whole(window.cwnd)).max(2);
+            let ssthresh = self.module.threshold(whole(window.cwnd), false).max(2);
             let replaced = match self.host.version {
                 Version::Current => self.module.replaced_threshold(true, timeout.mss),
                 Version::Ns2 => None,
@@ -170,6 +185,7 @@ impl<M: Module + core::fmt::Debug + Send> CongestionControl for Linux<M> {
         window.cwnd = 1.0;
         self.host.lose();
         self.module.left_open();
+        self.module.lost(&self.host);
     }
 
     fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
@@ -197,6 +213,10 @@ impl<M: Module + core::fmt::Debug + Send> CongestionControl for Linux<M> {
         window.ssthresh = before.ssthresh;
         self.host.open();
         self.module.opened(&self.host);
+    }
+
+    fn on_transmission_start(&mut self, now: Time, idle: Duration) {
+        self.module.restarted(now, idle);
     }
 
     fn bandwidth_estimate(&self) -> Option<Rate> {

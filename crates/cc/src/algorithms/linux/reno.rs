@@ -16,7 +16,7 @@ pub struct Reno;
 impl Algorithm for Linux<Reno> {
     fn controls() -> Vec<Control<Linux<Reno>>> {
         let described = described(
-            "reno-linux",
+            ("reno-linux", "reno"),
             "Reno in Linux' whole numbers",
             "Linux tcp_cong.c",
             "Reno in the whole numbers of Linux",

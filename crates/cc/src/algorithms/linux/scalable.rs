@@ -16,7 +16,7 @@ pub struct Scalable;
 impl Algorithm for Linux<Scalable> {
     fn controls() -> Vec<Control<Linux<Scalable>>> {
         let described = described(
-            "scalable-linux",
+            ("scalable-linux", "scalable"),
             "Scalable of Linux: a segment per 100 acknowledged, an eighth less at a loss",
             "Linux tcp_scalable.c",
             "Scalable of Linux: a segment per 100 acknowledged",
@@ -50,7 +50,7 @@ impl Module for Scalable {
         }
     }
 
-    fn threshold(&self, cwnd: u64) -> u64 {
+    fn threshold(&mut self, cwnd: u64, _: bool) -> u64 {
         cwnd - (cwnd >> 3)
     }
 }

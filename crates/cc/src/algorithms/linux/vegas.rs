@@ -163,7 +163,7 @@ impl Vegas {
 impl Algorithm for Linux<Vegas> {
     fn controls() -> Vec<Control<Linux<Vegas>>> {
         let described = described(
-            "vegas-linux",
+            ("vegas-linux", "vegas"),
             "Vegas of Linux: smallest RTT of a round, Reno's reaction to losses",
             "Linux tcp_vegas.c",
             "Vegas of Linux: two to four segments in the queue, no timer of its own",
@@ -193,8 +193,10 @@ impl Module for Vegas {
         }
     }
 
-    fn acked(&mut self, ack: &Ack, _: &Host) {
-        if let (Some(rtt), false) = (ack.rtt, ack.duplicate) {
+    fn acked(&mut self, ack: &Ack, host: &Host, _: &mut Window) {
+        // Today what is acknowledged selectively gives samples, too.
+        let counts = host.version == Version::Current || !ack.duplicate;
+        if let (Some(rtt), true) = (ack.rtt, counts) {
             self.sample(rtt);
         }
     }

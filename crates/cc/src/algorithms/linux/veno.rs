@@ -88,7 +88,7 @@ impl Veno {
 impl Algorithm for Linux<Veno> {
     fn controls() -> Vec<Control<Linux<Veno>>> {
         let described = described(
-            "veno-linux",
+            ("veno-linux", "veno"),
             "Veno of Linux, in half segments",
             "Linux tcp_veno.c",
             "",
@@ -111,8 +111,10 @@ impl Module for Veno {
         }
     }
 
-    fn acked(&mut self, ack: &Ack, _: &Host) {
-        if let (Some(rtt), false) = (ack.rtt, ack.duplicate) {
+    fn acked(&mut self, ack: &Ack, host: &Host, _: &mut Window) {
+        // Today what is acknowledged selectively gives samples, too.
+        let counts = host.version == Version::Current || !ack.duplicate;
+        if let (Some(rtt), true) = (ack.rtt, counts) {
             self.sample(rtt);
         }
     }
@@ -151,7 +153,7 @@ impl Module for Veno {
         }
     }
 
-    fn threshold(&self, cwnd: u64) -> u64 {
+    fn threshold(&mut self, cwnd: u64, _: bool) -> u64 {
         if self.queued < self.beta {
             cwnd * 4 / 5
         } else {

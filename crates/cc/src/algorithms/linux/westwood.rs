@@ -113,7 +113,7 @@ impl Westwood {
 impl Algorithm for Linux<Westwood> {
     fn controls() -> Vec<Control<Linux<Westwood>>> {
         let described = described(
-            "westwood-linux",
+            ("westwood-linux", "westwood"),
             "Westwood+ of Linux: two filters in whole bytes per millisecond",
             "Linux tcp_westwood.c",
             "Westwood+ of Linux: cuts when recovery ends",
@@ -139,7 +139,7 @@ impl Module for Westwood {
         }
     }
 
-    fn acked(&mut self, ack: &Ack, host: &Host) {
+    fn acked(&mut self, ack: &Ack, host: &Host, _: &mut Window) {
         let now = milliseconds(ack.now);
         if !ack.duplicate {
             self.rtt = match self.version {
