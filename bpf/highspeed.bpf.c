@@ -10,8 +10,8 @@
  *   p(w) = exp(log low_p + x (log high_p - log low_p)), low_p = 1.5 / low^2,
  *   a(w) = w^2 p 2 b / (2 - b);
  *
- * avoidance adds a(w) / w per ACK, a loss takes b(w) of what is in flight; below it
- * is Reno. Slow start adds one per ACK.
+ * avoidance adds a(w) / w per ACK or, with COUNTS_SEGMENTS, per segment; a loss takes
+ * b(w) of what is in flight; below it is Reno. Slow start adds one per ACK.
  *
  * With u = log2 w - log2 low, w^2 p = 1.5 x 2^(2 u - u q / s), s = log2 high -
  * log2 low and q = log2 1.5 - 2 log2 low - log2 high_p.
@@ -24,8 +24,11 @@ enum {
 	HIGH_WINDOW,		     /* segments */
 	HIGH_P,			     /* 10^-12 */
 	HIGH_DECREASE,		     /* millionths */
+	COUNTS,
 	COUNT,
 };
+
+enum { COUNTS_ACKS, COUNTS_SEGMENTS };
 
 #define MILLION 1000000
 
@@ -45,6 +48,8 @@ struct state {
 	__u32 log_low;
 	__u32 span;  /* s */
 	__u32 drop;  /* q */
+	/* Segments that this ACK acknowledged. */
+	__u32 acked;
 };
 STATE_FITS(struct state);
 
@@ -67,6 +72,7 @@ HOOK(void, init)
 	log_inverse += LOG2_1_5;
 	state->drop = log_inverse > 2 * state->log_low ?
 		log_inverse - 2 * state->log_low : 0;
+	state->acked = 0;
 	threshold_begin(&state->threshold);
 	window_begin(sk, &state->window);
 }
@@ -116,20 +122,32 @@ static INLINE __u64 increase(const struct sock *sk, const struct state *state, _
 	return power * ratio >> 24;
 }
 
+HOOK_WITH(void, pkts_acked, const struct ack_sample *, sample)
+{
+	struct state *state = inet_csk_ca(sk);
+
+	state->acked = sample->pkts_acked;
+}
+
 HOOK_CONG_AVOID()
 {
 	struct state *state = inet_csk_ca(sk);
 	__u64 exact = window_get(sk, &state->window);
+	__u64 step;
 
 	if (!needs_window(sk))
 		return;
-	if (exact < threshold_get(sk, &state->threshold))
-		exact += SEGMENT;
-	else if (exact <= parameter(sk, LOW_WINDOW) << 32)
-		exact += reno_step(exact);
+	if (exact < threshold_get(sk, &state->threshold)) {
+		window_set(sk, &state->window, exact + SEGMENT);
+		return;
+	}
+	if (exact <= parameter(sk, LOW_WINDOW) << 32)
+		step = reno_step(exact);
 	else
-		exact += per_window(increase(sk, state, above_low(state, exact)), exact);
-	window_set(sk, &state->window, exact);
+		step = per_window(increase(sk, state, above_low(state, exact)), exact);
+	if (parameter(sk, COUNTS) == COUNTS_SEGMENTS)
+		step *= min_u32(state->acked, 1U << 16);
+	window_set(sk, &state->window, exact + min_u64(step, exact));
 }
 
 HOOK_EVENT_THRESHOLD()
@@ -147,5 +165,5 @@ HOOK(__u32, ssthresh)
 
 HOOK_UNDO()
 
-CONTROL("bp_highspeed", ON(init), ON(cong_avoid), ON(cwnd_event), ON(ssthresh),
-	ON(undo_cwnd));
+CONTROL("bp_highspeed", ON(init), ON(pkts_acked), ON(cong_avoid), ON(cwnd_event),
+	ON(ssthresh), ON(undo_cwnd));

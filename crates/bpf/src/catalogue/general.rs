@@ -97,7 +97,7 @@ static SCALABLE: [Parameter; 6] = [
     ),
 ];
 
-static HIGHSPEED: [Parameter; 6] = [
+static HIGHSPEED: [Parameter; 7] = [
     INITIAL_WINDOW,
     WINDOW_CLAMP,
     count(
@@ -129,6 +129,11 @@ static HIGHSPEED: [Parameter; 6] = [
         &[100_000],
         (10_000, 500_000),
         "part of the window that a loss takes at high_window",
+    ),
+    choice(
+        "count",
+        &["acks", "segments"],
+        "what a step of congestion avoidance counts",
     ),
 ];
 

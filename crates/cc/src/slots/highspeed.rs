@@ -19,16 +19,20 @@
 //! | high_window | 83000 | segments |
 //! | high_p | 1e-7 | loss rate at high_window |
 //! | high_decrease | 0.1 | what a loss takes at high_window |
+//! | count | acks | `segments`: a(w) / w per segment acknowledged |
 //!
 //! The table holds for the default numbers: row n is the largest window with
 //! a = n, and b there is rounded down to 1/256.
 //!
 //! Left open, and the reading chosen: w of the cut is what the host halves
 //! (the flight, RFC 5681), as in every other reaction; a timeout sets ssthresh
-//! to w (1 - b(w)), too.
+//! to w (1 - b(w)), too. Section 5 adds a(w) / w per ACK, which is a(w) per round
+//! trip only where every segment is acknowledged. The default is the step per ACK:
+//! the text says so, and Linux does so. With an ACK per two segments it grows half
+//! as fast as the response function assumes; `count = segments`, as in ns-3, does not.
 
-use super::SEGMENTS;
 use super::newreno::Standard;
+use super::{Counted, SEGMENTS};
 use crate::declaration::{Control, Described, Family, TransportDefaults, of_slots};
 use crate::hoe::HoeOff;
 use crate::parameter::{number, parameters, word, words};
@@ -43,7 +47,8 @@ pub(crate) fn highspeed() -> Control<Parts<Standard, HighSpeed, HighSpeedReactio
         on_linux: Some("highspeed-linux"),
         summary: "the larger the window, the faster it grows and the less a loss takes",
         source: "RFC 3649, section 5 and appendix B",
-        open: "the w of a cut is the flight; a timeout sets ssthresh by the same b(w)",
+        open: "the w of a cut is the flight; a timeout sets ssthresh by the same b(w); a step per \
+               ACK as section 5 says, `count = segments` for delayed ACKs",
         family: Family::LargeWindow,
         transport: TransportDefaults {
             source: "RFC 3649",
@@ -85,6 +90,7 @@ parameters! {
         high_p: f64 = number(1e-7, "", (1e-12, 0.1)), "loss rate at high_window";
         high_decrease: f64 = number(0.1, "", (0.01, 0.5)),
             "part of the window that a loss takes at high_window";
+        count: Counted = word(), "what a step of congestion avoidance counts";
     }
 }
 
@@ -100,6 +106,7 @@ pub struct HighSpeed {
     /// ln high_p - ln low_p.
     ln_p_span: f64,
     high_decrease: f64,
+    count: Counted,
 }
 
 impl Default for HighSpeed {
@@ -129,6 +136,7 @@ impl HighSpeed {
             ln_low_p,
             ln_p_span: math::ln(high_p) - ln_low_p,
             high_decrease,
+            count: Counted::default(),
         }
     }
 
@@ -181,20 +189,26 @@ impl Fills for HighSpeed {
     type Parameters = HighSpeedParameters;
 
     fn build(p: HighSpeedParameters) -> HighSpeed {
-        HighSpeed::new(
-            p.law,
-            p.low_window,
-            p.high_window,
-            p.high_p,
-            p.high_decrease,
-        )
+        let count = p.count;
+        HighSpeed {
+            count,
+            ..HighSpeed::new(
+                p.law,
+                p.low_window,
+                p.high_window,
+                p.high_p,
+                p.high_decrease,
+            )
+        }
     }
 }
 
 impl CongestionAvoidance for HighSpeed {
     #[inline]
-    fn on_ack(&mut self, _: &Ack, window: &mut Window, _: Option<&Hoe>) {
-        window.cwnd += self.increase(window.cwnd) / window.cwnd;
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window, _: Option<&Hoe>) {
+        let step = self.increase(window.cwnd) / window.cwnd;
+        // A stretch ACK adds at most the window.
+        window.cwnd += (step * self.count.of(ack)).min(window.cwnd);
     }
 }
 

@@ -14,7 +14,10 @@
 //!
 //! Left open, and the reading chosen: the low window is a threshold on cwnd in
 //! congestion avoidance, and on what is halved (the flight) at a loss and at a
-//! timeout.
+//! timeout. The paper adds a per ACK and has receivers acknowledge every segment
+//! in mind: the default is the step per ACK; with an ACK per two segments it takes
+//! twice the time between losses that the paper gives, and `count = segments`, as in
+//! today's Linux and ns-3, restores that.
 
 use super::newreno::Standard;
 use super::{Counted, SEGMENTS};

@@ -68,6 +68,33 @@ fn highspeed_at_the_windows_of_the_specification() {
 }
 
 #[test]
+fn highspeed_may_count_segments() {
+    for (count, added) in [("acks", 0.008_03), ("segments", 2.0 * 0.008_03)] {
+        let mut wire = at("highspeed", 1000.0, &Parameters::new().with("count", count));
+        wire.next.acked = 2.0;
+        wire.acks(1);
+        close(wire.window.cwnd, 1000.0 + added, 1e-5);
+    }
+}
+
+/// a(w) segments per round trip, as RFC 3649 says, with an ACK per two segments: only
+/// where segments count.
+#[test]
+fn delayed_acks_halve_the_growth_unless_segments_count() {
+    for name in ["highspeed", "scalable"] {
+        let grown = |count: &str, acked: f64| {
+            let mut wire = at(name, 1000.0, &Parameters::new().with("count", count));
+            wire.next.acked = acked;
+            wire.acks((1000.0 / acked) as usize);
+            wire.window.cwnd - 1000.0
+        };
+        let every = grown("acks", 1.0);
+        close(grown("acks", 2.0) / every, 0.5, 0.01);
+        close(grown("segments", 2.0) / every, 1.0, 0.01);
+    }
+}
+
+#[test]
 fn highspeed_by_the_table() {
     // 1000 segments lie in the row of 1058: a = 8, b = 83/256.
     let mut wire = at("highspeed", 1000.0, &Parameters::new().with("law", "table"));

@@ -112,6 +112,7 @@ pub(crate) fn all() -> Vec<Case> {
         case("scalable", "bp_scalable"),
         case("scalable", "bp_scalable").with("count", "segments"),
         case("highspeed", "bp_highspeed"),
+        case("highspeed", "bp_highspeed").with("count", "segments"),
     ]);
     cases
 }

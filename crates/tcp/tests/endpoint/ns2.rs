@@ -118,6 +118,8 @@ impl Trace {
         });
         pipe.byte_time = Duration::from_secs_f64(8e-6 / self.number("rate"));
         pipe.one_way = Duration::from_secs_f64(self.number("delay"));
+        // Drop-tail with limit_ 50 drops when 49 wait.
+        pipe.limit = Some(self.number("limit") as usize - 1);
         // TCP/Linux reads the time of the simulation, the others their clock.
         let boot = if self.get("agent").starts_with("Linux/") {
             0.0

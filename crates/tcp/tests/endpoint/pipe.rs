@@ -7,7 +7,7 @@ use bentpipe_tcp::{
 };
 use bentpipe_units::{Bytes, Duration, Time};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 pub(crate) const MSS: u32 = 1000;
 pub(crate) const ONE_WAY: Duration = Duration::from_millis(50);
@@ -77,6 +77,11 @@ pub(crate) struct Pipe {
     /// at once.
     pub(crate) byte_time: Duration,
     pub(crate) one_way: Duration,
+    /// Packets that may wait for the transmitter to end 1, besides the one in
+    /// transmission.
+    pub(crate) limit: Option<usize>,
+    /// When each packet in the transmitter to end 1 leaves it.
+    leaving: VecDeque<Time>,
     free: [Time; 2],
     /// Every packet to end 1, where somebody wants them.
     pub(crate) packets_seen: Option<Vec<Packet>>,
@@ -116,6 +121,8 @@ impl Pipe {
             script: Box::new(fate),
             byte_time: Duration::ZERO,
             one_way: ONE_WAY,
+            limit: None,
+            leaving: VecDeque::new(),
             free: [Time::ZERO; 2],
             packets_seen: None,
             reports: Vec::new(),
@@ -150,6 +157,9 @@ impl Pipe {
     fn carry(&mut self, packets: Vec<Packet>) {
         for mut p in packets {
             let to = p.destination as usize;
+            if to == 1 && self.is_full(p) {
+                continue;
+            }
             let fate = (self.script)(to, &p);
             if let (1, Some(seen)) = (to, &mut self.packets_seen) {
                 seen.push(p);
@@ -172,6 +182,9 @@ impl Pipe {
             }
             let free = &mut self.free[to];
             *free = (*free).max(self.now) + self.byte_time * u64::from(p.bytes);
+            if to == 1 && self.limit.is_some() {
+                self.leaving.push_back(*free);
+            }
             let extra = match fate {
                 Fate::Drop => continue,
                 Fate::Delay(extra) => extra,
@@ -189,6 +202,21 @@ impl Pipe {
             self.queue
                 .push(Reverse((at, self.order, self.packets.len() - 1)));
         }
+    }
+
+    /// True if the transmitter to end 1 drops `packet`, which counts as sent.
+    fn is_full(&mut self, packet: Packet) -> bool {
+        let Some(limit) = self.limit else {
+            return false;
+        };
+        while self.leaving.front().is_some_and(|&at| at < self.now) {
+            self.leaving.pop_front();
+        }
+        let full = self.leaving.len() > limit;
+        if let (true, Some(seen)) = (full, &mut self.packets_seen) {
+            seen.push(packet);
+        }
+        full
     }
 
     /// Does the next thing that happens before `end`; false if nothing does.
