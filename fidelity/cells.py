@@ -16,7 +16,7 @@ HEADERS, TIMESTAMPS = 40, 12
 # The initial slow start threshold of ns-2 is its window_, which must not limit.
 WINDOW = 10000
 # What a sender's own link can hold: far more than it ever meets, but for Hybla's shaped form.
-ACCESS_LIMIT, SHAPED_LIMIT = 100_000, 10_000
+ACCESS_LIMIT, SHAPED_LIMIT, CUT_LIMIT = 100_000, 10_000, 50
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,12 @@ class Cell:
     peers: int = 0
     delack: bool = False
     form: str = ""
+    rate: float = 10
+    limit: int = 50
+    reverse: int = 0
+    ack_per: float = 0.0
+    ecn: bool = False
+    duration: int = 0
 
     def __str__(self):
         """Its name in every file: the mechanism, then what is not left out."""
@@ -39,6 +45,12 @@ class Cell:
         words.append(f"{self.ground} ground" if self.ground else "")
         words.append(f"{self.peers} peers" if self.peers else "")
         words.append("delack" if self.delack else "")
+        words.append(f"{self.rate:g} Mbit/s" if self.rate != BOTTLENECK_MBPS else "")
+        words.append(f"limit {self.limit}" if self.limit != 50 else "")
+        words.append(f"{self.reverse} reverse" if self.reverse else "")
+        words.append(f"ack per {self.ack_per * 100:g}%" if self.ack_per else "")
+        words.append("ecn" if self.ecn else "")
+        words.append(f"for {self.duration} s" if self.duration else "")
         return ", ".join(word for word in words if word)
 
     @property
@@ -49,20 +61,21 @@ class Cell:
     @property
     def deterministic(self):
         """One flow without losses in a drop-tail network: every run is the same but for its start."""
-        return self.per == 0 and self.ground + self.peers == 0 and self.queue == "droptail"
+        others = self.ground + self.peers + self.reverse
+        return self.per == self.ack_per == 0 and others == 0 and self.queue == "droptail"
 
     def window(self):
         """window_ of ns-2, and its initial slow start threshold, in packets."""
         if self.form in ("clamp", "shaped"):
             wire = PAYLOAD + HEADERS + TIMESTAMPS
-            return round(BOTTLENECK_MBPS * 1e6 * self.rtt / 1e3 / (8 * wire))
+            return round(self.rate * 1e6 * self.rtt / 1e3 / (8 * wire))
         return WINDOW
 
     def access_mbps(self):
-        return BOTTLENECK_MBPS if self.form == "shaped" else 100
+        return self.rate if self.form == "shaped" else 100
 
     def access_limit(self):
-        return SHAPED_LIMIT if self.form == "shaped" else ACCESS_LIMIT
+        return {"shaped": SHAPED_LIMIT, "cut": CUT_LIMIT}.get(self.form, ACCESS_LIMIT)
 
     def duration_s(self):
         """Simulated time of one run; both sides take the same, so start-up weighs the same in both.
@@ -70,6 +83,8 @@ class Cell:
         Flows that share a drop-tail queue lock into each other, and Vegas that once took a wrong base RTT
         keeps it: there many short runs say more than few long ones.
         """
+        if self.duration:
+            return self.duration
         shared = self.queue == "droptail" and self.ground + self.peers > 0
         vegas = self.mechanism == "vegas"
         if shared or vegas and self.burst > 1:
@@ -83,6 +98,8 @@ class Cell:
             "--queue": self.queue, "--ground": self.ground, "--peers": self.peers, "--delack": int(self.delack),
             "--window": self.window(), "--access": self.access_mbps(), "--access-limit": self.access_limit(),
             "--duration": self.duration_s(), "--seed": seed,
+            "--rate": f"{self.rate:g}", "--limit": self.limit, "--reverse": self.reverse,
+            "--ack-per": f"{self.ack_per:g}", "--ecn": int(self.ecn),
         }  # fmt: skip
         return [str(word) for pair in options.items() for word in pair]
 

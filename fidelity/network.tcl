@@ -9,13 +9,15 @@
 # leg's transmitter. Prints one line of JSON, the last one (TCP/Linux talks on stdout itself).
 #
 # Flow 0 is the one under test. Beside it run `--ground` flows (Sack1, round trip 25 ms, no losses) and
-# `--peers` more flows like flow 0, each with a leg and losses of its own.
+# `--peers` more flows like flow 0, each with a leg and losses of its own. `--reverse` flows like the ground flows
+# run the other way through R2 and R1, where the ACKs then wait in a queue of `--limit` packets.
 
 # ---- options ---------------------------------------------------------------------------------
 array set option {
     --agent Sack1  --rtt 0.6  --per 0  --burst 1  --queue droptail  --limit 50
     --ground 0  --peers 0  --delack 0  --duration 600  --seed 1
     --window 10000  --access 100  --access-limit 100000  --rate 10
+    --reverse 0  --ack-per 0  --ecn 0
     --minth 5  --maxth 15  --weight 0.002  --maxp 0.1
     --trace ""  --samples ""
 }
@@ -43,6 +45,8 @@ set start_window 0.1      ;# each flow starts at a random instant of the first 1
 ns-random $seed
 set start_stream [new RNG]
 for {set i 0} {$i <= $peers} {incr i} { set loss_stream($i) [new RNG] }
+# Only where it is drawn from: the streams behind it would be others else.
+if {$ack_per > 0} { for {set i 0} {$i <= $peers} {incr i} { set ack_stream($i) [new RNG] } }
 
 # ---- losses ----------------------------------------------------------------------------------
 # Two states, one step a packet (Gilbert): a run of bad packets lasts `burst` on average, a good one
@@ -112,13 +116,16 @@ Queue/RED set q_weight_ $weight
 Queue/RED set linterm_ [expr {1.0 / $maxp}]
 Queue/RED set gentle_ true
 Queue/RED set adaptive_ [expr {$queue eq "adaptive-red"}]
+Queue/RED set setbit_ [expr {$ecn != 0}]
+# Marks whatever the probability; 2.35 drops above 0.1 by default.
+Queue/RED set mark_p_ 1.0
 
 set r1 [$ns node]
 set r2 [$ns node]
 $ns simplex-link $r1 $r2 ${rate}Mb $bottleneck_delay [expr {$queue eq "droptail" ? "DropTail" : "RED"}]
 $ns simplex-link $r2 $r1 ${rate}Mb $bottleneck_delay DropTail
 $ns queue-limit $r1 $r2 $limit
-$ns queue-limit $r2 $r1 100000
+$ns queue-limit $r2 $r1 [expr {$reverse ? $limit : 100000}]
 
 # Lost packets pass a counter on their way out; packets that live never meet it.
 proc counter {} {
@@ -136,6 +143,7 @@ Agent/TCP set packetSize_ $payload
 Agent/TCP set tcpip_base_hdr_size_ $headers
 Agent/TCP set window_ $window
 Agent/TCP set ts_option_size_ 12
+Agent/TCP set ecn_ [expr {$ecn != 0}]
 Agent/TCPSink/DelAck set interval_ 100ms
 Agent/TCPSink/Sack1/DelAck set interval_ 100ms
 # The initial threshold of ns-2 is window_: that of the ground flows must not follow an option.
@@ -143,10 +151,30 @@ set ground_window 10000
 
 proc add_flow {i kind rtt lossy} {
     global ns r1 r2 tcp sink drops_by_flow queue_drops losses access delack bottleneck_delay
-    global ground_window payload headers access_limit
+    global ground_window payload headers access_limit ack_per ack_stream
     set sender [$ns node]
     set receiver [$ns node]
     set leg [expr {$rtt / 2.0 - $bottleneck_delay}]
+    # A reverse flow sends from behind R2 to a receiver behind R1.
+    if {$kind eq "reverse"} {
+        foreach {sender receiver} [list $receiver $sender] break
+        set kind ground
+        foreach {from to delay} [list $sender $r2 0  $r2 $sender 0  $r1 $receiver $leg  $receiver $r1 $leg] {
+            $ns simplex-link $from $to 100Mb $delay DropTail
+            $ns queue-limit $from $to 100000
+        }
+        set tcp($i) [new Agent/TCP/Sack1]
+        set sink($i) [new Agent/TCPSink/Sack1]
+        $tcp($i) set window_ $ground_window
+        $tcp($i) set fid_ $i
+        $ns attach-agent $sender $tcp($i)
+        $ns attach-agent $receiver $sink($i)
+        $ns connect $tcp($i) $sink($i)
+        foreach [list queue_drops($i) target] [counter] break
+        set slot [$drops_by_flow installNext $target]
+        $drops_by_flow set-hash auto 0 0 $i $slot
+        return
+    }
     set rate [expr {$kind eq "ground" ? 100 : $access}]Mb
     foreach {from to capacity delay} [list $sender $r1 $rate $leg  $r1 $sender 100Mb $leg \
             $r2 $receiver 100Mb 0  $receiver $r2 100Mb 0] {
@@ -160,6 +188,15 @@ proc add_flow {i kind rtt lossy} {
         $ns link-lossmodel $model $sender $r1
         # Only now: link-lossmodel sets a drop target of its own.
         $model drop-target $target
+    }
+    if {$kind ne "ground" && $ack_per > 0} {
+        set model [new ErrorModel]
+        $model set rate_ $ack_per
+        set draw [new RandomVariable/Uniform]
+        $draw use-rng $ack_stream($i)
+        $model ranvar $draw
+        $model unit pkt
+        $ns link-lossmodel $model $r1 $sender
     }
     set ack [expr {$delack && $kind ne "ground" ? "/DelAck" : ""}]
     switch -glob $kind {
@@ -175,7 +212,7 @@ proc add_flow {i kind rtt lossy} {
             set sink($i) [new Agent/TCPSink/Sack1$ack]
         }
         default {
-            set tcp($i) [new Agent/TCP/$kind]
+            set tcp($i) [new [expr {$kind eq "Tahoe" ? "Agent/TCP" : "Agent/TCP/$kind"}]]
             set sink($i) [new Agent/TCPSink$ack]
             # The agent Vegas sends packetSize_ bytes on the wire, all others that and their headers;
             # and its first packet is a full one where theirs is a SYN of 40 bytes.
@@ -200,6 +237,7 @@ add_flow 0 $agent $rtt [expr {$per > 0}]
 incr flows
 for {set i 0} {$i < $peers} {incr i; incr flows} { add_flow $flows $agent $rtt [expr {$per > 0}] }
 for {set i 0} {$i < $ground} {incr i; incr flows} { add_flow $flows ground $ground_rtt 0 }
+for {set i 0} {$i < $reverse} {incr i; incr flows} { add_flow $flows reverse $ground_rtt 0 }
 for {set i 0} {$i < $flows} {incr i} {
     set start($i) [expr {[$start_stream uniform 0 1] * $start_window}]
     set ftp [new Application/FTP]

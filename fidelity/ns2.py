@@ -20,6 +20,7 @@ NARROW = 0.02
 FEWEST, MOST = 8, 800
 DETERMINISTIC = 4
 PACKETS = 16_000_000
+SHORT_PACKETS = 3_000_000  # of a cell that names its duration
 MEMORY = 4 << 30  # one of ns-2's agents once grew to 22 GB
 TIMEOUT_S = 600
 
@@ -67,7 +68,7 @@ def enough(cell, runs):
     if len(runs) >= (DETERMINISTIC if cell.deterministic else FEWEST):
         goodput = estimate([r["goodput_bps"] for r in runs])
         return cell.deterministic or goodput.relative <= NARROW or len(runs) >= MOST or (
-            sum(r["packets"] for r in runs) >= PACKETS)  # fmt: skip
+            sum(r["packets"] for r in runs) >= (SHORT_PACKETS if cell.duration else PACKETS))  # fmt: skip
     return False
 
 

@@ -15,14 +15,21 @@ SCENARIO = HERE / "network.toml"
 QUICK = 4
 BOTTLENECK_MS = 10
 
-RED = {"preset": "ns-2001", "limit": "50 packets", "mean_packet": "1540 B"}  # 5 and 15 packets, weight 0.002
-QUEUES = {
-    # ns-2's limit_ 50 lets 49 packets wait in a drop-tail queue, 50 in RED.
-    "droptail": "49 packets",
-    "red": {"kind": "red", **RED},
-    # bottom_ 0 of ns-2.35: 80 kbit/s over the link's rate.
-    "adaptive-red": {"kind": "adaptive-red", **RED, "bottom": "0.8%"},
-}
+RED = {"preset": "ns-2001", "mean_packet": "1540 B"}  # 5 and 15 packets, weight 0.002
+
+
+
+def queue(cell):
+    """The queue at R1. ns-2's limit_ 50 lets 49 packets wait in a drop-tail queue, 50 in RED."""
+    if cell.queue == "droptail":
+        return f"{cell.limit - 1} packets"
+    red = {"kind": cell.queue, **RED, "limit": f"{cell.limit} packets"}
+    if cell.ecn:
+        red["ecn"] = True
+    if cell.queue == "adaptive-red":
+        # bottom_ 0 of ns-2.35: 80 kbit/s over the link's rate.
+        red["bottom"] = f"{8 / cell.rate:g}%"
+    return red
 
 
 class Failed(Exception):
@@ -44,16 +51,25 @@ def settings(cell, transport):
         "node.receiver.count": 1 + cell.peers,
         "link.satellite.one_way_delay": f"{cell.rtt / 2 - BOTTLENECK_MS:g} ms",
         "link.satellite.rate": f"{cell.access_mbps()} Mbit/s",
-        "link.satellite.queue": f"{cell.access_limit()} packets",
+        "link.satellite.queue": f"{cell.access_limit() - 1} packets",
         "link.satellite.channel": channel,
-        "link.bottleneck.queue": QUEUES[cell.queue],
+        "link.satellite.reverse.channel": (
+            {"kind": "uniform", "packet_error_rate": f"{cell.ack_per * 100:g}%"} if cell.ack_per else "perfect"),
+        "link.bottleneck.rate": f"{cell.rate:g} Mbit/s",
+        "link.bottleneck.queue": queue(cell),
+        "link.bottleneck.reverse.queue": f"{cell.limit - 1 if cell.reverse else 100000} packets",
         f"transport.{transport}.initial_ssthresh": cell.window(),
         f"transport.{transport}.delayed_ack.count": 2 if cell.delack else 1,
-    }
+        f"transport.{transport}.ecn": cell.ecn,
+        "transport.ns-ground.ecn": cell.ecn,
+        # The reverse flows share the hosts of the ground flows.
+        "flow.reverse.count": max(1, cell.reverse),
+    }  # fmt: skip
     values["node.ground-sender.count"] = values["node.ground-receiver.count"] = max(1, cell.ground)
-    if not cell.ground:
-        # The scenario always has a ground flow: here its SYN is still under way when the run ends.
-        values["flow.ground.start"] = f"{cell.duration_s() - 0.001:.3f} s"
+    # The scenario always has these flows: here their SYN is still under way when the run ends.
+    for name, present in (("ground", cell.ground), ("reverse", cell.reverse)):
+        if not present:
+            values[f"flow.{name}.start"] = f"{cell.duration_s() - 0.001:.3f} s"
     return values
 
 
