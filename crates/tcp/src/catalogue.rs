@@ -33,6 +33,9 @@ use bentpipe_units::{Bytes, Duration, Segments};
 /// bandwidth-delay product of 200 Mbit/s x 0.6 s.
 pub const DEFAULT_BUFFER: Bytes = Bytes::new(16_000_000);
 
+/// The buffers of a host that has none: the largest window that can be advertised.
+const UNBOUNDED_BUFFER: Bytes = Bytes::new(1 << 30);
+
 /// Size of a full packet at the IP layer where no MSS is set.
 pub const DEFAULT_PACKET: u32 = 1500;
 
@@ -202,6 +205,12 @@ impl TransportSettings {
         };
         let full = DEFAULT_PACKET - transport.header_bytes();
         transport.mss = self.mss.unwrap_or(full);
+        if !rules.has_buffers && self.send_buffer.is_none() && self.receive_buffer.is_none() {
+            transport.send_buffer = UNBOUNDED_BUFFER;
+            transport.receive_buffer = UNBOUNDED_BUFFER;
+            let window = DEFAULT_BUFFER.get() / u64::from(transport.mss.max(1));
+            transport.initial_ssthresh = transport.initial_ssthresh.or(Some(window as f64));
+        }
         transport
     }
 }
@@ -373,6 +382,29 @@ mod tests {
                 None => assert!(transport.controller().is_err(), "{written:?}"),
             }
         }
+    }
+
+    /// Raw Hybla has more than 16 MB under way, which ns-2's agent sends.
+    #[test]
+    fn no_buffer_bounds_the_agent_tcp_linux_of_ns_2() {
+        let resolve = |profile, send_buffer| {
+            let settings = TransportSettings {
+                profile: Some(profile),
+                send_buffer,
+                ..TransportSettings::default()
+            };
+            let base = find_transport("hybla-linux").unwrap().settings();
+            settings.over(base).resolve("mine")
+        };
+        let agent = resolve(HostProfile::Ns2Linux, None);
+        assert_eq!(agent.send_buffer.get(), 1 << 30);
+        assert_eq!(agent.receive_buffer.get(), 1 << 30);
+        // The first threshold is that of the default buffer as before.
+        assert_eq!(agent.initial_ssthresh, Some(11_049.0));
+        let own = resolve(HostProfile::Ns2Linux, Some(Bytes::new(64_000)));
+        assert_eq!(own.send_buffer.get(), 64_000);
+        let rfc = resolve(HostProfile::Rfc, None);
+        assert_eq!(rfc.send_buffer, DEFAULT_BUFFER);
     }
 
     #[test]

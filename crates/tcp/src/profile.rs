@@ -85,6 +85,8 @@ pub struct Rules {
     pub initial_rto: Duration,
     /// The receive buffer is divided by this for the advertised window.
     pub receive_buffer_divisor: u64,
+    /// Buffers that no layer sets have a default size; otherwise there are none.
+    pub has_buffers: bool,
     /// `cwnd <= ssthresh` is slow start.
     pub equality_is_slow_start: bool,
     /// The last segment is sent again once when nothing else can be (RFC 6675,
@@ -200,6 +202,7 @@ const RFC: Rules = Rules {
     maximum_rto: Duration::from_secs(60),
     initial_rto: Duration::from_secs(1),
     receive_buffer_divisor: 1,
+    has_buffers: true,
     equality_is_slow_start: false,
     rescues_tail: true,
     grows_in_recovery: false,
@@ -250,6 +253,7 @@ const NS2_LINUX: Rules = Rules {
     stack: StackKind::Ns2Linux,
     decides_alone: true,
     rto: RtoRule::Ns2Linux,
+    has_buffers: false,
     tick: Duration::from_millis(1),
     maximum_rto: Duration::from_secs(120),
     timestamps: true,

@@ -133,12 +133,15 @@ fn hold(controller: impl Into<Controller>, events: &[Event]) {
     let fixed = controller.name().starts_with("fixed");
     let hoe_may_set_one = matches!(&controller, Controller::Classic(c) if c.hoe.is_some());
     let probes = controller.name().starts_with("peach");
+    let linux = controller.name().ends_with("-linux");
     let may_lower = matches!(&controller, Controller::Monolithic(_));
     let mut window = Window::new(10.0);
     let mut saved = window.clone();
     let (mut now, mut min_rtt) = (Time::ZERO, Duration::MAX);
+    let mut acks = 0;
     for event in events {
         let before = window.clone();
+        acks += u32::from(matches!(event, Event::Ack { .. } | Event::Duplicate(_)));
         match *event {
             Event::Established(rtt) => {
                 controller.on_open(64.0);
@@ -187,7 +190,9 @@ fn hold(controller: impl Into<Controller>, events: &[Event]) {
                 } else {
                     window.cwnd != before.cwnd
                 };
-                assert!(fixed || !moved, "a duplicate moved cwnd");
+                // The first ACK of any kind initialises a module of Linux 2.6.22.
+                let initialises = acks == 1 && linux;
+                assert!(fixed || initialises || !moved, "a duplicate moved cwnd");
             }
             Event::Loss { flight, ecn } => {
                 saved = window.clone();
