@@ -279,30 +279,4 @@ impl Course {
         }
         Some((begins, self.timeline.resume(&mut span, begins)))
     }
-
-    /// A bound for the time that `wire` bytes wait, at whatever time they come,
-    /// unless the link stops for good.
-    pub(crate) fn longest(&self, wire: u64) -> Duration {
-        let mut longest = Duration::ZERO;
-        if let Some(line) = self.timeline.opportunities() {
-            let count = wire / u64::from(line.bytes) + 2;
-            let (times, ..) = line.period();
-            for index in (0..times.len() as u64).step_by(times.len() / 1000 + 1) {
-                let begins = times.get(index as usize).copied().unwrap_or(Time::ZERO);
-                let ends = line.at(index + count).unwrap_or(begins);
-                longest = longest.max(ends.since(begins));
-            }
-            return longest;
-        }
-        let mut span = self.timeline.span(Time::ZERO);
-        // Enough of a long one.
-        let pieces = self.timeline.pieces();
-        for piece in pieces.iter().step_by(pieces.len() / 1000 + 1) {
-            let end = self.timeline.finish(&mut span, piece.from, wire);
-            if end != Time::MAX {
-                longest = longest.max(end.since(piece.from));
-            }
-        }
-        longest + longest
-    }
 }

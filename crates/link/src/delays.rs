@@ -1,45 +1,69 @@
 //! How long a packet would have waited, over all instants of a run.
+//!
+//! Bins are log-linear, as in an HDR histogram (G. Tene's HdrHistogram): 64 to an
+//! octave from 131 us on, 1 us wide below. A recorded delay is therefore within
+//! 1/64 of the true one whatever the queue's limit, and a quantile is
+//! interpolated inside its bin. Libraries count single values; here each record is
+//! a whole range of delays that is passed at a constant speed, which a difference
+//! array holds in constant time.
 
 use bentpipe_units::{Duration, Time};
 
-const BINS: usize = 2048;
+/// log2 of the bins of an octave.
+const FINE: u32 = 6;
+
+/// log2 of the narrowest bin, in nanoseconds.
+const UNIT: u32 = 10;
+
+/// A range of delays: those from [`floor_of`] its index on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    /// How many more times this bin was passed as a whole than the one below.
+    step: i64,
+    /// Time spent in it when it was passed in part, nanoseconds.
+    partly: u64,
+}
 
 /// The distribution over time of a transmitter's backlog: the queueing delay
 /// that a packet arriving at a random instant would meet.
 ///
 /// Between two packets the backlog falls by one second per second, so every
 /// value between its two ends is passed once. One step up in a difference
-/// array where the fall ends and one down where it began record the whole fall
-/// in constant time; resolution is 1/2048 of the largest possible delay or
-/// better.
-#[derive(Clone, Debug)]
+/// array where the fall ends and one down where it began record the bins that were
+/// passed as a whole; what was passed of the bins at the two ends is added to
+/// those.
+#[derive(Clone, Debug, Default)]
 pub struct DelayHistogram {
     /// As many bins as have been needed.
-    steps: Vec<i64>,
-    /// log2 of the bin width in nanoseconds.
-    shift: u32,
+    bins: Vec<Bin>,
     recorded_until: Time,
     /// Backlog at `recorded_until`.
     backlog: Duration,
     idle: Duration,
 }
 
-impl DelayHistogram {
-    /// A histogram for delays up to `longest`; longer ones count as that.
-    #[must_use]
-    pub fn new(longest: Duration) -> DelayHistogram {
-        let per_bin = (longest.as_nanos() / (BINS as u64 - 2)).max(1);
-        DelayHistogram {
-            steps: Vec::new(),
-            shift: 64 - per_bin.leading_zeros(),
-            recorded_until: Time::ZERO,
-            backlog: Duration::ZERO,
-            idle: Duration::ZERO,
-        }
-    }
+/// The bin of a delay of so many nanoseconds, its shortest delay, and log2 of its
+/// width.
+#[inline(always)]
+fn bin_of(ns: u64) -> (usize, u64, u32) {
+    let units = ns >> UNIT;
+    let octave = (units | (1 << FINE)).ilog2() - FINE;
+    let mantissa = units >> octave;
+    let index = ((octave as usize) << FINE) + mantissa as usize;
+    (index, mantissa << (octave + UNIT), octave + UNIT)
+}
 
-    fn bin(&self, delay: Duration) -> usize {
-        ((delay.as_nanos() >> self.shift) as usize).min(BINS - 1)
+/// The shortest delay of bin `index`, nanoseconds.
+fn floor_of(index: usize) -> u64 {
+    let octave = (index >> FINE).saturating_sub(1);
+    ((index - (octave << FINE)) as u64) << octave << UNIT
+}
+
+impl DelayHistogram {
+    /// A histogram without a record.
+    #[must_use]
+    pub fn new() -> DelayHistogram {
+        DelayHistogram::default()
     }
 
     /// When the backlog that was recorded last is gone.
@@ -53,46 +77,57 @@ impl DelayHistogram {
         let end = self.backlog.saturating_sub(passed);
         self.idle += passed.saturating_sub(self.backlog);
         if end < self.backlog {
-            // Bins (end, start] are passed once; partial bins at the two ends
-            // cancel out over a run to within one bin.
-            let (low, high) = (self.bin(end), self.bin(self.backlog));
-            // Most links are never backlogged enough to need all bins.
-            if self.steps.len() <= high {
-                self.steps.resize(high + 1, 0);
+            let (start, end) = (self.backlog.as_nanos(), end.as_nanos());
+            let (high, high_floor, _) = bin_of(start);
+            // Most links are never backlogged enough to need many bins.
+            if self.bins.len() <= high {
+                self.bins.resize(high + 1, Bin::default());
             }
-            self.steps[low] += 1;
-            self.steps[high] -= 1;
+            if end >= high_floor {
+                self.bins[high].partly += start - end;
+            } else {
+                let (low, low_floor, log_width) = bin_of(end);
+                self.bins[low + 1].step += 1;
+                self.bins[low].partly += low_floor + (1 << log_width) - end;
+                self.bins[high].step -= 1;
+                self.bins[high].partly += start - high_floor;
+            }
         }
         self.recorded_until = now;
         self.backlog = backlog;
+    }
+
+    /// The time spent at the delays of each bin, nanoseconds.
+    fn times(&self) -> impl Iterator<Item = u128> + '_ {
+        let mut passes = 0i64;
+        self.bins.iter().enumerate().map(move |(index, bin)| {
+            passes += bin.step;
+            let width = floor_of(index + 1) - floor_of(index);
+            u128::from(passes.unsigned_abs()) * u128::from(width) + u128::from(bin.partly)
+        })
     }
 
     /// The delay that a share `quantile` (0 to 1) of all instants up to the
     /// last record stayed at or below.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Duration {
-        let width = 1u64 << self.shift;
-        let mut passes = 0i64;
-        let mut busy_ns = 0u128;
-        for step in &self.steps {
-            passes += step;
-            busy_ns += u128::from(passes.unsigned_abs()) * u128::from(width);
-        }
-        let idle_ns = u128::from(self.idle.as_nanos());
-        let target = ((busy_ns + idle_ns) as f64 * quantile) as u128;
-        if target <= idle_ns {
+        let idle = u128::from(self.idle.as_nanos());
+        let total = idle + self.times().sum::<u128>();
+        let target = (total as f64 * quantile) as u128;
+        if target <= idle {
             return Duration::ZERO;
         }
-        let mut so_far = idle_ns;
-        passes = 0;
-        for (i, step) in self.steps.iter().enumerate() {
-            passes += step;
-            so_far += u128::from(passes.unsigned_abs()) * u128::from(width);
-            if so_far >= target {
-                return Duration::from_nanos(width * (i as u64 + 1));
+        let mut so_far = idle;
+        for (index, time) in self.times().enumerate() {
+            if time > 0 && so_far + time >= target {
+                let (floor, ceiling) = (floor_of(index), floor_of(index + 1));
+                let share = (target - so_far) as f64 / time as f64;
+                let inside = (share * (ceiling - floor) as f64) as u64;
+                return Duration::from_nanos(floor + inside);
             }
+            so_far += time;
         }
-        Duration::from_nanos(width * BINS as u64)
+        Duration::from_nanos(floor_of(self.bins.len()))
     }
 }
 
@@ -102,7 +137,7 @@ mod tests {
 
     #[test]
     fn an_idle_link_delays_nobody() {
-        let mut h = DelayHistogram::new(Duration::from_secs(1));
+        let mut h = DelayHistogram::new();
         h.record(Time::from_nanos(1_000_000_000), Duration::ZERO);
         assert_eq!(h.quantile(0.95), Duration::ZERO);
     }
@@ -110,7 +145,7 @@ mod tests {
     #[test]
     fn a_saw_tooth_spends_equal_time_at_every_delay() {
         // Ten times: backlog jumps to 100 ms and falls to zero in 100 ms.
-        let mut h = DelayHistogram::new(Duration::from_millis(200));
+        let mut h = DelayHistogram::new();
         for i in 0..10u64 {
             h.record(
                 Time::from_nanos(i * 100_000_000),
@@ -128,10 +163,51 @@ mod tests {
     fn half_idle_halves_the_quantile() {
         // 100 ms of fall, then 100 ms idle: three quarters of the time the
         // delay is below 50 ms.
-        let mut h = DelayHistogram::new(Duration::from_millis(200));
+        let mut h = DelayHistogram::new();
         h.record(Time::ZERO, Duration::from_millis(100));
         h.record(Time::from_nanos(200_000_000), Duration::ZERO);
         let got = h.quantile(0.75).as_secs() * 1e3;
         assert!((got - 50.0).abs() < 0.5, "{got}");
+    }
+
+    #[test]
+    fn bins_are_a_64th_of_their_delay_and_have_no_gaps() {
+        for index in 0..3_000 {
+            let (floor, ceiling) = (floor_of(index), floor_of(index + 1));
+            let width = ceiling - floor;
+            let place = (index, floor, width.ilog2());
+            assert_eq!((bin_of(floor), bin_of(ceiling - 1)), (place, place));
+            assert!(width == 1 << UNIT || width * 64 <= floor, "{index}");
+        }
+    }
+
+    #[test]
+    fn short_and_long_delays_are_told_apart_in_one_run() {
+        // 99 s at 2 to 3 ms, hovering: a packet of 1 ms whenever it has fallen
+        // to 2 ms. Then 1 s from 1000 s on.
+        let mut h = DelayHistogram::new();
+        for ms in 0..99_000u64 {
+            h.record(Time::from_nanos(ms * 1_000_000), Duration::from_millis(3));
+        }
+        h.record(Time::from_nanos(99_000_000_000), Duration::from_secs(1000));
+        h.record(Time::from_nanos(100_000_000_000), Duration::ZERO);
+        let ms = |quantile| h.quantile(quantile).as_secs() * 1e3;
+        assert!((ms(0.5) - 2.5).abs() < 0.05, "{}", ms(0.5));
+        assert!((ms(0.95) - 2.96).abs() < 0.05, "{}", ms(0.95));
+        assert!((ms(0.995) / 999.5e3 - 1.0).abs() < 0.01, "{}", ms(0.995));
+    }
+
+    #[test]
+    fn a_queue_that_is_always_full_hovers_within_a_bin() {
+        // At 1 s, packets of 12 us: far narrower than a bin.
+        let mut h = DelayHistogram::new();
+        let full = Duration::from_secs(1);
+        for i in 0..100_000u64 {
+            h.record(Time::from_nanos(i * 12_000), full);
+        }
+        for quantile in [0.05, 0.5, 0.95] {
+            let got = h.quantile(quantile).as_secs();
+            assert!((got - 1.0).abs() < 0.02, "{quantile}: {got}");
+        }
     }
 }

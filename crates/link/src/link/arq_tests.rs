@@ -202,7 +202,7 @@ proptest! {
     ) {
         let settings = settings(queue, loss);
         let mut link = arq_link(&settings, &arq, 1);
-        link.record_delays(&settings);
+        link.record_delays();
         let (mut now, mut delivered) = (Time::ZERO, 0);
         let mut early = link.clone();
         for (i, (gap, offered)) in steps.iter().enumerate() {
@@ -236,8 +236,8 @@ proptest! {
         for scheme in [ArqScheme::SelectiveRepeat, ArqScheme::GoBackN] {
             let mut one = arq_link(&settings, &arq(scheme), 1);
             let mut other = event_driven(&settings);
-            one.record_delays(&settings);
-            other.record_delays(&settings);
+            one.record_delays();
+            other.record_delays();
             prop_assert_eq!(drive(&mut one, &steps, false), drive(&mut other, &steps, false));
             prop_assert_eq!(one.counters(), other.counters());
             let end = Time::from_nanos(10_000 * MS);

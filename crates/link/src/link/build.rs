@@ -96,7 +96,7 @@ impl<P: Copy> Link<P> {
             delays: None,
         };
         if plan.record_delays {
-            link.record_delays(settings);
+            link.record_delays();
         }
         link
     }

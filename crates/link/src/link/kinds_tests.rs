@@ -184,7 +184,7 @@ proptest! {
     ) {
         let settings = settings(queue.clone(), loss);
         let mut link = Link::new(&settings, 1, "l");
-        link.record_delays(&settings);
+        link.record_delays();
         // In the middle of it: offered = delivered + dropped + lost + inside.
         let half = drive_without_waiting(&mut link.clone(), &steps[..stop.min(steps.len())]);
         prop_assert!(half);

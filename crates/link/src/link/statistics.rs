@@ -2,28 +2,15 @@
 
 use super::{Link, Service};
 use crate::delays::DelayHistogram;
-use crate::{Limit, LinkSettings};
-use bentpipe_units::{Bytes, Duration, Time};
+use bentpipe_units::{Duration, Time};
 
 impl<P: Copy> Link<P> {
     /// Keeps the distribution of the queueing delay over time from here on.
-    pub(super) fn record_delays(&mut self, settings: &LinkSettings) {
+    pub(super) fn record_delays(&mut self) {
         if self.port_records_waits() {
             return;
         }
-        let bytes = match settings.queue.limit() {
-            Limit::Packets(n) => Bytes::new((u64::from(n) + 1).saturating_mul(1500)),
-            Limit::Bytes(n) => n + Bytes::new(3000),
-        };
-        let longest = match self.course() {
-            Some(course) => course.longest(bytes.get()).min(Duration::from_secs(3600)),
-            // An unbounded queue would make every bin a second wide.
-            None => {
-                let longest = self.transmitter.rate.transmission_time(bytes);
-                longest.min(Duration::from_secs(60))
-            }
-        };
-        self.delays = Some(Box::new(DelayHistogram::new(longest)));
+        self.delays = Some(Box::new(DelayHistogram::new()));
     }
 
     /// Packets that wait at `now`.

@@ -43,7 +43,7 @@ fn link(timeline: Timeline) -> Link<usize> {
     settings.channel = ChannelSettings::Perfect;
     settings.framing = Bytes::ZERO;
     let mut link = timed_link(&settings, timeline);
-    link.record_delays(&settings);
+    link.record_delays();
     link
 }
 
@@ -150,7 +150,9 @@ fn what_waits_for_an_outage_to_end_fills_the_queue() {
         (1.0, 1.0),
     ] {
         let delay = link.queueing_delay_quantile(end, quantile).as_secs();
-        assert!((delay - expected).abs() < 0.005, "{quantile}: {delay}");
+        // Bins are a 64th of their delay.
+        let bin = f64::max(expected / 64.0, 0.005);
+        assert!((delay - expected).abs() < bin, "{quantile}: {delay}");
     }
 }
 
@@ -321,8 +323,8 @@ proptest! {
         let line = line.repeating(Duration::from_millis(3)).unwrap();
         let mut one = timed_link(&timed, line);
         let mut other = event_driven(&settings);
-        one.record_delays(&settings);
-        other.record_delays(&settings);
+        one.record_delays();
+        other.record_delays();
         prop_assert_eq!(drive(&mut one, &steps, false), drive(&mut other, &steps, false));
         prop_assert_eq!(one.counters(), other.counters());
         let end = at(10_000);
@@ -337,7 +339,7 @@ proptest! {
     ) {
         let settings = settings(queue, 0.05);
         let mut link = timed_link(&settings, line.clone());
-        link.record_delays(&settings);
+        link.record_delays();
         // At any time: offered = delivered + dropped + lost + inside.
         let mut early = link.clone();
         let mut now = Time::ZERO;
