@@ -10,7 +10,7 @@ FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   then echo bentpipe-cli/kernel; else echo bentpipe-cli/linux; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all test tools lint bench-instructions bench-peers bench fidelity reproduce
+.PHONY: all test tools lint bench-instructions bench-peers bench fidelity fidelity-linux reproduce
 
 all:
 	$(CARGO) build --release $(WITH)
@@ -59,6 +59,12 @@ bench-peers:
 fidelity:
 	$(CARGO) build --release
 	python3 fidelity/run.py
+
+# The profile `linux` against stored results of real kernels, where stacks differ;
+# `fidelity/linux/hard.py --vm` measures them again.
+fidelity-linux:
+	$(CARGO) build --release $(WITH)
+	python3 fidelity/linux/hard.py
 
 reproduce:
 	$(CARGO) run --release -- reproduce

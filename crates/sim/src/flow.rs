@@ -395,7 +395,12 @@ impl Running {
             }
             _ => match &mut self.exchanges {
                 None => {}
-                Some(exchanges) if side == 0 => exchanges.answer(now, server, net),
+                Some(exchanges) if side == 0 => {
+                    exchanges.answer(now, server, net);
+                    if self.first_data_at.is_none() && server.counters().packets > 0 {
+                        self.first_data_at = Some(now);
+                    }
+                }
                 Some(exchanges) => match exchanges.responded(now, client) {
                     None => {}
                     Some(Next::At(at)) => self.next_request_at = at,

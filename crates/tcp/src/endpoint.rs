@@ -7,10 +7,11 @@ mod status;
 
 pub use closing::ConnectionState;
 
+use crate::linux::wheel;
 use crate::options::Recovery;
 use crate::packet::{
-    CONGESTION_HEADER_BYTES, CORRUPTION_BYTES, MAX_WINDOW, Packet, Snack, Transmit, flags,
-    priority, timestamp,
+    CONGESTION_HEADER_BYTES, CORRUPTION_BYTES, MAX_WINDOW, Packet, Snack, Transmit, echoed_at,
+    flags, priority, timestamp,
 };
 use crate::profile::StackKind;
 use crate::receiver::holes::Holes;
@@ -45,6 +46,10 @@ struct Handshake {
     /// When the last one was sent, and how many were.
     sent_at: Time,
     sent: u32,
+    /// When the first one was sent.
+    first_at: Time,
+    /// Linux 6: when the one was sent whose timestamp its answer echoes.
+    answered: Option<Time>,
     /// How many of them a timeout sent.
     timeouts: u32,
     /// The timestamp of what arrived before the SYN.
@@ -57,6 +62,8 @@ impl Default for Handshake {
             deadline: Time::MAX,
             sent_at: Time::ZERO,
             sent: 0,
+            first_at: Time::ZERO,
+            answered: None,
             timeouts: 0,
             echo: None,
         }
@@ -223,10 +230,7 @@ impl Endpoint {
                 return self.sender.on_acknowledgement(now, packet, out);
             }
             if packet.acknowledgement <= self.sender.core.snd.una {
-                if self.receiver.on_data(now, packet) == Answer::Now {
-                    self.send_ack(now, out);
-                }
-                return;
+                return self.receive(now, packet, out);
             }
         }
         self.on_any_packet(now, packet, out);
@@ -265,8 +269,22 @@ impl Endpoint {
         if packet.has(flags::PROBE) {
             self.receiver.on_probe(now, packet);
             self.answer(now, flags::PROBE, out);
-        } else if self.receiver.on_data(now, packet) == Answer::Now {
-            self.send_ack(now, out);
+        } else {
+            self.receive(now, packet, out);
+        }
+    }
+
+    #[inline]
+    fn receive<T: Transmit>(&mut self, now: Time, packet: &Packet, out: &mut T) {
+        match self.receiver.on_data(now, packet) {
+            Answer::Later => {}
+            Answer::Now => self.send_ack(now, out),
+            Answer::Before => {
+                self.send_ack(now, out);
+                if self.receiver.on_data(now, packet) == Answer::Now {
+                    self.send_ack(now, out);
+                }
+            }
         }
     }
 
@@ -316,11 +334,19 @@ impl Endpoint {
         }
         self.handshake.sent += 1;
         self.handshake.sent_at = now;
+        if self.handshake.sent == 1 {
+            self.handshake.first_at = now;
+        }
         if opens && self.sender.owns_syn() {
             self.sender.syn_sent(now);
         } else if opens || !self.one_way {
             // A sink of ns-2 has no timer for its answer.
-            self.handshake.deadline = now + self.handshake_rtt().rto();
+            let due = now + self.handshake_rtt().rto();
+            self.handshake.deadline = if self.receiver.is_linux() {
+                wheel::expiry(now, due)
+            } else {
+                due
+            };
         }
         out.transmit(packet);
     }
@@ -332,18 +358,21 @@ impl Endpoint {
             packet.has(flags::ACK),
         ) {
             (Connection::Closed | Connection::SynReceived, true, false) => {
-                self.connection = Connection::SynReceived;
-                self.learn_window(packet);
-                if self.one_way {
-                    // The SYN is the segment that the last ACK left off at.
+                // The SYN is the segment that the last ACK left off at; Linux
+                // echoes the first one that arrived in whatever answers it.
+                let is_first = self.connection == Connection::Closed;
+                if self.one_way || (is_first && self.receiver.is_linux()) {
                     self.receiver.set_timestamp(packet.timestamp);
                 }
+                self.connection = Connection::SynReceived;
+                self.learn_window(packet);
                 self.send_syn(now, out);
             }
             (Connection::SynSent, true, true) => {
                 self.learn_window(packet);
                 if self.timestamps && self.receiver.is_linux() {
                     self.sender.core.headers.echo = packet.timestamp;
+                    self.handshake.answered = Some(echoed_at(now, packet));
                 }
                 self.establish(now);
                 if self.sender.owns_syn() {
@@ -386,19 +415,37 @@ impl Endpoint {
         if opened && self.sender.owns_syn() {
             return self.sender.established(None);
         }
-        if self.handshake.sent == 1 {
+        let Handshake { sent, sent_at, .. } = self.handshake;
+        let sent_at = (sent == 1).then_some(sent_at);
+        if let Some(sent_at) = sent_at.or(self.handshake.answered) {
             let cwnd = self.sender.core.window.cwnd;
-            self.sender
-                .core
-                .rtt
-                .sample(self.handshake.sent_at, now, cwnd);
+            self.sender.core.rtt.sample(sent_at, now, cwnd);
             let rtt = &self.sender.core.rtt;
             self.receiver.set_round_trip(now, rtt.fine(), rtt.rto());
-            self.sender
-                .established(Some(now.since(self.handshake.sent_at)));
+            self.sender.established(Some(now.since(sent_at)));
         } else {
             self.sender.established(None);
-            self.sender.handshake_was_lost(self.handshake_rtt());
+        }
+        if sent > 1 {
+            self.handshake_was_lost();
+        }
+    }
+
+    /// More than one SYN was sent. Linux 6 takes that for a sign of congestion
+    /// from the third on, unless the timestamp in the answer is the first one's; and
+    /// a timestamp gives it a round trip, so that its timeout stays.
+    fn handshake_was_lost(&mut self) {
+        let handshake = self.handshake_rtt();
+        if !self.receiver.is_linux() {
+            return self.sender.handshake_was_lost(handshake);
+        }
+        let first = timestamp(self.handshake.first_at);
+        let was_late = self.handshake.answered.map(timestamp) == Some(first);
+        if self.handshake.sent > 2 && !was_late {
+            self.sender.core.window.cwnd = 1.0;
+        }
+        if self.handshake.answered.is_none() {
+            self.sender.core.rtt.handshake_was_lost();
         }
     }
 

@@ -13,7 +13,7 @@
 //! | undo | [`undo`] | by timestamps, by reported duplicates, by F-RTO |
 //! | window in recovery | [`prr`] | in proportion to what arrives, at last ssthresh |
 //! | tail losses | [`tlp`] | a probe after two round trips |
-//! | timers | `timer` | one timer that is one of three at a time |
+//! | timers | `timer`, [`wheel`] | one timer that is one of three at a time, and late as the kernel's timers are |
 //! | window in use | [`limited`] | growth only where the window held the sender back, rest after idleness |
 //! | sending | `output` | what is lost goes first, then what is new |
 //! //! //!
@@ -33,8 +33,6 @@
 //!   one of a burst back until the next ACK. That shifts which segments share a
 //!   delayed ACK, by an ACK's delay now and then; a control that cuts when round
 //!   trips rise may cut at another time for it.
-//! - Timers are exact. Those of a kernel with 250 ticks a second come up to 32 ms
-//!   late beyond a quarter of a second.
 //! - The 300 s after which Linux forgets a smallest RTT, thin-stream timers,
 //!   receivers that take back what they selectively acknowledged, and the tuning
 //!   of send buffers, which never held a transfer back.
@@ -49,6 +47,7 @@ mod rack;
 mod timer;
 mod tlp;
 mod undo;
+pub(crate) mod wheel;
 
 use crate::packet::{Packet, Transmit};
 use crate::sender_core::SenderCore;
@@ -158,15 +157,19 @@ impl Linux {
         s.board.sacked() + s.board.lost()
     }
 
-    /// Takes segment `number` for lost; true if it is to be sent again for that.
-    pub(super) fn lose(&mut self, s: &mut SenderCore, number: u64) -> bool {
-        let waits = s.board.lose_number(number);
-        if waits {
+    /// RACK takes segment `number` for lost, and looks at it no more until it is
+    /// sent again.
+    pub(super) fn lose(&mut self, s: &mut SenderCore, number: u64) {
+        self.mark_lost(s, number);
+        self.order.remove(number);
+    }
+
+    /// Takes segment `number` for lost: it is to be sent again.
+    pub(super) fn mark_lost(&mut self, s: &mut SenderCore, number: u64) {
+        if s.board.lose_number(number) {
             self.lost += 1;
             self.waiting.push(Reverse(number));
         }
-        self.order.remove(number);
-        waits
     }
 
     /// When the first unacknowledged segment was sent last.

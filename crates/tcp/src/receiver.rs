@@ -24,6 +24,9 @@ pub(crate) enum Answer {
     Now,
     /// When the timer runs out, or with the next segment.
     Later,
+    /// An ACK of what came before it goes at once; the packet is then to be
+    /// processed again.
+    Before,
 }
 
 /// Parts of a receiver that few connections have.
@@ -303,7 +306,11 @@ impl Receiver {
 
     /// Data up to `end` above a gap.
     fn on_early_data(&mut self, now: Time, packet: &Packet, end: u64) -> Answer {
+        let waits = self.quickack().is_some_and(|q| q.waits_above_gap());
         let reassembly = self.reassembly.get_or_insert_default();
+        if waits && reassembly.crowds(packet.sequence, end) {
+            return Answer::Before;
+        }
         if !reassembly.insert(packet.sequence, end) {
             self.note_duplicate(packet.sequence, end);
         }

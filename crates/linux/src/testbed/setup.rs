@@ -5,7 +5,7 @@
 //! |---|---|
 //! | congestion control | a module of the kernel (`cubic`, `reno-linux`, `bbr`, ...), or the eBPF control of the same algorithm |
 //! | initial window | the eBPF control's; of a module, `initcwnd` of the flow's route |
-//! | receive buffer, by the profile's rule, and send buffer | the eBPF control's `window_clamp`, in segments; with a module, SO_RCVBUF, which holds it roughly |
+//! | receive buffer, by the profile's rule, and send buffer | the eBPF control's `window_clamp`, in segments; with a module, TCP_WINDOW_CLAMP of the receiver |
 //! | one ACK per segment | `quickack` of the route back |
 //! | no quick ACKs | TCP_QUICKACK = 0 after accept and after every read, TCP_DELACK_MAX_US |
 //! | 1 to 15 quick ACKs, as old kernels had | the same once so many segments have been read, and whenever the timer of an ACK has run |
@@ -163,9 +163,9 @@ impl Setup {
         options
     }
 
-    /// The receive buffer to ask for, where the control does not keep the
-    /// window itself. The kernel doubles it and advertises about half.
-    pub(crate) fn receive_buffer(&self) -> Option<u32> {
+    /// The receive window in bytes, where the control does not keep the window
+    /// itself.
+    pub(crate) fn receive_window(&self) -> Option<u32> {
         let window = self.window.filter(|_| !self.control.keeps_window());
         window.map(|segments| segments.saturating_mul(self.mss))
     }
@@ -211,12 +211,6 @@ pub(crate) fn notes(transport: &Transport, setup: &Setup) -> Vec<String> {
             },
             name.map_or("", |(name, _)| name),
             transport.profile.name(),
-        ));
-    }
-    if let (false, Some(window)) = (setup.control.keeps_window(), setup.window) {
-        notes.push(format!(
-            "its window of {window} segments is held by SO_RCVBUF, which a module of the kernel \
-             may exceed by half or more"
         ));
     }
     if transport.pacing != Pacing::Off && !setup.control.keeps_window() {

@@ -17,6 +17,13 @@ pub(crate) const PORT: u16 = 5001;
 /// `TCP_DELACK_MAX_US` (linux/tcp.h; kernels since 6.15).
 const DELACK_MAX_US: i32 = 46;
 
+/// `TCP_WINDOW_CLAMP` (linux/tcp.h).
+const WINDOW_CLAMP: i32 = 10;
+
+/// A receive buffer is so many times the window that it is to hold: the kernel
+/// counts what a packet takes in memory.
+const ROOM_OF_WINDOW: u32 = 4;
+
 /// A send buffer that does not bind.
 const WIDE_BUFFER: usize = 16 << 20;
 
@@ -39,8 +46,10 @@ pub(crate) fn tcp(setup: &Setup, local: SocketAddr, sends: bool) -> io::Result<S
     socket.set_tcp_mss(setup.mss + timestamps)?;
     sockopt::set_socket_send_buffer_size_force(&socket, WIDE_BUFFER)?;
     // Without it the kernel tunes the buffer, as it does for everybody.
-    if let Some(bytes) = setup.receive_buffer() {
-        sockopt::set_socket_recv_buffer_size_force(&socket, bytes as usize)?;
+    if let Some(bytes) = setup.receive_window() {
+        let room = bytes.saturating_mul(ROOM_OF_WINDOW) as usize;
+        sockopt::set_socket_recv_buffer_size_force(&socket, room)?;
+        clamp_window(&socket, setup)?;
     }
     if sends {
         socket.set_tcp_congestion(setup.control_name.as_bytes())?;
@@ -74,6 +83,18 @@ pub(crate) fn udp(local: SocketAddr, remote: SocketAddr) -> io::Result<Socket> {
     socket.connect(&SockAddr::from(remote))?;
     socket.set_read_timeout(Some(PATIENCE))?;
     Ok(socket)
+}
+
+/// Holds the receive window at what the setup says. The kernel forgets it when it
+/// learns how much memory packets take, so it is set again after reads.
+fn clamp_window(socket: &Socket, setup: &Setup) -> io::Result<()> {
+    match setup.receive_window() {
+        Some(bytes) => {
+            let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+            sys::set_tcp_option(socket, WINDOW_CLAMP, bytes)
+        }
+        None => Ok(()),
+    }
 }
 
 /// Tells the kernel to delay ACKs, where it shall do so once `read` bytes were
@@ -183,6 +204,7 @@ impl<'a> Connection<'a> {
                 Ok(0) => return Ok(None),
                 Ok(n) => {
                     self.read += n as u64;
+                    clamp_window(&self.socket, self.setup)?;
                     delay_acknowledgements(&self.socket, self.setup, self.read)?;
                     return Ok(Some(n as u64));
                 }

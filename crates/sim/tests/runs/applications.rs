@@ -29,6 +29,22 @@ fn the_handshake_counts_or_not_or_is_left_out() {
     assert!((counted - skipped - 0.511).abs() < 0.001, "{counted}");
 }
 
+/// Without its handshake a response counts from its first segment, not from what
+/// the server receives next.
+#[test]
+fn a_response_counts_from_its_first_segment() {
+    let application = Application::RequestResponse {
+        request: Bytes::new(300),
+        response: Bytes::new(1_448),
+        count: 1,
+        think_time: Duration::ZERO,
+    };
+    let mut line = Line::geo().with(application, Some(sack()));
+    line.flows[0].handshake = Handshake::NotCounted;
+    let time = first(line).transfer_time.unwrap().as_secs();
+    assert!((time - 0.2615).abs() < 0.001, "{time}");
+}
+
 #[test]
 fn requests_and_responses_take_turns() {
     let application = Application::RequestResponse {

@@ -167,7 +167,7 @@ impl Linux {
         let mut next = self.order.oldest();
         while let Some(number) = next {
             next = self.order.after(number);
-            let Some(view) = s.board.view(number) else {
+            let Some(view) = s.board.view(number).filter(|view| !view.waits) else {
                 continue;
             };
             if !sent_after(newest, (view.sent_at, view.end())) {
@@ -198,7 +198,8 @@ impl Linux {
     }
 
     /// After a timeout: everything is lost but what was sent within a round
-    /// trip; the first segment is lost in any case.
+    /// trip; the first segment is lost in any case. All of it stays in the list,
+    /// so that RACK finds what was lost if the timeout proves spurious.
     pub(super) fn lose_overdue(&mut self, s: &mut SenderCore, now: Time) {
         let first = s.board.first_number();
         for number in first..first + s.board.outstanding() as u64 {
@@ -207,7 +208,7 @@ impl Linux {
             };
             let overdue = self.remaining(now, view.sent_at, Duration::ZERO).is_zero();
             if number == first || overdue {
-                self.lose(s, number);
+                self.mark_lost(s, number);
             }
         }
     }

@@ -8,6 +8,7 @@
 //! A timeout takes for lost the first segment and what was sent more than a
 //! round trip ago; the window is what remains in flight and one segment.
 
+use super::wheel::expiry;
 use super::{Linux, State};
 use crate::packet::Transmit;
 use crate::sender_core::SenderCore;
@@ -28,18 +29,19 @@ pub(crate) enum Timer {
 impl Linux {
     pub(super) fn await_probe(&mut self, s: &mut SenderCore, now: Time, wait: Duration) {
         self.timer = Timer::Probe;
-        s.timer.deadline = now + wait;
+        s.timer.deadline = expiry(now, now + wait);
     }
 
     pub(super) fn await_reordering(&mut self, s: &mut SenderCore, now: Time, wait: Duration) {
         self.timer = Timer::Reordering;
-        s.timer.deadline = now + wait;
+        s.timer.deadline = expiry(now, now + wait);
     }
 
     /// The timeout counts from now.
     pub(super) fn restart_timeout(&mut self, s: &mut SenderCore, now: Time) {
         self.timer = Timer::Retransmission;
         s.restart_timer(now);
+        s.timer.deadline = expiry(now, s.timer.deadline);
     }
 
     /// Back to the timeout; in place of another timer it counts from the first
@@ -50,7 +52,7 @@ impl Linux {
         self.restart_timeout(s, now);
         if let Some(head) = head {
             let soonest = now + Duration::from_millis(1);
-            s.timer.deadline = (head + s.rtt.rto()).max(soonest);
+            s.timer.deadline = expiry(now, (head + s.rtt.rto()).max(soonest));
         }
     }
 

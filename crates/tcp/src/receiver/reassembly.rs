@@ -89,6 +89,20 @@ impl Reassembly {
         true
     }
 
+    /// True if a report of [`start`, `end`) would push another one out of the first
+    /// two places: it lies in an island in the third place or beyond, or in none
+    /// while there are two.
+    pub(super) fn crowds(&self, start: u64, end: u64) -> bool {
+        let Some(&(first, _)) = self.islands.front() else {
+            return false;
+        };
+        let recent = self.recent[..self.recent_len].iter();
+        let touched = recent
+            .filter(|&&(low, _)| low >= first)
+            .position(|&(low, high)| start <= high && low <= end);
+        touched.unwrap_or(self.islands.len()) >= 2
+    }
+
     fn mark_recent(&mut self, island: (u64, u64)) {
         let old = self.recent[..self.recent_len]
             .iter()

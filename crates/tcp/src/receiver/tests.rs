@@ -117,3 +117,32 @@ proptest! {
         }
     }
 }
+
+/// Linux 6: what lies above a gap waits for an ACK, but not for longer than until a
+/// third block would push another out of an ACK's first two places.
+#[test]
+fn a_third_block_sends_the_ack_that_waits() {
+    let rule = DelayedAck {
+        count: 2,
+        timer: Duration::from_millis(200),
+        quick_acks: 0,
+    };
+    let mut r = receiver(2, 0);
+    let mut quickack = QuickAck::new(rule, 65_535, MSS as u32);
+    let round_trip = Duration::from_millis(100);
+    quickack.set_round_trip(Time::ZERO, round_trip, round_trip * 2);
+    r.set_quickack(quickack);
+    assert_eq!(r.on_data(Time::ZERO, &data(0)), Answer::Later);
+    for i in [2, 3, 4] {
+        assert_eq!(r.on_data(Time::ZERO, &data(i)), Answer::Now, "{i}");
+        ack(&mut r);
+    }
+    // They wait now, as long as the blocks are two.
+    for i in [5, 7, 8] {
+        assert_eq!(r.on_data(Time::ZERO, &data(i)), Answer::Later, "{i}");
+    }
+    assert_eq!(r.on_data(Time::ZERO, &data(10)), Answer::Before);
+    assert_eq!(ack(&mut r), (1, vec![(7, 9), (2, 6)]));
+    assert_eq!(r.on_data(Time::ZERO, &data(10)), Answer::Later);
+    assert_eq!(ack(&mut r), (1, vec![(10, 11), (7, 9), (2, 6)]));
+}

@@ -153,3 +153,65 @@ fn the_profile_alone_selects_the_stack() {
     let of = |transport: &Transport| repairs(&transfer_on(transport, 101_360, tail));
     assert_eq!(of(&sack), of(&transport()));
 }
+
+/// The link waits from 2 s to 5 s after the start, and drops one of what it held:
+/// the timeouts prove spurious, and RACK finds the loss among what they had taken
+/// for lost, without another timeout.
+#[test]
+fn a_loss_behind_a_spurious_timeout_is_found_without_another() {
+    let size = 1_448_000;
+    let (waits, goes_on) = (2_000_000, 5_000_000);
+    let mut held = 0;
+    let mut pipe = Pipe::closed(&transport(), move |to, p| {
+        if to == 0 || p.payload == 0 || !(waits..goes_on).contains(&p.timestamp) {
+            return Fate::Deliver;
+        }
+        held += 1;
+        if held == 20 {
+            return Fate::Drop;
+        }
+        Fate::Delay(Duration::from_micros(u64::from(goes_on - p.timestamp)))
+    });
+    pipe.one_way = Duration::from_micros(255_500);
+    pipe.connect();
+    pipe.act(0, |end, now, out| end.write(now, Bytes::new(size), out));
+    while pipe.ends[0].acknowledged().get() < size {
+        assert!(pipe.step(Time::MAX), "the transfer stands still");
+    }
+    let counters = pipe.ends[0].counters();
+    let (again, _) = repairs(&pipe);
+    // A timeout while the link waits, one repair within a round trip after it, and
+    // nothing else.
+    assert_eq!((counters.timeouts, counters.undone), (1, 1), "{again:?}");
+    assert_eq!(again.len(), 2, "{again:?}");
+    let repaired = pipe.sent.iter().filter(|sent| sent.segment == again[1].1);
+    let at = repaired.last().map(|sent| sent.at.as_nanos() / 1_000_000);
+    assert!(at.is_some_and(|at| (5_255..6_100).contains(&at)), "{at:?}");
+}
+
+/// As captured on 6.18: the answer to the first SYN was lost. The second one echoes
+/// the first SYN's timestamp, so that the window is not reduced and the first
+/// round trip counts from there.
+#[test]
+fn a_lost_answer_to_the_first_syn_leaves_the_initial_window() {
+    let mut answers = 0;
+    let mut pipe = Pipe::closed(&transport(), move |to, p| {
+        answers += u32::from(to == 0);
+        if to == 0 && answers == 1 && p.payload == 0 {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    });
+    pipe.connect();
+    pipe.act(0, |end, now, out| end.write(now, Bytes::new(144_800), out));
+    while pipe.ends[0].acknowledged().get() < 144_800 {
+        assert!(pipe.step(Time::MAX), "the transfer stands still");
+    }
+    let first = pipe.sent[0].at;
+    // The other end waits from 50 ms on for a second, and for the next slot of the
+    // timer wheel.
+    assert_eq!(first.as_nanos() / 1_000_000, 1_056 + 50);
+    assert_eq!(pipe.sent.iter().filter(|sent| sent.at == first).count(), 10);
+    assert_eq!(pipe.ends[0].counters().timeouts, 0);
+}

@@ -1,0 +1,81 @@
+//! When a timer of the kernel runs out: later than it was set for, by the grain of
+//! the timer wheel.
+//!
+//! Source: the documentation of the kernel's timers (kernel/time/timer.c describes
+//! the wheel: levels of 64 slots, each level eight times as coarse as the one
+//! below), and runs on kernels of 6.12 and 6.18 with 250 ticks a second, as most
+//! distributions build them. Retransmission timeouts, probes, the wait for
+//! reordering, delayed ACKs and SYNs use the wheel; pacing and the ACKs of what lies
+//! above a gap have timers that are exact.
+//!
+//! A timer is set in whole ticks from the tick that has begun, and runs out with the
+//! slot after the one that it falls in: up to 4 ms late below a quarter of a second,
+//! 32 ms below 2 s, 256 ms below 16 s and 2 s below 129 s.
+//!
+//! Our reading: ticks and slots count from the start of the run. On a machine their
+//! phase is chance, so that its timeouts differ from run to run by up to a slot.
+
+use bentpipe_units::Time;
+
+/// A tick, nanoseconds.
+const TICK: u64 = 4_000_000;
+
+/// What the first level reaches, ticks; the next ones eight times as far each.
+const FIRST_LEVEL: u64 = 63;
+
+/// Each level is coarser than the one below by this many bits.
+const LEVEL_BITS: u32 = 3;
+
+/// Levels of the wheel.
+const LEVELS: u32 = 9;
+
+/// When a timer runs out that is set at `now` for `at`.
+pub(crate) fn expiry(now: Time, at: Time) -> Time {
+    if at == Time::MAX {
+        return at;
+    }
+    let began = now.as_nanos() / TICK;
+    let ticks = at.as_nanos().saturating_sub(now.as_nanos()).div_ceil(TICK);
+    let expires = began + ticks;
+    let mut level = 0;
+    while level + 1 < LEVELS && ticks >= FIRST_LEVEL << (level * LEVEL_BITS) {
+        level += 1;
+    }
+    let grain = level * LEVEL_BITS;
+    Time::from_nanos((((expires >> grain) + 1) << grain).saturating_mul(TICK))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(now_ms: u64, wait_ms: u64) -> u64 {
+        let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        expiry(at(now_ms), at(now_ms + wait_ms)).as_nanos() / 1_000_000
+    }
+
+    #[test]
+    fn a_delayed_ack_is_up_to_a_tick_late() {
+        assert_eq!(after(0, 40), 44);
+        assert_eq!(after(3, 40), 44);
+        assert_eq!(after(4, 40), 48);
+        assert_eq!(after(0, 41), 48);
+    }
+
+    /// Timeouts of a kernel of 6.18 in an outage: 360 ms, then twice as long each
+    /// time, ran out 368, 736, 1472, 3072 and 5888 ms later from slot to slot.
+    #[test]
+    fn longer_timers_are_coarser() {
+        assert_eq!(after(0, 360), 384);
+        assert_eq!(after(3200, 720) - 3200, 736);
+        assert_eq!(after(3200, 1440) - 3200, 1472);
+        assert_eq!(after(5120, 2880) - 5120, 3072);
+        assert_eq!(after(5120, 5760) - 5120, 5888);
+        assert_eq!(after(0, 30_000), 30_720);
+    }
+
+    #[test]
+    fn no_timer_stays_none() {
+        assert_eq!(expiry(Time::ZERO, Time::MAX), Time::MAX);
+    }
+}
