@@ -16,6 +16,7 @@ mod mtsi;
 mod newreno;
 mod scalable;
 mod westwood;
+mod westwood_agent;
 mod westwood_plus;
 
 pub use cubic::{Cubic, CubicParameters, CubicReaction};
@@ -33,7 +34,11 @@ pub use marchese::{Const, ConstParameters, Linear, LinearParameters, LinearTest}
 pub use mtsi::{Mtsi, MtsiParameters, MtsiRule, Scope, Tie};
 pub use newreno::{Growth, HalfOf, Halve, HalveParameters, Reno, RenoParameters, Standard};
 pub use scalable::{Scalable, ScalableReaction};
-pub use westwood::{Filter, Westwood, WestwoodFilter, WestwoodParameters, WestwoodSampling};
+pub use westwood::{Filter, Westwood, WestwoodFilter, WestwoodParameters};
+pub use westwood_agent::{
+    AgentFilter, BariParameters, BariWestwood, FilterState, LastAck, NewrenoSettings, Release,
+    UclaParameters, UclaWestwood, WestwoodAgent,
+};
 pub use westwood_plus::{Cut, PlusFilter, PlusFilterWord, WestwoodPlus, WestwoodPlusParameters};
 
 use crate::declaration::{Builder, Control};
@@ -182,9 +187,13 @@ slots! {
         /// Half of what is in flight.
         Halve(Halve),
         /// Estimated bandwidth x smallest RTT.
-        Westwood(WestwoodSampling as Box<WestwoodSampling>),
+        Westwood(Westwood as Box<Westwood>),
         /// Bandwidth estimated once a round x smallest RTT.
         WestwoodPlus(WestwoodPlus as Box<WestwoodPlus>),
+        /// The same as UCLA's agents for ns-2 do it.
+        WestwoodNr(UclaWestwood as Box<UclaWestwood>),
+        /// The same as Bari's agent for ns-2 does it.
+        WestwoodBari(BariWestwood as Box<BariWestwood>),
         /// beta x what is in flight.
         Cubic(CubicReaction),
         /// 1 - b(w) of what is in flight (RFC 3649).
@@ -208,6 +217,8 @@ pub(crate) fn combinations() -> Vec<Control<AnyParts>> {
         mtsi::mtsi().map(Parts::into),
         westwood::westwood().map(Parts::into),
         westwood_plus::westwood_plus().map(Parts::into),
+        westwood_agent::westwood_nr().map(Parts::into),
+        westwood_agent::westwood_bari().map(Parts::into),
         hybla::hybla().map(Parts::into),
         cubic::cubic().map(Parts::into),
         highspeed::highspeed().map(Parts::into),

@@ -12,3 +12,4 @@ mod sack1;
 mod tahoe;
 mod timeout;
 mod vegas;
+mod westwood;

@@ -24,7 +24,7 @@ pub(super) struct Abe {
 impl Default for Abe {
     fn default() -> Abe {
         Abe {
-            count: AckCount::new(Accounting::DupAck, 0.0),
+            count: AckCount::new(Accounting::DupAck),
             rate: 0.0,
             last_ack: None,
         }

@@ -18,7 +18,7 @@
 
 use crate::declaration::{Algorithm, Control, Described, Family, LossRecovery, TransportDefaults};
 use crate::slot::Parts;
-use crate::slots::{Reno, Standard, WestwoodSampling, fitting_window};
+use crate::slots::{Reno, Standard, Westwood, fitting_window};
 use crate::{Ack, Classic, CongestionControl, Loss, Phase, RecoveryExit, Timeout, Window};
 use bentpipe_units::{Duration, Rate};
 
@@ -42,7 +42,7 @@ impl Astart {
 }
 
 /// The Westwood that a control builds on.
-pub(super) type WestwoodParts = Parts<Standard, Reno, WestwoodSampling>;
+pub(super) type WestwoodParts = Parts<Standard, Reno, Westwood>;
 
 impl Algorithm for Astart {
     fn controls() -> Vec<Control<Astart>> {

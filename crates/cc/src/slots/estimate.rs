@@ -20,29 +20,21 @@ words! {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AckCount {
     accounting: Accounting,
-    /// Segments of an ACK at most.
-    cap: Segments,
     /// Duplicates that no cumulative ACK has covered yet.
     unaccounted: Segments,
 }
 
 impl AckCount {
-    /// Without a cap where `cap` is 0.
-    pub(crate) fn new(accounting: Accounting, cap: Segments) -> AckCount {
+    pub(crate) const fn new(accounting: Accounting) -> AckCount {
         AckCount {
             accounting,
-            cap: if cap > 0.0 { cap } else { f64::INFINITY },
             unaccounted: 0.0,
         }
     }
 
-    pub(super) const fn accounting(&self) -> Accounting {
-        self.accounting
-    }
-
     #[inline]
     pub(crate) fn count(&mut self, ack: &Ack) -> Segments {
-        let count = match self.accounting {
+        match self.accounting {
             Accounting::Delivered => ack.delivered,
             Accounting::DupAck if ack.duplicate => {
                 self.unaccounted += 1.0;
@@ -57,8 +49,7 @@ impl AckCount {
                 }
             }
             Accounting::DupAck => ack.acked,
-        };
-        count.min(self.cap)
+        }
     }
 }
 
@@ -80,8 +71,6 @@ pub(super) fn bits(segments: Segments, mss: u32) -> f64 {
 pub(super) struct CutTo {
     /// cwnd after the last cut; 0 before one and after a timeout.
     pub(super) cwnd: Segments,
-    /// cwnd after a timeout.
-    pub(super) timeout_window: Segments,
     /// ssthresh is whole, and the end of recovery leaves cwnd alone, as in the
     /// agents of ns-2. Set by the host profile.
     pub(super) as_agent: bool,
@@ -90,7 +79,6 @@ pub(super) struct CutTo {
 impl CutTo {
     pub(super) const NEW: CutTo = CutTo {
         cwnd: 0.0,
-        timeout_window: 1.0,
         as_agent: false,
     };
 
@@ -111,7 +99,7 @@ impl CutTo {
                 .fitting(bandwidth, timeout.min_rtt, timeout.mss)
                 .unwrap_or((timeout.flight / 2.0).max(2.0));
         }
-        window.cwnd = self.timeout_window;
+        window.cwnd = 1.0;
         self.cwnd = 0.0;
     }
 

@@ -1,38 +1,31 @@
 //! TCP Westwood: after a loss, the window that the ACKs have shown to fit.
 //!
-//! Sources: Mascolo, Casetti, Gerla et al. 2001 (the law and the filter); the
-//! WestwoodNR agent for ns-2 (the other filters). Every ACK, duplicates
-//! included, gives a sample b = data it accounts for / time since the last
-//! ACK; a low-pass filter turns samples into the estimate BWE. A loss sets
-//! ssthresh = max(2, BWE x smallest RTT) and cwnd = min(cwnd, ssthresh); a
-//! timeout the same ssthresh and cwnd = 1.
+//! Source: Mascolo, Casetti, Gerla et al. 2001 (the law and the filter). Every
+//! ACK, duplicates included, gives a sample b = data it accounts for / time since
+//! the last ACK; a low-pass filter turns samples into the estimate BWE. A loss
+//! sets ssthresh = max(2, BWE x smallest RTT) and cwnd = min(cwnd, ssthresh); a
+//! timeout the same ssthresh and cwnd = 1. The agents that UCLA and Bari released
+//! for ns-2 do some of this otherwise: they are `westwood-nr` and
+//! `westwood-bari` ([`super::WestwoodAgent`]).
 //!
 //! | parameter | default | unit |
 //! |---|---|---|
-//! | filter | tustin | or type-0 to type-4 (the numbers of the ns-2 agent) |
-//! | tau | 500 ms (the ns-2 agent: 1 s) | time constant of tustin and type-3 |
+//! | filter | tustin | `type-0`, `type-1`, `type-2`: fixed weights |
+//! | tau | 500 ms | time constant of tustin |
 //! | zero_samples (m) | 2 | zero samples every tau / m without an ACK |
 //! | accounting | dupack | `delivered`: what SACK says arrived |
-//! | count_cap | 0 = none (the ns-2 agent: 2) | segments an ACK accounts for at most |
-//! | timeout_window | 1 (the ns-2 agent: 2) | cwnd after a timeout, segments |
 //!
 //! - tustin: BWE_k = ((2 tau / D - 1) BWE_{k-1} + b_k + b_{k-1}) / (2 tau / D + 1),
 //!   D the time since the last sample;
 //! - type-0: BWE_k = .9 BWE_{k-1} + .1 b_k;
 //! - type-1: BWE_k = .9047 BWE_{k-1} + .0476 (b_k + b_{k-1}): tustin at
 //!   tau = 10 D; no zero samples;
-//! - type-2: the same with .93548 and .03225: tustin at tau = 15 D;
-//! - type-3: tustin with m = 2 as the agent has it. A zero sample for each
-//!   whole tau / 2 of a gap weighs 3/5 and 1/5, and the sample divides by what is
-//!   left of the gap; where that is less than 10 ms, one zero sample less is
-//!   taken, and tau / 2 is left;
-//! - type-4: one sample per round trip through the weights of type-0, that is
-//!   Westwood+ ([`super::WestwoodPlus`]).
+//! - type-2: the same with .93548 and .03225: tustin at tau = 15 D.
 //!
-//! A connection that sends a window in one burst a round trip (RTT 600 ms) makes
-//! all of these estimate the rate within the bursts, not the mean: with tustin
-//! and type-3 because the last sample of a burst is taken to reach half way into
-//! the pause.
+//! The weights are those of UCLA's agents, which call them so. A connection that
+//! sends a window in one burst a round trip (RTT 600 ms) makes all of these
+//! estimate the rate within the bursts, not the mean: with tustin because the last
+//! sample of a burst is taken to reach half way into the pause.
 //!
 //! On a host that follows the agents of ns-2 ssthresh is a whole number, and
 //! the end of recovery leaves cwnd alone.
@@ -45,30 +38,26 @@
 //! - A window below ssthresh at the loss stays there when recovery ends, and
 //!   the connection goes on in slow start: Caini & Firrincieli 2006 suppose that
 //!   this happens often.
-//! - Which filter Caini & Firrincieli 2006 used is not printed.
 
-use super::SEGMENTS_OR_NONE;
 use super::estimate::{Accounting, AckCount, CutTo, bits};
 use super::newreno::{Reno, Standard};
-use super::westwood_plus::{Cut, PlusFilter, WestwoodPlus};
 use crate::declaration::{Control, Described, LossRecovery, TransportDefaults, of_slots};
 use crate::hoe::HoeOff;
 use crate::parameter::{number, parameters, time, word, words};
-use crate::slot::{Fills, LossReaction, Parts, dispatch_reaction};
+use crate::slot::{Fills, LossReaction, Parts};
 use crate::{Ack, HostRules, Loss, RecoveryExit, Timeout, Window};
 use bentpipe_units::math;
 use bentpipe_units::{Duration, Rate, Segments, Time};
 
 /// The control `westwood`.
-pub(crate) fn westwood() -> Control<Parts<Standard, Reno, WestwoodSampling, HoeOff>> {
+pub(crate) fn westwood() -> Control<Parts<Standard, Reno, Westwood, HoeOff>> {
     of_slots(Described {
         name: "westwood",
         on_linux: Some("westwood-linux"),
         summary: "cuts to the bandwidth that the ACKs show, estimated at every ACK",
-        source: "Mascolo, Casetti, Gerla et al. 2001; filters type-0 to type-4: WestwoodNR \
-                 agent for ns-2",
-        open: "which filter Caini & Firrincieli 2006 used: all are there; a window below \
-               ssthresh at a loss stays below it after recovery",
+        source: "Mascolo, Casetti, Gerla et al. 2001; weights of type-0 to type-2: UCLA's agents \
+                 for ns-2",
+        open: "a window below ssthresh at a loss stays below it after recovery",
         transport: TransportDefaults {
             summary: "cuts to the bandwidth that the ACKs show; NewReno recovery",
             source: "Mascolo, Casetti, Gerla et al. 2001",
@@ -90,51 +79,32 @@ words! {
         Type1 = "type-1",
         /// Fixed weights of the ns-2 agent.
         Type2 = "type-2",
-        /// The ns-2 agent's tustin.
-        Type3 = "type-3",
-        /// One sample per round trip: Westwood+.
-        Type4 = "type-4",
     }
 }
 
 parameters! {
-    /// Settings of [`WestwoodSampling`].
+    /// Settings of [`Westwood`].
     pub struct WestwoodParameters {
         filter: WestwoodFilter = word(),
-            "low-pass on the samples: the paper's, or one of the ns-2 agent (type-4: per round)";
+            "low-pass on the samples: the paper's, or fixed weights";
         tau: Duration = time(
             Duration::from_millis(500),
             (Duration::from_millis(1), Duration::from_secs(3600)),
         ),
-            "time constant of tustin and type-3 (the ns-2 agent: 1 s)";
+            "time constant of tustin";
         zero_samples: f64 = number(2.0, "", (1.0, 1000.0)),
             "m: zero samples every tau / m without an ACK";
         accounting: Accounting = word(),
             "what an ACK accounts for: a duplicate is one segment, or what SACK says";
-        count_cap: f64 = number(0.0, "segments", SEGMENTS_OR_NONE),
-            "segments that an ACK accounts for at most (the ns-2 agent: 2); 0: no limit";
-        timeout_window: f64 = number(1.0, "segments", (1.0, 100.0)),
-            "cwnd after a timeout (the ns-2 agent: 2)";
     }
 }
 
-/// Westwood with a sample per ACK or, as type 4 of the ns-2 agent, per round.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum WestwoodSampling {
-    /// A sample per ACK.
-    PerAck(Westwood),
-    /// A sample per round trip.
-    PerRound(WestwoodPlus),
-}
-
-dispatch_reaction!(WestwoodSampling { PerAck PerRound });
-
-impl Fills for WestwoodSampling {
+impl Fills for Westwood {
     const NAME: &'static str = "westwood";
     const SUMMARY: &'static str = "bandwidth estimate per ACK x smallest RTT";
     type Parameters = WestwoodParameters;
 
-    fn build(p: WestwoodParameters) -> WestwoodSampling {
+    fn build(p: WestwoodParameters) -> Westwood {
         let filter = match p.filter {
             WestwoodFilter::Tustin => Filter::Tustin {
                 tau: p.tau,
@@ -143,16 +113,8 @@ impl Fills for WestwoodSampling {
             WestwoodFilter::Type0 => Filter::TYPE_0,
             WestwoodFilter::Type1 => Filter::TYPE_1,
             WestwoodFilter::Type2 => Filter::TYPE_2,
-            WestwoodFilter::Type3 => Filter::type_3(p.tau),
-            WestwoodFilter::Type4 => {
-                let exponential = PlusFilter::Exponential;
-                let plus = WestwoodPlus::new(exponential, Cut::AtLoss, p.accounting, false);
-                let plus = plus.with_limits(p.count_cap, p.timeout_window);
-                return WestwoodSampling::PerRound(plus);
-            }
         };
-        let westwood = Westwood::new(filter, p.accounting, p.count_cap);
-        WestwoodSampling::PerAck(westwood.with_timeout_window(p.timeout_window))
+        Westwood::new(filter, p.accounting)
     }
 }
 
@@ -175,15 +137,7 @@ pub enum Filter {
         /// Zero samples every tau / m without an ACK.
         zero_samples: f64,
     },
-    /// Type 3 of the ns-2 agent.
-    Agent {
-        /// Time constant.
-        tau: Duration,
-    },
 }
-
-/// A gap of which less is left than this takes a zero sample less (type 3).
-const SMALLEST_REST: f64 = 0.01;
 
 impl Filter {
     /// Type 0 of the ns-2 agent.
@@ -206,12 +160,6 @@ impl Filter {
         new: 0.03225,
         last: 0.03225,
     };
-
-    /// Type 3 of the ns-2 agent.
-    #[must_use]
-    pub const fn type_3(tau: Duration) -> Filter {
-        Filter::Agent { tau }
-    }
 }
 
 /// The state of Westwood in a connection.
@@ -230,13 +178,12 @@ pub struct Westwood {
 }
 
 impl Westwood {
-    /// Westwood with the given filter, accounting and cap (0: none) on the
-    /// segments of an ACK.
+    /// Westwood with the given filter and accounting.
     #[must_use]
-    pub fn new(filter: Filter, accounting: Accounting, count_cap: Segments) -> Westwood {
+    pub fn new(filter: Filter, accounting: Accounting) -> Westwood {
         Westwood {
             filter,
-            count: AckCount::new(accounting, count_cap),
+            count: AckCount::new(accounting),
             estimate: 0.0,
             last_sample: 0.0,
             last_ack: None,
@@ -245,18 +192,11 @@ impl Westwood {
         }
     }
 
-    /// The same with cwnd set to so many segments after a timeout.
-    #[must_use]
-    pub const fn with_timeout_window(mut self, segments: Segments) -> Westwood {
-        self.cut.timeout_window = segments;
-        self
-    }
-
     /// Takes `bits` into the estimate, acknowledged `gap` seconds after the last
     /// ACK.
     #[inline]
     fn filter(&mut self, gap: f64, bits: f64) {
-        let mut sample = bits / gap;
+        let sample = bits / gap;
         match self.filter {
             Filter::Weights { old, new, last } => {
                 self.estimate = old * self.estimate + new * sample + last * self.last_sample;
@@ -271,37 +211,8 @@ impl Westwood {
                 };
                 self.step(tau, rest, sample);
             }
-            Filter::Agent { tau } => {
-                let tau = tau.as_secs().max(1e-9);
-                let rest = if gap >= tau / 2.0 {
-                    self.agent_silence(tau, gap)
-                } else {
-                    gap
-                };
-                sample = bits / rest;
-                self.step(tau, rest, sample);
-            }
         }
         self.last_sample = sample;
-    }
-
-    /// The zero samples that the ns-2 agent takes for a gap of at least tau / 2;
-    /// what is left of the gap.
-    #[cold]
-    fn agent_silence(&mut self, tau: f64, gap: f64) -> f64 {
-        let half = tau / 2.0;
-        let mut zeros = (gap / half).floor();
-        let mut rest = gap - zeros * half;
-        if rest < SMALLEST_REST {
-            rest = half;
-            zeros -= 1.0;
-        }
-        if zeros >= 1.0 {
-            self.estimate = 0.6 * self.estimate + 0.2 * self.last_sample;
-            self.last_sample = 0.0;
-            self.estimate *= math::pow(0.6, zeros - 1.0);
-        }
-        rest
     }
 
     /// The zero samples of a silence of `gap` seconds; what is left after the

@@ -159,7 +159,7 @@ impl WestwoodPlus {
             filter,
             cut,
             skip_app_limited,
-            count: AckCount::new(accounting, 0.0),
+            count: AckCount::new(accounting),
             estimate: 0.0,
             last_sample: 0.0,
             stages: [0; 2],
@@ -170,15 +170,6 @@ impl WestwoodPlus {
             rtt: Duration::ZERO,
             cut_to: CutTo::NEW,
         }
-    }
-
-    /// The same with at most so many segments of an ACK counted (0: any number)
-    /// and cwnd set to `timeout_window` segments after a timeout.
-    #[must_use]
-    pub fn with_limits(mut self, count_cap: Segments, timeout_window: Segments) -> WestwoodPlus {
-        self.count = AckCount::new(self.count.accounting(), count_cap);
-        self.cut_to.timeout_window = timeout_window;
-        self
     }
 
     fn end_interval(&mut self, ack: &Ack, interval: Duration) {

@@ -25,4 +25,5 @@ mod standard;
 mod vegas;
 mod veno;
 mod westwood;
+mod westwood_agent;
 mod wire;

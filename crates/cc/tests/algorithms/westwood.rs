@@ -1,9 +1,7 @@
 //! Westwood, Westwood+ and their combination with Hoe's estimate.
 
 use crate::wire::{Wire, a_loss, a_timeout, an_exit, classic, close};
-use bentpipe_cc::slots::{
-    Accounting, Cut, Filter, PlusFilter, Westwood, WestwoodPlus, WestwoodSampling,
-};
+use bentpipe_cc::slots::{Accounting, Cut, Filter, PlusFilter, Westwood, WestwoodPlus};
 use bentpipe_cc::{
     Classic, CongestionControl as _, Controller, Hoe, HoeForm, HostRules, Parameters, Reaction,
     build,
@@ -11,8 +9,7 @@ use bentpipe_cc::{
 use bentpipe_units::Duration;
 
 fn westwood(filter: Filter) -> Classic {
-    let reaction = Westwood::new(filter, Accounting::DupAck, 0.0);
-    let reaction = Reaction::from(WestwoodSampling::PerAck(reaction));
+    let reaction = Reaction::from(Westwood::new(filter, Accounting::DupAck));
     Classic {
         reaction,
         ..classic("westwood")
@@ -80,25 +77,6 @@ fn types_0_and_2_rise_to_a_constant_rate() {
 }
 
 #[test]
-fn type_4_is_westwood_plus() {
-    // One sample per round trip, not per ACK.
-    let estimates = first_estimates("type-4");
-    assert!(estimates.iter().all(|kbits| *kbits < 10.0), "{estimates:?}");
-    let parameters = Parameters::new().with("filter", "type-4");
-    let wire = paced(build("westwood", &parameters).unwrap(), 500, 200);
-    close(bandwidth(&wire), 10e6, 1e4);
-}
-
-#[test]
-fn the_agent_of_ns2_restarts_from_two() {
-    let parameters = Parameters::new().with("timeout_window", 2.0);
-    let mut wire = Wire::new(build("westwood", &parameters).unwrap(), 10.0, 10.0);
-    wire.controller
-        .on_timeout(&a_timeout(10.0), &mut wire.window);
-    assert_eq!((wire.window.cwnd, wire.window.ssthresh), (2.0, 5.0));
-}
-
-#[test]
 fn tustin_coefficients() {
     let mut wire = Wire::new(westwood(tustin(500)), 10.0, 10.0);
     wire.acks(2);
@@ -107,34 +85,6 @@ fn tustin_coefficients() {
     wire.acks(1);
     let want = 0.997_603 * 0.001_198_56 + 2.0 * 0.001_198_56;
     close(bandwidth(&wire) / sample, want, 2e-7);
-}
-
-#[test]
-fn type_3_weighs_a_zero_sample_by_three_fifths_and_one_fifth() {
-    let tau = Duration::from_secs(1);
-    let mut wire = settled(westwood(Filter::type_3(tau)), Duration::from_micros(1200));
-    close(bandwidth(&wire), 1e7, 10.0);
-    // Silence of 1 s, two halves of tau: nothing would be left, so one zero
-    // sample, then one segment over 0.5 s.
-    wire.ack(Duration::from_secs(1));
-    let after_zero = 0.6 * 1e7 + 0.2 * 1e7;
-    close(bandwidth(&wire), 0.6 * after_zero + 0.2 * 24_000.0, 10.0);
-}
-
-#[test]
-fn type_3_divides_by_what_is_left_of_a_gap() {
-    let tau = Duration::from_secs(1);
-    let settled = || settled(westwood(Filter::type_3(tau)), Duration::from_micros(1200));
-    // 1.3 s: two zero samples, then one segment over 0.3 s.
-    let mut wire = settled();
-    wire.ack(Duration::from_millis(1300));
-    let after_zeros = 0.6 * (0.6 * 1e7 + 0.2 * 1e7);
-    let (old, new) = (1.7 / 2.3, 0.3 / 2.3);
-    close(bandwidth(&wire), old * after_zeros + new * 40_000.0, 10.0);
-    // 0.5 s: the last sample is taken to reach into all of it.
-    let mut wire = settled();
-    wire.ack(Duration::from_millis(500));
-    close(bandwidth(&wire), 0.6 * 1e7 + 0.2 * (1e7 + 24_000.0), 10.0);
 }
 
 #[test]

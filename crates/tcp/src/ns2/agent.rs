@@ -1,4 +1,5 @@
-//! What the agents Tahoe, Reno, Newreno, Sack1 and Vegas have in common (`tcp.cc`).
+//! What the agents Tahoe, Reno, Newreno, Sack1, Vegas and those of Westwood have in
+//! common (`tcp.cc`).
 //!
 //! Segments are numbered as there: the SYN is 0 and data begins at 1. In our
 //! words:
@@ -32,7 +33,7 @@ use crate::packet::{Packet, Transmit, echoed_at, flags};
 use crate::sender_core::SenderCore;
 use crate::stack::Stack;
 use crate::transport::{CongestionControlChoice, Transport};
-use bentpipe_cc::{Ack, Loss, Phase};
+use bentpipe_cc::{Ack, Loss, ParameterValue, Phase};
 use bentpipe_units::{Duration, Time, math};
 
 /// Duplicate ACKs that mean a loss (`numdupacks_`).
@@ -57,6 +58,37 @@ pub(super) enum Kind {
     NewReno,
     Sack1,
     Vegas,
+    /// UCLA's `Westwood`.
+    Westwood,
+}
+
+/// What the `WestwoodNR` agents do otherwise than Newreno.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Westwood {
+    /// UCLA's.
+    Ucla,
+    /// Bari's.
+    Bari,
+}
+
+impl Westwood {
+    /// The agent whose laws are those of the transport's congestion control.
+    fn of(transport: &Transport) -> Option<Westwood> {
+        match &transport.congestion_control {
+            CongestionControlChoice::Named(name) if name == "westwood-nr" => Some(Westwood::Ucla),
+            CongestionControlChoice::Named(name) if name == "westwood-bari" => Some(Westwood::Bari),
+            _ => None,
+        }
+    }
+
+    /// True with Newreno's settings of 2002.
+    fn is_steady(self, transport: &Transport) -> bool {
+        match (transport.parameters.get("newreno"), self) {
+            (Some(ParameterValue::Text(given)), _) => given == "2002",
+            (_, Westwood::Ucla) => true,
+            (_, Westwood::Bari) => false,
+        }
+    }
 }
 
 /// True if the congestion control is Vegas, which has an agent of its own.
@@ -68,6 +100,10 @@ fn is_vegas(transport: &Transport) -> bool {
 #[derive(Debug)]
 pub(crate) struct Agent {
     pub(super) kind: Kind,
+    pub(super) westwood: Option<Westwood>,
+    /// Newreno with its settings of 2002: every partial ACK restarts the timer and
+    /// ends the inflation.
+    pub(super) steady: bool,
     /// Last segment acknowledged cumulatively.
     pub(super) highest_ack: i64,
     /// The same, but frozen during the fast recovery of Sack1.
@@ -108,8 +144,10 @@ impl Agent {
     /// The agent for `transport`; `None` for recovery `fack` and `snack`, which
     /// keep our own.
     pub(crate) fn new(transport: &Transport) -> Option<Agent> {
+        let westwood = Westwood::of(transport);
         let kind = match transport.recovery {
             _ if is_vegas(transport) => Kind::Vegas,
+            Recovery::Reno if westwood == Some(Westwood::Ucla) => Kind::Westwood,
             Recovery::Tahoe => Kind::Tahoe,
             Recovery::Reno => Kind::Reno,
             Recovery::NewReno => Kind::NewReno,
@@ -120,6 +158,8 @@ impl Agent {
         };
         Some(Agent {
             kind,
+            westwood,
+            steady: westwood.is_some_and(|agent| agent.is_steady(transport)),
             highest_ack: 0,
             last_ack: 0,
             cursor: 1,
@@ -285,8 +325,13 @@ impl Agent {
             acked.sent_once_at
         };
         let delivered = acked.delivered + sacked;
-        let (round_start, delivery_rate) = s.count_delivered(now, advances, u64::from(delivered));
-        let rtt = sent_at.map(|sent| now.since(sent));
+        let (mut round_start, delivery_rate) =
+            s.count_delivered(now, advances, u64::from(delivered));
+        let mut rtt = sent_at.map(|sent| now.since(sent));
+        if self.westwood.is_some() {
+            rtt = self.timed_by(now, number, advances);
+            round_start = rtt.is_some();
+        }
         self.smallest = self.smallest.min(rtt.unwrap_or(Duration::MAX));
         let flight = (self.in_flight() as f64 - f64::from(acked.segments)).max(0.0);
         let (outstanding, head) = if self.kind == Kind::Vegas {
@@ -317,6 +362,18 @@ impl Agent {
             receive_window: s.receive_window(),
             mss: s.mss,
         }
+    }
+
+    /// The round trip that an ACK up to `number` gives the timer: the Westwood
+    /// agents read no other.
+    fn timed_by(&self, now: Time, number: i64, advances: bool) -> Option<Duration> {
+        if !advances || self.is_partial(number) {
+            return None;
+        }
+        let timed = self.timed.filter(|&(timed, _)| number >= timed);
+        self.echoed
+            .or(timed.map(|(_, since)| since))
+            .map(|sent| now.since(sent))
     }
 
     /// An ACK up to `number` that advances: cursor, round trip, timer.
@@ -463,6 +520,7 @@ impl Stack for Agent {
             Kind::Reno | Kind::NewReno => self.on_reno_ack(s, &ack, number, out),
             Kind::Sack1 => self.on_sack1_ack(s, &ack, number, out),
             Kind::Vegas => self.on_vegas_ack(s, &ack, number, out),
+            Kind::Westwood => self.on_westwood_ack(s, &ack, number, out),
         };
         if advances {
             s.take_feedback(now, packet);

@@ -8,6 +8,10 @@
 //! segment and takes what it acknowledged, less one, off the inflation; where
 //! that does not suffice, off cwnd. Only the first of them restarts the timer
 //! (`newreno_changes1_`, `partial_window_deflation_`).
+//!
+//! The `WestwoodNR` agents run it with both on, or off as in 2002: then each
+//! partial ACK restarts the timer, ends the inflation and leaves cwnd alone. Their
+//! inflation begins at the fourth duplicate, at one.
 
 use super::agent::{Action, Agent, DUPLICATES, Kind};
 use crate::packet::Transmit;
@@ -76,12 +80,14 @@ impl Agent {
         number: i64,
         out: &mut T,
     ) {
-        if self.first_partial {
+        if self.first_partial || self.steady {
             self.first_partial = false;
             Self::set_timer(s, ack.now);
         }
         let acked = number - self.last_ack;
-        if self.inflation > acked {
+        if self.steady {
+            self.inflation = 0;
+        } else if self.inflation > acked {
             self.inflation -= acked - 1;
         } else {
             s.window.cwnd = (s.window.cwnd - (acked - self.inflation) as f64).max(1.0);
@@ -122,12 +128,15 @@ impl Agent {
         self.repair_head(s, now, out);
     }
 
-    fn repair_head<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    pub(super) fn repair_head<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
         Self::set_timer(s, now);
         self.timed = None;
         if self.exists(s, self.last_ack + 1) {
             self.output(s, now, self.last_ack + 1, out);
         }
-        self.inflation = i64::from(DUPLICATES);
+        self.inflation = match self.westwood {
+            None => i64::from(DUPLICATES),
+            Some(_) => 0,
+        };
     }
 }

@@ -1,7 +1,7 @@
 //! The retransmission timer of the agents, and what a congestion control asks of
 //! them besides moving the window.
 
-use super::agent::{Action, Agent, Kind};
+use super::agent::{Action, Agent, Kind, Westwood};
 use crate::packet::Transmit;
 use crate::sender_core::SenderCore;
 use bentpipe_cc::{Ack, Timeout};
@@ -28,7 +28,9 @@ impl Agent {
                     self.reduce(s, ack.now);
                     self.restart_from_head(s, ack.now);
                 }
-                Kind::Reno | Kind::NewReno => self.fast_retransmit(s, ack.now, out),
+                Kind::Reno | Kind::NewReno | Kind::Westwood => {
+                    self.fast_retransmit(s, ack.now, out);
+                }
                 Kind::Sack1 => self.enter_sack1(s, ack.now, out),
                 Kind::Vegas => {}
             }
@@ -47,10 +49,14 @@ impl Agent {
 
     /// The retransmission timer ran out.
     pub(super) fn timed_out<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
-        if self.kind != Kind::Tahoe {
+        // Bari's agent leaves both to the next ACK that advances.
+        let keeps = self.westwood == Some(Westwood::Bari) && self.kind == Kind::NewReno;
+        if self.kind != Kind::Tahoe && !keeps {
             self.duplicates = 0;
         }
-        self.inflation = 0;
+        if !keeps {
+            self.inflation = 0;
+        }
         self.cut_to = 0.0;
         self.recovering = false;
         self.timed_out = true;

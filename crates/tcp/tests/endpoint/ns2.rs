@@ -6,6 +6,7 @@
 //! and ssthresh.
 
 use crate::pipe::{Fate, MSS, Pipe, plain};
+use bentpipe_cc::Parameters;
 use bentpipe_tcp::packet::flags;
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, HostProfile, Packet, Recovery, Transport};
 use bentpipe_units::{Bytes, Duration, Time};
@@ -66,15 +67,31 @@ impl Trace {
         let control = match (agent, module) {
             (_, Some(module)) => format!("{module}-linux"),
             ("Vegas", _) => "vegas".to_owned(),
+            ("Westwood" | "WestwoodNR", _) => "westwood-nr".to_owned(),
+            ("WestwoodBari", _) => "westwood-bari".to_owned(),
             _ => "newreno".to_owned(),
         };
         let recovery = match agent {
             "Tahoe" => Recovery::Tahoe,
-            "Reno" => Recovery::Reno,
-            "Newreno" | "Vegas" => Recovery::NewReno,
+            "Reno" | "Westwood" => Recovery::Reno,
+            "Newreno" | "Vegas" | "WestwoodNR" | "WestwoodBari" => Recovery::NewReno,
             _ => Recovery::Sack,
         };
+        let parameters = match self.get("filter") {
+            "" => Parameters::new(),
+            filter => Parameters::new()
+                .with("filter", format!("type-{filter}"))
+                .with(
+                    "newreno",
+                    if self.get("newreno") == "1" {
+                        "2003"
+                    } else {
+                        "2002"
+                    },
+                ),
+        };
         Transport {
+            parameters,
             profile: if module.is_some() {
                 HostProfile::Ns2Linux
             } else {

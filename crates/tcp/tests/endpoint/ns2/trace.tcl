@@ -4,10 +4,13 @@
 #
 # Prints the settings, then a line for every instant at which the agent sends or moves its window:
 # seconds since the start, segments sent, cwnd, ssthresh. ../ns2.rs holds our endpoint against it.
+#
+# Westwood and WestwoodNR (UCLA's) and WestwoodBari (UCLA's with the differences of Bari's published file) are
+# not part of ns-2.35: their traces were made by an ns-2 that has them, with the settings of UCLA's release.
 
 array set option {
     --agent Sack1  --drops ""  --delay 0.05  --rate 2  --duration 60  --window 64  --delack 0
-    --limit 100000  --seed 1  --timestamps 0  --packets 0
+    --limit 100000  --seed 1  --timestamps 0  --packets 0  --filter 3  --newreno 0
 }
 foreach {name value} $argv {
     if {![info exists option($name)]} { puts stderr "trace.tcl: unknown option $name"; exit 2 }
@@ -36,6 +39,8 @@ if {[string match Linux/* $agent]} {
 } else {
     set tcp [new Agent/TCP[expr {$agent eq "Tahoe" ? "" : "/$agent"}]]
     if {$agent eq "Vegas"} { $tcp set packetSize_ 1040 }
+    if {[string match Westwood* $agent]} { $tcp set filter_type_ $filter }
+    if {$newreno} { $tcp set newreno_changes1_ 1; $tcp set partial_window_deflation_ 1 }
     $tcp set timestamps_ [expr {$timestamps ? "true" : "false"}]
 }
 set kind [expr {$agent eq "Sack1" || [string match Linux/* $agent] ? "/Sack1" : ""}]
@@ -76,6 +81,7 @@ proc finish {} {
     close $file
     puts "boot $boot"
     puts "timestamps $timestamps"
+    if {[string match Westwood* $agent]} { puts "filter $option(--filter)\nnewreno $option(--newreno)" }
     foreach name {agent drops delay rate duration window delack limit packets seed} { puts "$name $option(--$name)" }
     puts "---"
     set file [open $path r]
