@@ -195,9 +195,8 @@ impl Endpoint {
             return;
         }
         self.sender.offer(bytes.get());
-        if self.is_open() {
-            self.sender.send(now, out);
-        } else if self.connection == Connection::SynSent && self.sender.owns_syn() {
+        let sends_syn = self.connection == Connection::SynSent && self.sender.owns_syn();
+        if self.is_open() || sends_syn {
             self.sender.send(now, out);
         }
     }
