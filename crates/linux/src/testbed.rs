@@ -154,6 +154,12 @@ pub fn refusals(scenario: &Scenario) -> Vec<String> {
         ));
     }
     for flow in &scenario.flows {
+        if flow.ipsec.is_some() {
+            why.push(format!(
+                "flow `{}` is under IPsec, which is simulated only",
+                flow.name
+            ));
+        }
         if let Some(Err(refused)) = flow.transport.as_ref().map(Setup::new) {
             why.extend(refused.iter().map(|w| format!("flow `{}`: {w}", flow.name)));
         }

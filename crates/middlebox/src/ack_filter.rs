@@ -12,7 +12,8 @@
 //! - duplicates, as far as they wait together: of several with one number none
 //!   goes (RFC: not a series of three);
 //! - an ACK with another window than the new one;
-//! - any with a number that is not below the new one's.
+//! - any with a number that is not below the new one's;
+//! - any under IPsec ([`crate::Ipsec`]), which hides the number.
 //!
 //! The filter is a mode of a queue and no box on a node: it acts on packets
 //! that wait, and a box, which sees packets pass, would need a second queue
@@ -24,7 +25,7 @@
 //! and 5.3 are about that.
 
 use bentpipe_tcp::Packet;
-use bentpipe_tcp::packet::flags;
+use bentpipe_tcp::packet::{flags, priority};
 
 /// The rule, with the memory that it needs while it examines a queue.
 #[derive(Clone, Debug, Default)]
@@ -70,6 +71,7 @@ fn supersedes(new: &Packet, old: &Packet) -> bool {
     old.destination == new.destination
         && old.payload == 0
         && old.flags == flags::ACK
+        && !old.carries(priority::SEALED)
         && old.sack_count == 0
         && old.window == new.window
         && old.acknowledgement < new.acknowledgement
@@ -129,6 +131,7 @@ mod tests {
             with(1, |p| p.window = 1000),
             with(1, |p| p.payload = 100),
             with(1, |p| p.destination = 4),
+            with(1, |p| p.priority |= priority::SEALED),
         ] {
             assert_eq!(left(&[old, ack(2)], &new), [1]);
         }

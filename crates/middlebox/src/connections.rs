@@ -1,7 +1,7 @@
 //! The connections that a box follows, by endpoint, and their earliest deadline.
 
 use crate::interface::{Counters, Pass, Side, Surroundings};
-use bentpipe_tcp::packet::flags;
+use bentpipe_tcp::packet::{flags, priority};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::Time;
 
@@ -12,6 +12,11 @@ pub(crate) trait Connection: Sized {
 
     /// The counters of the box.
     fn counters(shared: &mut Self::Shared) -> &mut Counters;
+
+    /// The box matches packets of flows under IPsec and their acknowledgements.
+    fn identifies_ipsec(_shared: &Self::Shared) -> bool {
+        false
+    }
 
     /// The connection whose first data packet is `packet`.
     fn of_data(packet: &Packet, shared: &Self::Shared) -> Self;
@@ -76,7 +81,8 @@ impl<C: Connection> Connections<C> {
         (&mut self.slots[data_goes_to], &mut self.shared)
     }
 
-    /// Processes a packet that passes. Datagrams and probes are forwarded.
+    /// Processes a packet that passes. Datagrams and probes are forwarded, and
+    /// what IPsec hides from the box.
     pub(crate) fn on_packet<T: Transmit>(
         &mut self,
         around: Surroundings,
@@ -87,6 +93,9 @@ impl<C: Connection> Connections<C> {
         C::counters(&mut self.shared).seen += 1;
         let is_tcp = packet.flags & (flags::ACK | flags::SYN) != 0;
         if !is_tcp || packet.flags & (flags::PROBE | flags::DUMMY) != 0 {
+            return Pass::Forward;
+        }
+        if packet.carries(priority::SEALED) && !C::identifies_ipsec(&self.shared) {
             return Pass::Forward;
         }
         let (slot, shared) = self.slot(side, packet);

@@ -9,6 +9,7 @@
 mod ack_filter;
 mod connections;
 mod interface;
+mod ipsec;
 mod middlebox;
 pub mod reconstruction;
 pub mod snoop;
@@ -17,6 +18,7 @@ pub mod spoof;
 
 pub use ack_filter::AckFilter;
 pub use interface::{Counters, Pass, Side, Surroundings};
+pub use ipsec::{Ipsec, IpsecMode};
 pub use middlebox::{Middlebox, Settings};
 pub use reconstruction::ReconstructionSettings;
 pub use snoop::{SnoopSettings, SnoopVariant};

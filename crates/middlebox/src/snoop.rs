@@ -27,6 +27,7 @@
 //! | `gain` | 0.125 | of the averages |
 //! | `retransmissions` | 10 | of one packet, by the box |
 //! | `variant` | `standard` | `ns-2` has the quirks of ns-2.35 |
+//! | `identifies_ipsec` | false | has a hash or a table for flows under IPsec |
 //!
 //! Readings, where ns-2's agent does what cannot have been intended; the variant
 //! `ns-2` does it too:
@@ -93,6 +94,10 @@ pub struct SnoopSettings {
     pub retransmissions: u32,
     /// Whose rules.
     pub variant: SnoopVariant,
+    /// Repairs flows under IPsec, too: by a hash that their packets carry, or a
+    /// table ([`crate::Ipsec`]).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub identifies_ipsec: bool,
 }
 
 impl Default for SnoopSettings {
@@ -106,6 +111,7 @@ impl Default for SnoopSettings {
             gain: 0.125,
             retransmissions: 10,
             variant: SnoopVariant::Standard,
+            identifies_ipsec: false,
         }
     }
 }

@@ -19,6 +19,12 @@
 //! | accept | early | early: a SYN is answered at once; late: when the onward leg is open |
 //! | pool | separate | separate: the two buffers are two; shared: one of `buffer` bytes for both |
 //! | transport | the flow's | of the onward leg |
+//! | confirms | not at all | bytes from one end-to-end confirmation to the next |
+//! | discovery | none | syn-option: an option on the SYN that another PEP on the way answers |
+//! | alone | integrated | what it does where none answers; end-to-end: it lets the connection pass |
+//! | fails_at, recovers_at | never | a failure, and its end for new connections |
+//! | failure | reset | what the ends see: RST or silence |
+//! | gives_up | 100 s | a host gives up a connection that is silent for so long (RFC 1122, section 4.2.3.5) |
 //!
 //! Left open, and the reading chosen:
 //! - Where the bytes wait that no window lets go. A PEP of two sockets has a
@@ -28,10 +34,36 @@
 //!   min(C, buffer / RTT of the onward leg, receive_buffer / RTT of the leg
 //!   before). With one pool for both, what is under way to the PEP must have a
 //!   place reserved, too: min(C, buffer / (RTT of both legs)).
+//! - **Confirmation.** PETRA (M. Marchese, M. Rossi, G. Morabito, IEEE JSAC 22(2),
+//!   2004) puts a layer above the transports of the legs, STP over the satellite,
+//!   that keeps the end-to-end meaning of acknowledgements (reading of J.
+//!   Salamanca's thesis, 2008, section 1.2.3.2; we have not read the paper). Our
+//!   reading: the receiver's host sends a message of [`CONFIRMATION`] back through
+//!   the PEPs for each `confirms` bytes that its application has, and for the last.
+//!   A transfer's time then ends when the sender has the last of them. Of PETRA's
+//!   congestion control between proxies nothing is modelled beyond the leg's own.
+//! - **Discovery** (J. Salamanca's thesis, 2008, section 4.2, wishes for "some form
+//!   of acknowledge" by which a PEP learns whether there is another on the path).
+//!   Our reading: a TCP option on the SYN, to which the other PEP puts its own on
+//!   the SYN-ACK. A PEP that asks answers a SYN late, since it waits for that.
+//!   The four bytes of the option are not counted.
+//! - **Failure** (the same section wishes for recovery when a PEP fails). A PEP
+//!   that fails loses its connections and what it holds of them: bytes that it
+//!   has acknowledged and not delivered. With `reset` the next packet to it is
+//!   answered with a RST; with `silence` the hosts retransmit until they give up
+//!   (counted from the failure). Then the application connects anew, past the
+//!   dead PEP, and sends what its peer lacks: the peer says where it left off. Only
+//!   transfers and endless streams do so here. Connections that begin while the PEP
+//!   is down pass it; one that began anew stays end to end after it has recovered.
 //! - A SYN that comes again while a late PEP waits is dropped: it is a repetition.
+
+use bentpipe_units::Bytes;
+
+/// Bytes of an end-to-end confirmation.
+pub const CONFIRMATION: Bytes = Bytes::new(40);
 
 mod relay;
 mod settings;
 
 pub use relay::{Occupancy, Relay};
-pub use settings::{Accept, Pool, SplitSettings};
+pub use settings::{Accept, Alone, Discovery, Failure, Pool, SplitSettings, Symptom};

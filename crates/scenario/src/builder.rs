@@ -254,6 +254,7 @@ impl ScenarioBuilder {
             forward: Vec::new(),
             reverse: Vec::new(),
             changes: Vec::new(),
+            ipsec: None,
             split: None,
         });
         FlowBuilder {

@@ -2,6 +2,7 @@
 
 use bentpipe_link::medium::MediumSettings;
 use bentpipe_link::{ArqSettings, LinkSettings, Timeline};
+use bentpipe_middlebox::Ipsec;
 use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
@@ -158,6 +159,9 @@ pub struct Flow {
     pub reverse: Vec<LinkId>,
     /// Other ways later on, in order of time.
     pub changes: Vec<RouteChange>,
+    /// IPsec between its ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ipsec: Option<Ipsec>,
     /// What it is made of where split-connection PEPs are on its way, which
     /// follows from the PEPs and the routes.
     #[serde(skip)]
@@ -171,6 +175,15 @@ pub struct Split {
     pub legs: Vec<Leg>,
     /// The PEPs between them.
     pub peps: Vec<Pep>,
+    /// The connection past them, which takes their place when one fails.
+    pub bypass: Option<Leg>,
+}
+
+impl Split {
+    /// The connections, that past the PEPs last.
+    pub fn connections(&self) -> impl Iterator<Item = &Leg> {
+        self.legs.iter().chain(&self.bypass)
+    }
 }
 
 /// One of the connections of a split flow.
@@ -221,7 +234,8 @@ pub struct Pep {
 pub struct Connection<'a> {
     /// Index of the flow.
     pub flow: usize,
-    /// Which leg of it; 0 where it is not split.
+    /// Which leg of it; 0 where it is not split, and one behind the last for the
+    /// connection past its PEPs.
     pub leg: usize,
     /// Its ends.
     pub nodes: [NodeId; 2],
@@ -241,7 +255,7 @@ impl Scenario {
     pub fn connections(&self) -> impl Iterator<Item = Connection<'_>> {
         let first = self.flows.iter().enumerate().map(|(i, f)| f.leg(i, 0));
         let further = self.flows.iter().enumerate().flat_map(|(i, f)| {
-            let legs = f.split.as_ref().map_or(1, |s| s.legs.len());
+            let legs = f.split.as_ref().map_or(1, |s| s.connections().count());
             (1..legs).map(move |leg| f.leg(i, leg))
         });
         first.chain(further)
@@ -251,7 +265,7 @@ impl Scenario {
 impl Flow {
     /// Leg `leg` of this flow, which is number `flow`.
     fn leg(&self, flow: usize, leg: usize) -> Connection<'_> {
-        match self.split.as_ref().and_then(|s| s.legs.get(leg)) {
+        match self.split.as_ref().and_then(|s| s.connections().nth(leg)) {
             Some(l) => Connection {
                 flow,
                 leg,

@@ -47,6 +47,7 @@ impl Scenario {
             forward: Vec::new(),
             reverse: Vec::new(),
             changes: Vec::new(),
+            ipsec: None,
             split: None,
         }];
         route(self.nodes.len(), &self.links, &mut flows).ok()?;

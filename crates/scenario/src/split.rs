@@ -1,8 +1,9 @@
 //! Which flows pass split-connection PEPs, and what becomes of their ways.
 
 use crate::model::{Flow, Leg, Link, LinkId, Pep, RouteChange, Split, SplitPep};
-use bentpipe_middlebox::split::SplitSettings;
+use bentpipe_middlebox::split::{Alone, Discovery, SplitSettings};
 use bentpipe_tcp::CongestionControlChoice;
+use bentpipe_traffic::Application;
 
 /// Why a flow cannot be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,10 @@ pub(crate) enum NoSplit {
     OneWay,
     /// Its way changes, and then it does not pass the PEP.
     Elsewhere,
+    /// PEPs confirm what is no transfer, or fail.
+    Confirms,
+    /// A PEP on its way fails, and its application does not connect anew.
+    Reconnects,
     /// The one-way agents of ns-2 have no receive window: nothing could keep
     /// them from overrunning a relay.
     NoFlowControl,
@@ -22,6 +27,12 @@ impl NoSplit {
         match self {
             NoSplit::OneWay => "its packets back take another way",
             NoSplit::Elsewhere => "its way changes, and then it does not pass there",
+            NoSplit::Confirms => {
+                "only transfers are confirmed end to end, and by PEPs that do not fail"
+            }
+            NoSplit::Reconnects => {
+                "the PEP fails, and only `transfer` and `persistent` connect anew then"
+            }
             NoSplit::NoFlowControl => {
                 "the one-way agents of ns-2 have no receive window that could stop them"
             }
@@ -68,7 +79,8 @@ fn legs(
     let Some(transport) = &flow.transport else {
         return Ok(None);
     };
-    if transport.congestion_control == CongestionControlChoice::Ideal {
+    // An end accepts nothing under IPsec but what the other end has sent.
+    if transport.congestion_control == CongestionControlChoice::Ideal || flow.ipsec.is_some() {
         return Ok(None);
     }
     let link = |id: LinkId| &links[id.0 as usize];
@@ -82,7 +94,9 @@ fn legs(
             changes: Vec::new(),
         }],
         peps: Vec::new(),
+        bypass: None,
     };
+    let has_peer = answering(links, flow, places) > 1;
     // Links of the way forth that the legs before have taken.
     let mut taken = 0;
     for at in 1..flow.forward.len() {
@@ -92,6 +106,9 @@ fn legs(
             continue;
         };
         let place = &places[index];
+        if !splits(&place.settings, flow, has_peer) {
+            continue;
+        }
         let last = split.legs.len() - 1;
         let whole = &split.legs[last];
         // The way back passes the PEPs in the opposite order.
@@ -132,7 +149,55 @@ fn legs(
     for change in &flow.changes {
         cut_change(links, &mut split, change)?;
     }
+    let is_transfer = matches!(flow.application, Application::Transfer { .. });
+    let confirms = |pep: &Pep| pep.settings.confirms.is_some();
+    if let Some(pep) = split.peps.iter().find(|pep| confirms(pep)) {
+        if !is_transfer || split.peps.iter().any(|pep| pep.settings.failure.is_some()) {
+            return Err((pep.pep_index, NoSplit::Confirms));
+        }
+    }
+    let fails = |pep: &Pep| pep.settings.failure.is_some_and(|f| f.at > flow.start);
+    if let Some(pep) = split.peps.iter().find(|pep| fails(pep)) {
+        if !matches!(
+            flow.application,
+            Application::Transfer { .. } | Application::Persistent
+        ) {
+            return Err((pep.pep_index, NoSplit::Reconnects));
+        }
+        split.bypass = Some(Leg {
+            from: flow.from,
+            to: flow.to,
+            transport: transport.clone(),
+            forward: flow.forward.clone(),
+            reverse: flow.reverse.clone(),
+            changes: flow.changes.clone(),
+        });
+    }
     Ok((!split.peps.is_empty()).then_some(split))
+}
+
+/// How many PEPs that answer an option on the SYN are on the way of a flow when it
+/// starts.
+fn answering(links: &[Link], flow: &Flow, places: &[SplitPep]) -> usize {
+    let hops = flow.forward.iter().zip(flow.forward.iter().skip(1));
+    let peps = hops.filter_map(|(into, out)| pep_between(links, flow, places, *into, *out));
+    let answers = |settings: &SplitSettings| {
+        settings.discovery == Discovery::SynOption
+            && !settings
+                .failure
+                .is_some_and(|failure| failure.covers(flow.start))
+    };
+    peps.filter(|pep| answers(&places[*pep].settings)).count()
+}
+
+/// True if a PEP on the way of a flow splits it.
+fn splits(settings: &SplitSettings, flow: &Flow, has_peer: bool) -> bool {
+    let looks = settings.discovery == Discovery::SynOption;
+    let is_alone = looks && !has_peer && settings.alone == Alone::EndToEnd;
+    !is_alone
+        && !settings
+            .failure
+            .is_some_and(|failure| failure.covers(flow.start))
 }
 
 /// The number of the PEP that splits `flow` between the links `into` and `out`.

@@ -225,7 +225,7 @@ fn counts(running: &Running) -> FlowCounts {
         },
         Ends::Split(chain) => {
             let mut sum = FlowCounts {
-                delivered: chain.client.delivered(),
+                delivered: chain.delivered(),
                 ..FlowCounts::default()
             };
             for sender in chain.senders() {

@@ -330,8 +330,24 @@ impl Running {
             return;
         };
         chain.note(now, end, size);
+        chain.follow_failure(now, size, net);
+        chain.confirm(now, size, net);
         // A relay also moves its other end.
-        let last = chain.ends() - 1;
+        let last = chain.ends_of_legs() - 1;
+        if end > last {
+            let [side, far] = [end % 2, last + 2];
+            self.ended |= self.completed_at.is_some() && chain.is_acknowledged();
+            self.after(now, side, net);
+            if let Ends::Split(chain) = &mut self.ends {
+                for end in [far - 1, far] {
+                    let end = chain.end_mut(end);
+                    if end.is_finished() {
+                        end.close(now, net);
+                    }
+                }
+            }
+            return;
+        }
         let at_relay = end != 0 && end != last;
         if at_relay {
             chain.note(now, if end % 2 == 1 { end + 1 } else { end - 1 }, size);
@@ -343,6 +359,7 @@ impl Running {
         }
         self.after(now, usize::from(end == last), net);
         if let Ends::Split(chain) = &mut self.ends {
+            self.ended |= self.completed_at.is_some() && chain.is_acknowledged();
             // Who has read the other's last byte closes, too.
             for end in [&mut chain.server, &mut chain.client] {
                 if end.is_finished() {
@@ -356,7 +373,7 @@ impl Running {
     pub(crate) fn deadline(&self, side: usize) -> Time {
         match &self.ends {
             Ends::Tcp(ends) => ends[side].deadline(),
-            Ends::Split(chain) => chain.end(side).deadline(),
+            Ends::Split(chain) => chain.deadline(side),
             Ends::Datagrams { .. } | Ends::Ideal => Time::MAX,
         }
     }
@@ -364,9 +381,14 @@ impl Running {
     /// What the application does after its connection moved.
     fn after<T: Transmit>(&mut self, now: Time, side: usize, net: &mut T) {
         // Duplicates at the end of the first leg of a split flow.
-        let first_receiver = match &self.ends {
-            Ends::Split(chain) => Some(chain.end(1).duplicates_received()),
-            _ => None,
+        let size = self.offered();
+        let (first_receiver, arrived, is_complete) = match &self.ends {
+            Ends::Split(chain) => (
+                Some(chain.end(1).duplicates_received()),
+                Some(chain.delivered()),
+                size.is_some_and(|size| chain.is_complete(size)),
+            ),
+            _ => (None, None, false),
         };
         let is_split = first_receiver.is_some();
         let Some((server, client)) = self.ends.pair() else {
@@ -379,7 +401,7 @@ impl Running {
             Application::Transfer { size } => {
                 if is_split {
                     // What is acknowledged has reached a PEP only.
-                    if self.completed_at.is_none() && client.delivered() == size {
+                    if self.completed_at.is_none() && is_complete {
                         self.completed_at = Some(now);
                     }
                 } else if !self.ended && server.acknowledged() == size && client.delivered() == size
@@ -422,7 +444,7 @@ impl Running {
             recorder.sender(now, &snapshot, server, twice);
         }
         if side == 1 {
-            let delivered = client.delivered().get();
+            let delivered = arrived.unwrap_or_else(|| client.delivered()).get();
             let last = self.offered().is_some_and(|b| b.get() == delivered);
             self.note_delivered(now, delivered, last);
         }

@@ -13,6 +13,7 @@ use crate::connections::Connections;
 use crate::observer::Observer;
 use crate::queue::{Class, Event};
 use bentpipe_link::forward::{self, Arrival, InFlight};
+use bentpipe_middlebox::Ipsec;
 use bentpipe_scenario::{Routes, Scenario};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::Time;
@@ -30,6 +31,8 @@ pub(crate) struct Network<'a, O> {
     limit: usize,
     pub(crate) boxes: Boxes,
     pub(crate) connections: Connections,
+    /// By endpoint, how its packets are protected, where any are.
+    protection: Option<Box<[Option<Ipsec>]>>,
 }
 
 impl<'a, O: Observer> Network<'a, O> {
@@ -55,6 +58,7 @@ impl<'a, O: Observer> Network<'a, O> {
             limit: scenario.limits.packets as usize,
             boxes,
             connections: Connections::new(scenario),
+            protection: protection(scenario),
         };
         net.schedule_routes();
         net
@@ -108,8 +112,23 @@ impl<'a, O: Observer> Network<'a, O> {
     }
 }
 
+/// How the packets to each endpoint are protected; `None` where none are.
+fn protection(scenario: &Scenario) -> Option<Box<[Option<Ipsec>]>> {
+    scenario.flows.iter().any(|f| f.ipsec.is_some()).then(|| {
+        let connections = scenario.connections();
+        connections
+            .flat_map(|c| [scenario.flows[c.flow].ipsec; 2])
+            .collect()
+    })
+}
+
 impl<O: Observer> Transmit for Network<'_, O> {
-    fn transmit(&mut self, packet: Packet) {
+    fn transmit(&mut self, mut packet: Packet) {
+        if let Some(protection) = &self.protection
+            && let Some(ipsec) = &protection[packet.destination as usize]
+        {
+            ipsec.seal(&mut packet);
+        }
         if O::ACTIVE {
             self.observer
                 .sent(self.now, packet.destination ^ 1, &packet);

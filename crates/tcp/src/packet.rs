@@ -57,6 +57,8 @@ pub mod priority {
     pub const CONGESTION_HEADER: u8 = 0x80;
     /// Another: the ACK carries a selective negative acknowledgement (SCPS-TP).
     pub const SNACK: u8 = 0x40;
+    /// Another: IPsec protects all that follows the IP header of the packet.
+    pub const SEALED: u8 = 0x04;
     /// Another, of the Satellite Transport Protocol: an empty packet of the sender
     /// is a poll, one of the receiver the status that answers it.
     pub const POLL: u8 = 0x08;

@@ -109,7 +109,9 @@ impl Stp {
     }
 
     fn poll<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
-        let mut packet = s.packet(now, s.snd.next, 0);
+        // Of a place that a FIN does not lie below.
+        let mut packet = s.packet(now, s.snd.una.min(s.snd.fin), 0);
+        packet.sequence = s.snd.next;
         packet.flags = flags::ACK | flags::DUMMY;
         packet.priority = priority::POLL;
         packet.timestamp = timestamp(now);

@@ -235,6 +235,10 @@ impl connections::Connection for Connection {
         &mut shared.counters
     }
 
+    fn identifies_ipsec(shared: &Shared) -> bool {
+        shared.settings.identifies_ipsec
+    }
+
     fn of_data(_packet: &Packet, shared: &Shared) -> Connection {
         Connection::new(&shared.settings)
     }

@@ -72,6 +72,8 @@ pub struct Relay {
     occupancy: [Occupancy; 2],
     /// Most bytes that waited for the relay, by the side that they came from.
     waited: [u64; 2],
+    /// The PEP has failed, and packets to it vanish.
+    silent: bool,
 }
 
 impl Relay {
@@ -84,12 +86,13 @@ impl Relay {
         }
         Relay {
             ends,
-            accept: settings.accept,
+            accept: settings.accept(),
             pool: settings.pool,
             buffer: settings.buffer,
             held: [None; 2],
             occupancy: [Occupancy::default(); 2],
             waited: [0; 2],
+            silent: false,
         }
     }
 
@@ -128,6 +131,9 @@ impl Relay {
     /// Takes a packet that arrived on `side`.
     pub fn on_packet<T: Transmit>(&mut self, now: Time, side: usize, packet: &Packet, out: &mut T) {
         let side = side & 1;
+        if self.silent {
+            return;
+        }
         let waits = self.ends[side].state() == ConnectionState::Listen
             && self.accept == Accept::Late
             && packet.has(flags::SYN);
@@ -150,6 +156,16 @@ impl Relay {
     #[must_use]
     pub fn deadline(&self, side: usize) -> Time {
         self.ends[side & 1].deadline()
+    }
+
+    /// The PEP fails: both connections are gone, and nothing says so to the ends
+    /// until a packet comes; with `silent` not even then.
+    pub fn fail(&mut self, silent: bool) {
+        self.silent = silent;
+        self.held = [None; 2];
+        for end in &mut self.ends {
+            end.vanish();
+        }
     }
 
     /// The PEP gives the connection up: both sides get a RST.

@@ -1,7 +1,7 @@
 //! The settings of a split-connection PEP.
 
 use bentpipe_tcp::Transport;
-use bentpipe_units::Bytes;
+use bentpipe_units::{Bytes, Duration, Time};
 
 /// When a PEP answers a SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
@@ -35,6 +35,81 @@ impl Pool {
         [("separate", Pool::Separate), ("shared", Pool::Shared)];
 }
 
+/// How a PEP finds out whether there is another on the way of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
+pub enum Discovery {
+    /// It does not ask.
+    #[default]
+    None,
+    /// By an option on the SYN, which the other PEP answers on the SYN-ACK.
+    SynOption,
+}
+
+impl Discovery {
+    /// Both, with the names that scenarios use.
+    pub const ALL: [(&'static str, Discovery); 2] = [
+        ("none", Discovery::None),
+        ("syn-option", Discovery::SynOption),
+    ];
+}
+
+/// What a PEP does with a connection on whose way it is the only one that
+/// answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
+pub enum Alone {
+    /// It splits the connection all the same.
+    #[default]
+    Integrated,
+    /// It lets the connection pass.
+    EndToEnd,
+}
+
+impl Alone {
+    /// Both, with the names that scenarios use.
+    pub const ALL: [(&'static str, Alone); 2] = [
+        ("integrated", Alone::Integrated),
+        ("end-to-end", Alone::EndToEnd),
+    ];
+}
+
+/// What the ends see of a PEP that has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
+pub enum Symptom {
+    /// Its node runs on without the connections, and answers their packets with
+    /// a RST.
+    #[default]
+    Reset,
+    /// Packets of its connections vanish.
+    Silence,
+}
+
+impl Symptom {
+    /// Both, with the names that scenarios use.
+    pub const ALL: [(&'static str, Symptom); 2] =
+        [("reset", Symptom::Reset), ("silence", Symptom::Silence)];
+}
+
+/// A failure of a PEP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Failure {
+    /// When it fails: what it holds is lost.
+    pub at: Time,
+    /// From when on it splits new connections again; never, where `None`.
+    pub recovers: Option<Time>,
+    /// What the ends see.
+    pub symptom: Symptom,
+    /// A host gives a connection up that has been silent for this long.
+    pub gives_up: Duration,
+}
+
+impl Failure {
+    /// True if the PEP splits no connection that begins at `start`.
+    #[must_use]
+    pub fn covers(&self, start: Time) -> bool {
+        start >= self.at && self.recovers.is_none_or(|recovers| start < recovers)
+    }
+}
+
 /// The settings of a split-connection PEP.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SplitSettings {
@@ -53,6 +128,24 @@ pub struct SplitSettings {
     pub transport: Option<Transport>,
     /// The flows that are split, by the names of their tables; all where empty.
     pub flows: Vec<String>,
+    /// How it finds another PEP on the way.
+    #[serde(skip_serializing_if = "is_default")]
+    pub discovery: Discovery,
+    /// What it does where it finds none.
+    #[serde(skip_serializing_if = "is_default")]
+    pub alone: Alone,
+    /// The hosts confirm each so many bytes to each other above the connections;
+    /// not at all, where `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirms: Option<Bytes>,
+    /// When and how it fails; never, where `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+}
+
+/// True for what a scenario's hash leaves out.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Default for SplitSettings {
@@ -64,11 +157,25 @@ impl Default for SplitSettings {
             pool: Pool::Separate,
             transport: None,
             flows: Vec::new(),
+            discovery: Discovery::None,
+            alone: Alone::Integrated,
+            confirms: None,
+            failure: None,
         }
     }
 }
 
 impl SplitSettings {
+    /// When a SYN is answered. A PEP that looks for another waits for the answer
+    /// to its option.
+    #[must_use]
+    pub fn accept(&self) -> Accept {
+        match self.discovery {
+            Discovery::None => self.accept,
+            Discovery::SynOption => Accept::Late,
+        }
+    }
+
     /// The receive buffer of the PEP's endpoints.
     #[must_use]
     pub fn receive_buffer(&self) -> Bytes {

@@ -7,10 +7,11 @@ use crate::incompatible::{Incompatibility, incompatibility};
 use crate::model::{Flow, Link};
 use crate::route::{self, NoRoute};
 use crate::schema::LARGEST_COUNT;
-use crate::schema::flow::FlowTable;
+use crate::schema::flow::{FlowTable, IpsecTable};
 use bentpipe_document::{
     Context, Diagnostic, Item, Named, OneNamed, OptionalField, Place, Placed, Reported,
 };
+use bentpipe_middlebox::Ipsec;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Time};
@@ -71,6 +72,13 @@ fn flow(
     let (application, transport, times) = (application?, transport?, times?);
     let count = table.count?.map(|count| count.value);
     let handshake = table.handshake?.value;
+    let ipsec = ipsec(table.ipsec)?;
+    let transport = transport.map(|mut transport| {
+        if let Some(ipsec) = &ipsec {
+            transport.mss = ipsec.mss(transport.mss, transport.header_bytes());
+        }
+        transport
+    });
     let numbered = from.counted(&to) || count.is_some();
     let count = count.unwrap_or(1);
     let flows = pairs.len() as u64 * u64::from(count);
@@ -99,11 +107,26 @@ fn flow(
             forward: Vec::new(),
             reverse: Vec::new(),
             changes: Vec::new(),
+            ipsec,
             split: None,
         });
         read.places.push(one.place);
     }
     times.check_last(context, flows)
+}
+
+/// How the flow's packets are protected.
+fn ipsec(table: OptionalField<IpsecTable>) -> Result<Option<Ipsec>, Reported> {
+    let Some(table) = table?.map(|table| table.value) else {
+        return Ok(None);
+    };
+    Ok(Some(Ipsec {
+        mode: table.mode?.value,
+        iv: table.iv?.value,
+        block: table.block?.value,
+        icv: table.icv?.value,
+        hash: table.hash?.value,
+    }))
 }
 
 /// The transport, which datagrams do not have.

@@ -11,10 +11,10 @@ use bentpipe_document::names::quoted;
 use bentpipe_document::{
     Context, Diagnostic, Item, NamedKinds, OptionalField, Place, Placed, Reported, Value,
 };
-use bentpipe_middlebox::split::SplitSettings;
+use bentpipe_middlebox::split::{Alone, Failure, SplitSettings, Symptom};
 use bentpipe_middlebox::{ReconstructionSettings, Settings, SnoopSettings, SpoofSettings};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
-use bentpipe_units::nearest;
+use bentpipe_units::{Duration, Time, nearest};
 
 /// What middleboxes refer to.
 struct Around<'a> {
@@ -88,6 +88,13 @@ pub(super) fn split(
         let mut split = flows.iter().filter_map(|flow| flow.split.as_ref());
         split.any(|split| split.peps.iter().any(|p| p.name == pep.name))
     };
+    // What a PEP lets pass for a reason: IPsec, no other PEP, a failure.
+    let lets_pass = |pep: &SplitPep| {
+        let settings = &pep.settings;
+        settings.failure.is_some()
+            || settings.alone == Alone::EndToEnd
+            || flows.iter().any(|flow| flow.ipsec.is_some())
+    };
     // One at a link that no flow crosses waits for studies to move flows there.
     let crossed = |pep: &SplitPep| {
         let mut links = flows
@@ -95,7 +102,8 @@ pub(super) fn split(
             .flat_map(|f| f.forward.iter().chain(&f.reverse));
         pep.toward.is_empty() || links.any(|link| pep.toward.contains(link))
     };
-    if let Some(idle) = peps.iter().find(|pep| crossed(pep) && !splits(pep)) {
+    let is_idle = |pep: &&SplitPep| crossed(pep) && !splits(pep) && !lets_pass(pep);
+    if let Some(idle) = peps.iter().find(is_idle) {
         let message = format!("middlebox `{}` splits no flow", idle.name);
         let error = Diagnostic::new(place(&idle.name), message)
             .label("no flow that it is to split passes its node")
@@ -128,6 +136,13 @@ fn build(table: MiddleboxTable, name: String, around: &Around<'_>) -> Result<Bui
             receive_buffer,
             pool,
             accept,
+            discovery,
+            alone,
+            confirms,
+            fails_at,
+            recovers_at,
+            failure,
+            gives_up,
             flows,
             ..
         } => {
@@ -139,6 +154,10 @@ fn build(table: MiddleboxTable, name: String, around: &Around<'_>) -> Result<Bui
                 accept: accept?.value,
                 pool: pool?.value,
                 flows: flows?.map(|flows| flows.value).unwrap_or_default(),
+                discovery: discovery?.value,
+                alone: alone?.value,
+                confirms: confirms?.map(|bytes| bytes.value),
+                failure: pep_failure(&context, fails_at, recovers_at, failure, gives_up)?,
             };
             let (node, toward) = place?;
             return Ok(Built::Pep(Box::new(SplitPep {
@@ -158,6 +177,7 @@ fn build(table: MiddleboxTable, name: String, around: &Around<'_>) -> Result<Bui
             gain,
             retransmissions,
             variant,
+            identifies_ipsec,
             ..
         } => {
             let place = box_place(&context, place, around);
@@ -170,6 +190,7 @@ fn build(table: MiddleboxTable, name: String, around: &Around<'_>) -> Result<Bui
                 gain: gain?.value,
                 retransmissions: retransmissions?.value,
                 variant: variant?.value,
+                identifies_ipsec: identifies_ipsec?.value,
             };
             (place?, Settings::Snoop(settings))
         }
@@ -225,6 +246,36 @@ fn box_place(
     let node = node(context, keys.node, around.nodes)?;
     let (toward, back) = toward(context, &keys.toward?, around, node)?;
     Ok((node, toward, back))
+}
+
+/// When and how a PEP fails.
+fn pep_failure(
+    context: &Context,
+    fails_at: OptionalField<Duration>,
+    recovers_at: OptionalField<Duration>,
+    symptom: Result<Placed<Symptom>, Reported>,
+    gives_up: Result<Placed<Duration>, Reported>,
+) -> Result<Option<Failure>, Reported> {
+    let recovers = recovers_at?;
+    let Some(at) = fails_at? else {
+        return match recovers {
+            None => Ok(None),
+            Some(recovers) => {
+                let error = Diagnostic::new(recovers.place, "it recovers and never fails");
+                Err(context.report(error.label("expected `fails_at` beside it")))
+            }
+        };
+    };
+    if let Some(recovers) = recovers.filter(|recovers| recovers.value <= at.value) {
+        let error = Diagnostic::new(recovers.place, "it recovers before it fails");
+        return Err(context.report(error.label("expected a later time than `fails_at`")));
+    }
+    Ok(Some(Failure {
+        at: Time::ZERO + at.value,
+        recovers: recovers.map(|recovers| Time::ZERO + recovers.value),
+        symptom: symptom?.value,
+        gives_up: gives_up?.value,
+    }))
 }
 
 /// Where a PEP stands, and the links on its side.

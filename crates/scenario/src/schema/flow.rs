@@ -3,8 +3,9 @@
 use super::LARGEST_COUNT;
 use crate::model::Handshake;
 use bentpipe_document::reading::{DeclaredKinds, Given, Read};
-use bentpipe_document::schema::{Kind, SPAN, integer, number};
+use bentpipe_document::schema::{HEADER, Kind, SPAN, integer, number};
 use bentpipe_document::{Item, Reported, Value, kinds, table};
+use bentpipe_middlebox::IpsecMode;
 use bentpipe_traffic::PageConnection;
 use bentpipe_units::{Bytes, Duration, Rate};
 
@@ -36,6 +37,25 @@ table! {
         "not-counted" => Handshake::NotCounted,
         "skipped" => Handshake::Skipped,
     }, default "counted";
+    /// IPsec between its ends: proxies see little of it, and split none of it
+    ipsec: IpsecTable, or "none";
+}
+
+table! {
+    /// IPsec between the ends of a flow: ESP with the sizes of AES-GCM; the MSS is lowered so that
+    /// packets grow no longer
+    pub(crate) IpsecTable at "flow.NAME.ipsec", called "`ipsec` of",
+        example "[flow.download.ipsec]\nmode = \"transport\"";
+    /// tunnel: the whole packet behind another IP header; transport: what follows its IP header
+    mode: IpsecMode { all IpsecMode::ALL }, default "tunnel";
+    /// initialisation vector of a packet
+    iv: Bytes [HEADER], default "8 B";
+    /// the encrypted part and its trailer of 2 bytes are padded to a multiple of this
+    block: Bytes [Kind::Size { min: 1, max: 64 }], default "4 B";
+    /// integrity check value of a packet
+    icv: Bytes [HEADER], default "16 B";
+    /// identification that a packet carries in the clear, for proxies
+    hash: Bytes [HEADER], default "0 B";
 }
 
 /// A size of a packet at the IP layer.

@@ -3,7 +3,7 @@
 use bentpipe_document::schema::{FACTOR, Kind, SPAN, integer};
 use bentpipe_document::{Item, kinds, table};
 use bentpipe_middlebox::SnoopVariant;
-use bentpipe_middlebox::split::{Accept, Pool};
+use bentpipe_middlebox::split::{Accept, Alone, Discovery, Pool, Symptom};
 use bentpipe_units::{Bytes, Duration};
 
 table! {
@@ -39,6 +39,8 @@ kinds! {
         retransmissions: u32 [integer(0, 1000)], default 10;
         /// ns-2: with the quirks of ns-2.35
         variant: SnoopVariant { all SnoopVariant::ALL }, default "standard";
+        /// repairs flows under IPsec, too, by a hash in their packets or a table of its own
+        identifies_ipsec: bool, default false;
     }
     /// acknowledges for the receiver, keeps what it has acknowledged, and sends it again as often
     /// as it takes
@@ -88,6 +90,22 @@ kinds! {
         pool: Pool { all Pool::ALL }, default "separate";
         /// a SYN is answered at once, or when the onward leg is open
         accept: Accept { all Accept::ALL }, default "early";
+        /// syn-option: an option on the SYN, which another PEP on the way answers; SYNs are then
+        /// answered late
+        discovery: Discovery { all Discovery::ALL }, default "none";
+        /// what it does where no other answers: splits, or lets the connection pass
+        alone: Alone { all Alone::ALL }, default "integrated";
+        /// the receiver's host confirms each so many bytes to the sender's, through the PEPs
+        /// (PETRA); a transfer's time ends with the last confirmation
+        confirms: Bytes, or "not at all";
+        /// when it fails, with all that it holds
+        fails_at: Duration, or "never";
+        /// from when on it splits new connections again
+        recovers_at: Duration, or "never";
+        /// what the ends see of a failure: a RST for their next packet, or nothing
+        failure: Symptom { all Symptom::ALL }, default "reset";
+        /// a host gives up a connection that is silent for this long
+        gives_up: Duration [SPAN], default "100 s";
         /// the flows that are split
         flows: Vec<String> [Kind::Names("flow")], or "all TCP flows that pass";
     }

@@ -46,6 +46,7 @@ impl Line {
             forward: vec![LinkId(0), LinkId(1)],
             reverse,
             changes: Vec::new(),
+            ipsec: None,
             split: None,
         });
         self

@@ -15,6 +15,7 @@ mod media;
 mod middleboxes;
 mod notices;
 mod own_controller;
+mod pep_trouble;
 mod proactive;
 mod queues;
 mod routes;

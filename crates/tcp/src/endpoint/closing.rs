@@ -145,6 +145,12 @@ impl Endpoint {
         }
     }
 
+    /// The host forgets the connection, as one that starts anew: the peer gets a
+    /// RST for its next packet.
+    pub fn vanish(&mut self) {
+        self.forget();
+    }
+
     /// True once the connection is gone by a RST, ours or the peer's.
     #[must_use]
     pub fn is_reset(&self) -> bool {

@@ -171,6 +171,23 @@ fn without_reports_one_reading_waits_and_the_other_times_out() {
 }
 
 #[test]
+fn a_fin_that_is_lost_is_polled_for() {
+    let mut fins = 0;
+    let fate = move |end: usize, packet: &Packet| {
+        fins += u32::from(end == 1 && packet.has(flags::FIN));
+        let lost = end == 1 && packet.has(flags::FIN) && fins == 1;
+        if lost { Fate::Drop } else { Fate::Deliver }
+    };
+    let mut pipe = connected(&ten(), fate);
+    pipe.write(10);
+    pipe.act(0, |end, now, out| end.close(now, out));
+    pipe.run_for(Duration::from_secs(2));
+    assert!(pipe.ends[1].is_finished());
+    assert_eq!(pipe.ends[0].acknowledged(), Bytes::new(10_000));
+    assert_eq!(pipe.ends[0].counters().timeouts, 0);
+}
+
+#[test]
 fn a_poll_follows_so_many_segments_at_the_latest() {
     let transport = Transport {
         polling: Polling {
