@@ -6,6 +6,7 @@
 //! `combinations`.
 
 mod cubic;
+mod dctcp;
 mod estimate;
 mod fixed;
 mod highspeed;
@@ -20,6 +21,7 @@ mod westwood_agent;
 mod westwood_plus;
 
 pub use cubic::{Cubic, CubicParameters, CubicReaction};
+pub use dctcp::{Dctcp, DctcpParameters};
 pub use estimate::Accounting;
 pub(crate) use estimate::{AckCount, fitting_window};
 pub use fixed::{Fixed, Hold, Ignore};
@@ -196,6 +198,8 @@ slots! {
         WestwoodBari(BariWestwood as Box<BariWestwood>),
         /// beta x what is in flight.
         Cubic(CubicReaction),
+        /// Half of the part that is marked (RFC 8257).
+        Dctcp(Dctcp),
         /// 1 - b(w) of what is in flight (RFC 3649).
         HighSpeed(HighSpeedReaction as Box<HighSpeedReaction>),
         /// 1 - b of what is in flight (Kelly 2003).
@@ -221,6 +225,7 @@ pub(crate) fn combinations() -> Vec<Control<AnyParts>> {
         westwood_agent::westwood_bari().map(Parts::into),
         hybla::hybla().map(Parts::into),
         cubic::cubic().map(Parts::into),
+        dctcp::dctcp().map(Parts::into),
         highspeed::highspeed().map(Parts::into),
         scalable::scalable().map(Parts::into),
         fixed::fixed_window().map(Parts::into),

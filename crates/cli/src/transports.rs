@@ -6,8 +6,8 @@ use crate::output::Output;
 use bentpipe_cc::{Described, Parameter, find, list};
 use bentpipe_report::table::{Column, Table};
 use bentpipe_tcp::{
-    CongestionControlChoice, NamedTransport, Pacing, Recovery, Transport, find_transport,
-    transports,
+    CongestionControlChoice, HostProfile, NamedTransport, Pacing, Recovery, Transport,
+    find_transport, transports,
 };
 use bentpipe_units::Bytes;
 use serde_json::{Value, json};
@@ -29,6 +29,7 @@ fn overview(out: &mut Output) -> Result<(), Failure> {
     let mut table = Table::new([
         Column::text("transport"),
         Column::text("congestion control"),
+        Column::text("on linux"),
         Column::number("IW"),
         Column::text("recovery"),
         Column::text("source"),
@@ -38,6 +39,7 @@ fn overview(out: &mut Output) -> Result<(), Failure> {
         table.row([
             named.name.to_owned(),
             control_name(&t).to_owned(),
+            on_linux(named).unwrap_or_default(),
             t.initial_window.to_string(),
             recovery(t.recovery).to_owned(),
             named.source.to_owned(),
@@ -47,7 +49,9 @@ fn overview(out: &mut Output) -> Result<(), Failure> {
     out.line("")?;
     out.paragraph(
         0,
-        "`bentpipe transports NAME` explains one, with its parameters. A scenario refines a \
+        "On hosts with `profile = \"linux\"` a name that the kernel has, too, runs the kernel's \
+         control, in the column `on linux`; `congestion_control = \"cubic\"` in the transport's \
+         table runs the other one there. `bentpipe transports NAME` explains one, with its parameters. A scenario refines a \
          transport in its own table: congestion control, profile, windows, buffers, options. \
          `bentpipe compare --transport NAME` also knows settings such as cubic-iw32.",
     )
@@ -77,11 +81,32 @@ fn one(name: &str, as_json: bool, out: &mut Output) -> Result<(), Failure> {
         for (what, value) in settings(&named.transport()) {
             out.line(format_args!("  {what:18}  {value}"))?;
         }
+        if let Some(control) = on_linux(named) {
+            let what = "on profile linux";
+            out.line(format_args!(
+                "  {what:18}  runs {control}, the kernel's own"
+            ))?;
+        }
     }
     if let Some(control) = control {
         explain(control, named.is_none(), out)?;
     }
     Ok(())
+}
+
+/// The control that it runs on hosts of profile `linux`, where that is another.
+fn on_linux(named: &NamedTransport) -> Option<String> {
+    let mut settings = named.settings();
+    let usual = settings.control();
+    settings.profile = Some(HostProfile::Linux);
+    match settings.control() {
+        CongestionControlChoice::Named(name)
+            if usual != CongestionControlChoice::Named(name.clone()) =>
+        {
+            Some(name)
+        }
+        _ => None,
+    }
 }
 
 fn explain(control: &Described, alone: bool, out: &mut Output) -> Result<(), Failure> {

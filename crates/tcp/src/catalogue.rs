@@ -44,6 +44,10 @@ pub const DEFAULT_PACKET: u32 = 1500;
 pub struct TransportSettings {
     /// The algorithm that moves the window; `newreno` where no layer says.
     pub congestion_control: Option<CongestionControlChoice>,
+    /// The control that runs in its place on the host profile `linux`: the
+    /// kernel's own of the same name. A layer that names a congestion control
+    /// itself gets that one on every profile.
+    pub on_linux: Option<&'static str>,
     /// Its parameters. They belong to the algorithm of this layer or, where it
     /// names none, of the layer below.
     pub parameters: Parameters,
@@ -101,6 +105,8 @@ pub struct Suggested {
     pub recovery_fix: Option<bool>,
     /// Undo of spurious retransmissions.
     pub undo: Option<bool>,
+    /// Packet spacing; only the kernel's controls do without it.
+    pub pacing: Option<Pacing>,
 }
 
 impl Suggested {
@@ -110,6 +116,7 @@ impl Suggested {
             timestamps: self.timestamps.or(below.timestamps),
             recovery_fix: self.recovery_fix.or(below.recovery_fix),
             undo: self.undo.or(below.undo),
+            pacing: self.pacing.or(below.pacing),
         }
     }
 }
@@ -138,6 +145,11 @@ impl TransportSettings {
             parameters.set(name, value.clone());
         }
         TransportSettings {
+            on_linux: if changed {
+                self.on_linux
+            } else {
+                below.on_linux
+            },
             congestion_control,
             parameters,
             profile: self.profile.or(below.profile),
@@ -162,11 +174,35 @@ impl TransportSettings {
         }
     }
 
+    /// The congestion control that runs under these settings and their profile.
+    #[must_use]
+    pub fn control(&self) -> CongestionControlChoice {
+        match self.kernels() {
+            Some(name) => CongestionControlChoice::Named(name.to_owned()),
+            None => self
+                .congestion_control
+                .clone()
+                .unwrap_or_else(|| CongestionControlChoice::Named("newreno".to_owned())),
+        }
+    }
+
+    /// The kernel's control, where the profile runs it in place of the named one.
+    fn kernels(&self) -> Option<&'static str> {
+        self.on_linux
+            .filter(|_| self.profile == Some(HostProfile::Linux))
+    }
+
     /// The transport that these settings and the rules of their profile make.
     #[must_use]
     pub fn resolve(self, name: impl Into<String>) -> Transport {
         let profile = self.profile.unwrap_or_default();
         let rules = profile.rules();
+        let congestion_control = self.control();
+        // The kernel's controls do not space packets by the window.
+        let spacing = match self.kernels() {
+            Some(_) => None,
+            None => self.suggested.pacing,
+        };
         let suggested = if rules.decides_alone {
             Suggested::default()
         } else {
@@ -178,9 +214,7 @@ impl TransportSettings {
         let undo = self.undo.or(suggested.undo);
         let mut transport = Transport {
             name: name.into(),
-            congestion_control: self
-                .congestion_control
-                .unwrap_or_else(|| CongestionControlChoice::Named("newreno".to_string())),
+            congestion_control,
             parameters: self.parameters,
             profile,
             recovery: recovery.map_or(rules.recovery, |recovery| profile.runs(recovery)),
@@ -198,7 +232,7 @@ impl TransportSettings {
             limited_transmit: self.limited_transmit.unwrap_or(rules.limited_transmit),
             recovery_fix: recovery_fix.unwrap_or(rules.recovery_fix),
             undo: undo.unwrap_or(rules.undo),
-            pacing: self.pacing.unwrap_or(Pacing::Off),
+            pacing: self.pacing.or(spacing).unwrap_or(Pacing::Off),
             ecn: self.ecn.unwrap_or(false),
             minimum_rto: self.minimum_rto,
             polling: self.polling.unwrap_or_default(),
@@ -405,6 +439,50 @@ mod tests {
         assert_eq!(own.send_buffer.get(), 64_000);
         let rfc = resolve(HostProfile::Rfc, None);
         assert_eq!(rfc.send_buffer, DEFAULT_BUFFER);
+    }
+
+    #[test]
+    fn on_linux_a_name_runs_the_kernels_control_unless_the_control_is_named() {
+        let on_linux = || TransportSettings {
+            profile: Some(HostProfile::Linux),
+            ..TransportSettings::default()
+        };
+        let runs = |above: TransportSettings, name: &str| {
+            let named = find_transport(name).unwrap().settings();
+            let transport = above.over(named).resolve("t");
+            assert!(transport.controller().is_ok(), "{name}");
+            assert_eq!(transport.pacing, Pacing::Off, "{name}");
+            transport.congestion_control
+        };
+        for (name, kernels) in [
+            ("cubic", "cubic-linux"),
+            ("reno", "reno-linux"),
+            ("vegas", "vegas-linux"),
+            ("westwood", "westwood-linux"),
+            ("hybla", "hybla-linux"),
+            ("dctcp", "dctcp-linux"),
+            ("bbr", "bbr"),
+            ("westwood+", "westwood+"),
+            ("e-tcpw", "westwood"),
+            ("dvegas", "dvegas"),
+        ] {
+            let got = runs(on_linux(), name);
+            assert_eq!(
+                got,
+                CongestionControlChoice::Named(kernels.into()),
+                "{name}"
+            );
+        }
+        // By its name the paper's, with what it has around it.
+        let above = TransportSettings {
+            congestion_control: Some(CongestionControlChoice::Named("cubic".into())),
+            ..on_linux()
+        };
+        let got = runs(above, "cubic");
+        assert_eq!(got, CongestionControlChoice::Named("cubic".into()));
+        // Elsewhere the RFC's.
+        let got = runs(TransportSettings::default(), "cubic");
+        assert_eq!(got, CongestionControlChoice::Named("cubic".into()));
     }
 
     #[test]

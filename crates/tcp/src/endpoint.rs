@@ -21,7 +21,7 @@ use crate::rtt::RttEstimator;
 use crate::sender::Sender;
 use crate::sender_core::SenderCounters;
 use crate::transport::Transport;
-use bentpipe_cc::{Controller, PathHint, Phase, QueueReport};
+use bentpipe_cc::{Controller, EcnEcho, PathHint, Phase, QueueReport};
 use bentpipe_units::{Bytes, Duration, Time};
 use status::is_poll;
 
@@ -130,6 +130,9 @@ impl Endpoint {
         if rules.stack == StackKind::Linux {
             let quickack = QuickAck::new(transport.delayed_ack, window, sender.core.mss);
             receiver.set_quickack(quickack);
+        }
+        if transport.ecn && transport.ecn_echo() == EcnEcho::EachChange {
+            receiver.set_echoes_changes();
         }
         if transport.recovery == Recovery::Snack {
             receiver.set_holes(Holes::new(sender.core.mss));

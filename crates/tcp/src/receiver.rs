@@ -41,6 +41,8 @@ struct Extras {
     /// Present where the sender polls.
     status: Option<Status>,
     feedback: Feedback,
+    /// Each change between marked and unmarked packets is reported (RFC 8257).
+    echoes_changes: bool,
 }
 
 /// The receiving half of an endpoint.
@@ -97,6 +99,23 @@ impl Receiver {
     /// Acknowledges as Linux 6.
     pub(crate) fn set_quickack(&mut self, quickack: QuickAck) {
         self.extras.get_or_insert_default().quickack = Some(quickack);
+    }
+
+    /// Reports which packets were marked, each change of it at once.
+    pub(crate) fn set_echoes_changes(&mut self) {
+        self.extras.get_or_insert_default().echoes_changes = true;
+    }
+
+    fn echoes_changes(&self) -> bool {
+        self.extras.as_ref().is_some_and(|e| e.echoes_changes)
+    }
+
+    /// True if what has arrived must be acknowledged before `packet` is, since one
+    /// was marked and the other not (RFC 8257, section 3.2).
+    fn precedes_change(&self, packet: &Packet) -> bool {
+        self.echoes_changes()
+            && self.deadline != Time::MAX
+            && (packet.ecn == ecn::MARKED) != self.congestion_experienced
     }
 
     /// Sends negative acknowledgements.
@@ -225,6 +244,9 @@ impl Receiver {
     }
 
     fn on_any_data(&mut self, now: Time, packet: &Packet) -> Answer {
+        if self.precedes_change(packet) {
+            return Answer::Before;
+        }
         let (start, mut end) = (packet.sequence, packet.sequence + u64::from(packet.payload));
         let last = packet.has(flags::FIN);
         if last {
@@ -234,11 +256,11 @@ impl Receiver {
         if self.buffer().is_some_and(|buffer| end > buffer.edge()) {
             return Answer::Now; // There was no room for it.
         }
-        if packet.ecn == ecn::MARKED {
-            self.congestion_experienced = true;
-        }
-        if packet.has(flags::CWR) {
-            self.congestion_experienced = packet.ecn == ecn::MARKED;
+        let marked = packet.ecn == ecn::MARKED;
+        let changes = self.echoes_changes();
+        let changed = changes && marked != self.congestion_experienced;
+        if changes || marked || packet.has(flags::CWR) {
+            self.congestion_experienced = marked;
         }
         if packet.congestion_header().is_some() {
             self.extras.get_or_insert_default().feedback.take(packet);
@@ -260,6 +282,20 @@ impl Receiver {
                 status.take(start, end);
             }
         }
+        match self.on_range(now, packet, (start, end), last) {
+            Answer::Later if changed => Answer::Now,
+            answer => answer,
+        }
+    }
+
+    /// Data from `start` to `end`, the last of which is a FIN if `last`.
+    fn on_range(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        (start, end): (u64, u64),
+        last: bool,
+    ) -> Answer {
         if end <= self.next {
             return self.on_old_data(now, start, end);
         }

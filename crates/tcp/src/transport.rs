@@ -3,7 +3,7 @@
 use crate::options::{DelayedAck, Pacing, Polling, Recovery};
 use crate::packet::CONGESTION_HEADER_BYTES;
 use crate::profile::{HostProfile, StackKind};
-use bentpipe_cc::{BuildError, Controller, HostRules, Parameters};
+use bentpipe_cc::{BuildError, Controller, EcnEcho, HostRules, Parameters};
 use bentpipe_units::{Bytes, Duration, Segments};
 
 /// Which congestion control a transport runs.
@@ -147,6 +147,16 @@ impl Transport {
             base + CONGESTION_HEADER_BYTES
         } else {
             base
+        }
+    }
+
+    /// How its receivers report ECN marks.
+    pub(crate) fn ecn_echo(&self) -> EcnEcho {
+        match &self.congestion_control {
+            CongestionControlChoice::Named(name) => {
+                bentpipe_cc::find(name).map_or(EcnEcho::default(), |d| d.transport.ecn_echo)
+            }
+            _ => EcnEcho::default(),
         }
     }
 

@@ -150,3 +150,35 @@ fn an_unused_window_does_not_grow() {
     wire.next.cwnd_limited = false;
     assert_eq!(wire.cwnds(3), [10.0; 3]);
 }
+
+/// RFC 8257: a tenth marked moves alpha from 1 by a sixteenth of the way in every
+/// window; an echo cuts by half of alpha, a loss by half.
+#[test]
+fn dctcp_cuts_by_half_of_what_is_marked() {
+    let mut wire = Wire::new(classic("dctcp"), 100.0, 2.0);
+    let window = |wire: &mut Wire| {
+        for i in 0..100 {
+            wire.next.congestion_echo = i < 10;
+            wire.next.round_start = i == 99;
+            wire.acks(1);
+        }
+        wire.window.cwnd = 100.0;
+    };
+    window(&mut wire);
+    let mut marked = a_loss(100.0);
+    marked.ecn = true;
+    wire.controller.on_loss(&marked, &mut wire.window);
+    close(
+        wire.window.cwnd,
+        100.0 * (1.0 - (15.0 / 16.0 + 0.1 / 16.0) / 2.0),
+        1e-9,
+    );
+    for _ in 0..200 {
+        window(&mut wire);
+    }
+    wire.controller.on_loss(&marked, &mut wire.window);
+    close(wire.window.cwnd, 95.0, 1e-3);
+    wire.window.cwnd = 100.0;
+    wire.controller.on_loss(&a_loss(100.0), &mut wire.window);
+    close(wire.window.cwnd, 50.0, 1e-9);
+}

@@ -136,15 +136,12 @@ impl<'a> Reader<'a> {
         let own = own_settings(table);
         let base = base?;
         let choice = choice(table, &base)?;
-        let effective = choice
-            .clone()
-            .or(base.congestion_control.clone())
-            .unwrap_or_else(|| CongestionControlChoice::Named("newreno".to_string()));
+        let mut own = own?;
+        own.congestion_control = choice;
+        let effective = own.clone().over(base.clone()).control();
         let parameters: Vec<&Parameter> = effective.described_parameters().collect();
         let names: Vec<&str> = parameters.iter().map(|p| p.name).collect();
         context.check_keys(&names, parameter_of);
-        let mut own = own?;
-        own.congestion_control = choice;
         for parameter in parameters {
             let name = parameter.name;
             let Some(entry) = context.table.get(name).filter(|_| !is_key(name)) else {
@@ -360,6 +357,7 @@ fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
     let mss = plain(&table.mss)?;
     Ok(TransportSettings {
         congestion_control: None,
+        on_linux: None,
         parameters: bentpipe_cc::Parameters::new(),
         profile: plain(&table.profile)?,
         recovery: plain(&table.recovery)?,

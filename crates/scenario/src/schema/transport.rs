@@ -17,7 +17,7 @@ table! {
     /// the transport that this one refines
     base: Item [Kind::Name("transport")], or "the named transport of the same name";
     /// the algorithm that moves the window; its parameters are keys beside this one
-    congestion_control: String [Kind::Name("congestion control")], or "the base's";
+    congestion_control: String [Kind::Name("congestion control")], or "the base's; on `linux` the kernel's own of that name";
     /// another slow start
     start: String [Kind::Name("slow start")], or "the base's";
     /// another congestion avoidance

@@ -65,6 +65,7 @@ impl NamedTransport {
 pub(super) fn control(name: &str) -> TransportSettings {
     TransportSettings {
         congestion_control: Some(CongestionControlChoice::Named(name.to_string())),
+        on_linux: bentpipe_cc::find(name).and_then(|described| described.on_linux),
         ..TransportSettings::default()
     }
 }
@@ -86,11 +87,11 @@ fn around(name: &str, defaults: &TransportDefaults) -> TransportSettings {
             timestamps: defaults.timestamps,
             recovery_fix: defaults.recovery_fix,
             undo: defaults.undo,
+            pacing: defaults.pacing.map(|pacing| Pacing::Window {
+                gain: pacing.gain,
+                initial_burst: pacing.initial_burst,
+            }),
         },
-        pacing: defaults.pacing.map(|pacing| Pacing::Window {
-            gain: pacing.gain,
-            initial_burst: pacing.initial_burst,
-        }),
         ecn: defaults.ecn,
         ..control(name)
     }
@@ -181,6 +182,7 @@ static OTHERS: [(&str, NamedTransport); 8] = [
                     ..Suggested::default()
                 },
                 parameters: Parameters::new().with("hoe", "round"),
+                on_linux: None,
                 ..control("westwood")
             },
         ),
@@ -209,6 +211,7 @@ static OTHERS: [(&str, NamedTransport); 8] = [
                 timestamps: Some(true),
                 // The receiver delays ACKs by half of the round trip at most.
                 ack_timer: Some(Duration::from_secs(1)),
+                on_linux: None,
                 ..control("vegas")
             },
         ),

@@ -146,3 +146,32 @@ fn a_third_block_sends_the_ack_that_waits() {
     assert_eq!(r.on_data(Time::ZERO, &data(10)), Answer::Later);
     assert_eq!(ack(&mut r), (1, vec![(10, 11), (7, 9), (2, 6)]));
 }
+
+/// RFC 8257, section 3.2, figure 1: what came before a change is acknowledged with
+/// its own state, and the change at once.
+#[test]
+fn each_change_between_marked_and_unmarked_is_reported() {
+    let mut r = receiver(2, 0);
+    r.set_echoes_changes();
+    let marked = |i| Packet {
+        ecn: ecn::MARKED,
+        ..data(i)
+    };
+    let echo = |r: &mut Receiver| {
+        let mut p = Packet::new(0);
+        r.acknowledge(&mut p);
+        (p.acknowledgement / MSS, p.has(flags::ECE))
+    };
+    assert_eq!(r.on_data(Time::ZERO, &data(0)), Answer::Later);
+    assert_eq!(r.on_data(Time::ZERO, &marked(1)), Answer::Before);
+    assert_eq!(echo(&mut r), (1, false));
+    assert_eq!(r.on_data(Time::ZERO, &marked(1)), Answer::Now);
+    assert_eq!(echo(&mut r), (2, true));
+    // Packets of the same kind are acknowledged by twos.
+    assert_eq!(r.on_data(Time::ZERO, &marked(2)), Answer::Later);
+    assert_eq!(r.on_data(Time::ZERO, &marked(3)), Answer::Now);
+    assert_eq!(echo(&mut r), (4, true));
+    // No word from the sender ends the echo: an unmarked packet does.
+    assert_eq!(r.on_data(Time::ZERO, &data(4)), Answer::Now);
+    assert_eq!(echo(&mut r), (5, false));
+}
