@@ -463,7 +463,6 @@ mod tests {
             ("dctcp", "dctcp-linux"),
             ("bbr", "bbr"),
             ("westwood+", "westwood+"),
-            ("e-tcpw", "westwood"),
             ("dvegas", "dvegas"),
         ] {
             let got = runs(on_linux(), name);
