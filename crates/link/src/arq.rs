@@ -5,7 +5,9 @@
 //! after its end (an acknowledgement or a negative one comes back), or, where a
 //! *timeout* is set, a loss is known after that time. Feedback takes no
 //! capacity of the way back and is never lost; the delay of the way back is
-//! that of the way there. At most *window* packets may be unknown at once,
+//! that of the way there, on a link with a timeline that of the transmission.
+//! What an outage destroys is lost like what the channel destroys, and is sent
+//! again when the link is up. At most *window* packets may be unknown at once,
 //! counted from the oldest. A packet that was lost the last of its
 //! *transmissions* is given up and counts as lost by the channel: a share
 //! p^n of all, with losses independent of each other.
@@ -56,7 +58,6 @@ pub enum ArqScheme {
 #[derive(Clone, Debug)]
 pub(crate) struct Arq<P> {
     settings: ArqSettings,
-    propagation: Duration,
     /// Packets from the oldest of unknown fate on.
     slots: VecDeque<Slot<P>>,
     /// Number of the first slot.
@@ -109,10 +110,9 @@ pub(crate) struct Sent<P> {
 }
 
 impl<P: Copy> Arq<P> {
-    pub(crate) fn new(settings: &ArqSettings, propagation: Duration) -> Arq<P> {
+    pub(crate) fn new(settings: &ArqSettings) -> Arq<P> {
         Arq {
             settings: *settings,
-            propagation,
             slots: VecDeque::new(),
             base: 0,
             due: VecDeque::new(),
@@ -214,8 +214,14 @@ impl<P: Copy> Arq<P> {
         self.slots.get_mut(number.checked_sub(self.base)? as usize)
     }
 
-    /// The transmission of packet `number` ends at `end`, `lost` or not.
-    pub(crate) fn sent(&mut self, number: u64, end: Time, lost: bool) -> Sent<P> {
+    /// The transmission of packet `number` ends at `end`, `lost` or not, and its
+    /// propagation takes `propagation`.
+    pub(crate) fn sent(
+        &mut self,
+        number: u64,
+        (end, propagation): (Time, Duration),
+        lost: bool,
+    ) -> Sent<P> {
         let nothing = Sent {
             passed: None,
             given_up: None,
@@ -230,7 +236,6 @@ impl<P: Copy> Arq<P> {
         if self.due.front().is_some_and(|due| due.1 == number) {
             self.due.pop_front();
         }
-        let propagation = self.propagation;
         let round_trip = propagation + propagation;
         let known = end + self.settings.timeout.unwrap_or(round_trip);
         let (most, in_order) = (self.settings.transmissions.max(1), self.settings.in_order);

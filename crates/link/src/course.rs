@@ -88,6 +88,17 @@ pub(crate) enum Fate {
     Lost { at: Time, verdict: Verdict },
 }
 
+/// A transmission, and what it tells the two sides of a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    /// When it ends; [`Time::MAX`]: never.
+    pub(crate) end: Time,
+    /// How long its propagation takes.
+    pub(crate) delay: Duration,
+    /// What destroys it, if anything does.
+    pub(crate) lost: Option<Verdict>,
+}
+
 impl Course {
     pub(crate) fn new(plan: &LinkPlan<'_>, timeline: Arc<Timeline>) -> Course {
         let process = match plan.settings.channel {
@@ -211,6 +222,22 @@ impl Course {
         }
         self.last = (piece.route, at);
         (end, Fate::Arrives(at))
+    }
+
+    /// [`Course::transmit`] where both sides learn what became of the packet.
+    pub(crate) fn fly(
+        &mut self,
+        entered: Time,
+        start: Time,
+        wire: u32,
+        channel: Option<&mut Channel>,
+    ) -> Flight {
+        let (end, fate) = self.transmit(entered, start, wire, channel);
+        let (delay, lost) = match fate {
+            Fate::Arrives(at) => (at.since(end), None),
+            Fate::Lost { verdict, .. } => (self.timeline.delay(self.cursor, end), Some(verdict)),
+        };
+        Flight { end, delay, lost }
     }
 
     /// Time up to `now` that the transmitter was busy: sending, and not

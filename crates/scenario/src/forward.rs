@@ -49,6 +49,9 @@ impl Scenario {
                 timeline: link.timeline.as_ref(),
                 arq: link.arq.as_ref(),
                 shares_medium: link.medium.is_some(),
+                medium_rate: link
+                    .medium
+                    .map(|id| self.media[id.0 as usize].settings.rate),
                 record_delays,
                 precompute: link.timeline.is_none() || !may_reroute,
                 ..LinkPlan::new(&link.settings, seed, &link.name)

@@ -30,14 +30,21 @@ pub(crate) fn incompatibility(
 /// Two properties that one link cannot have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkConflict {
-    /// A link that changes with time cannot send again what it loses.
-    #[error("changes with time and has ARQ")]
-    ArqAndTimeline,
-    /// A medium decides when packets go, and what becomes of them.
-    #[error("shares a medium and has a timeline, ARQ or coding of its own")]
-    MediumAndOwn,
+    /// A medium decides when packets go and how long they take.
+    #[error("shares a medium and has a timeline of its own, but rate and delay are the medium's")]
+    MediumAndTimeline,
+    /// A medium has no place for what a terminal sends again, and no way back for
+    /// its acknowledgements.
+    #[error(
+        "shares a medium and has ARQ, but the medium's frames carry no acknowledgements of \
+         terminals"
+    )]
+    MediumAndArq,
     /// An XCP router needs a rate that is the link's own.
-    #[error("shares a medium and has a queue of kind `xcp`")]
+    #[error(
+        "shares a medium and has a queue of kind `xcp`, but an XCP router divides a rate that \
+         is its own"
+    )]
     MediumAndRouter,
 }
 
@@ -45,28 +52,40 @@ impl LinkConflict {
     /// What to do about it.
     pub(crate) fn advice(self) -> &'static str {
         match self {
-            LinkConflict::ArqAndTimeline => "remove one of the two, or put two links in a row",
-            LinkConflict::MediumAndOwn => "put a second link behind that of the medium",
-            LinkConflict::MediumAndRouter => {
-                "an XCP router needs a rate of its own: put it on a second link"
+            LinkConflict::MediumAndTimeline | LinkConflict::MediumAndArq => {
+                "put a second link behind that of the medium"
             }
+            LinkConflict::MediumAndRouter => "put the router on a second link",
+        }
+    }
+
+    /// The key that it is about.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            LinkConflict::MediumAndTimeline => "medium",
+            LinkConflict::MediumAndArq => "arq",
+            LinkConflict::MediumAndRouter => "queue",
         }
     }
 }
 
 /// What cannot be together on a link that changes with time or not, has ARQ or
-/// a code or not, and shares a medium or not.
+/// not, and shares a medium or not. A code goes with all of them, and ARQ with a
+/// timeline.
 pub(crate) fn link_conflict(
     changes: bool,
-    (arq, coding): (bool, bool),
+    arq: bool,
     shares: bool,
     queue: &QueueSettings,
 ) -> Option<LinkConflict> {
-    if changes && arq {
-        return Some(LinkConflict::ArqAndTimeline);
+    if !shares {
+        return None;
     }
-    if shares && (changes || arq || coding) {
-        return Some(LinkConflict::MediumAndOwn);
+    if changes {
+        return Some(LinkConflict::MediumAndTimeline);
     }
-    (shares && matches!(queue, QueueSettings::Xcp(_))).then_some(LinkConflict::MediumAndRouter)
+    if arq {
+        return Some(LinkConflict::MediumAndArq);
+    }
+    matches!(queue, QueueSettings::Xcp(_)).then_some(LinkConflict::MediumAndRouter)
 }

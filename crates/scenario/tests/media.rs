@@ -78,6 +78,18 @@ fn a_counted_link_is_as_many_terminals() {
 }
 
 #[test]
+fn a_code_of_a_terminal_takes_its_share_of_the_medium() {
+    let code = "{ kind = \"given\", code_rate = 0.5, bit_error_rate = 1e-7 }";
+    let text = with(
+        "medium = \"uplink\"\n",
+        &format!("medium = \"uplink\"\ncoding = {code}\n"),
+    );
+    let scenario = read(&text);
+    assert_eq!(scenario.media[0].settings.rate, Rate::from_mbps(2));
+    assert_eq!(scenario.links[0].settings.rate, Rate::from_mbps(1));
+}
+
+#[test]
 fn the_way_back_may_share_a_medium() {
     let text = with(
         "medium = \"uplink\"\n",
@@ -176,6 +188,7 @@ mistakes! {
     satellite_beyond_the_hub: "minislot = \"8 B\"" => "scheduler = \"on-board\"\nto_satellite = \"1 s\"";
     minislots_of_nobody: "minislot = \"8 B\"" => "minislots = 4";
     router_on_a_medium: "\"50 packets\"" => "{ kind = \"xcp\", limit = \"50 packets\" }";
+    arq_on_a_medium: "medium = \"uplink\"" => "medium = \"uplink\"\narq = \"go-back-n\"";
     timeline_on_a_medium: "medium = \"uplink\"" => "medium = \"uplink\"\ntimeline = [{ at = \"1 s\", up = false }]";
     timeout_before_the_hop: "kind = \"cf-dama\"\nrate = \"2 Mbit/s\"\none_way_delay = \"250 ms\"\nframe = \"24 ms\"\nslots = 20\nminislot = \"8 B\"" => "kind = \"aloha\"\nrate = \"2 Mbit/s\"\none_way_delay = \"250 ms\"\ntimeout = \"200 ms\"";
 }

@@ -219,6 +219,7 @@ fn combinations_are_checked_for_files_and_programs_alike() {
     let error = builder.build().unwrap_err().to_string();
     assert_eq!(
         error,
-        "link `up` shares a medium and has a timeline, ARQ or coding of its own"
+        "link `up` shares a medium and has ARQ, but the medium's frames carry no acknowledgements \
+         of terminals"
     );
 }

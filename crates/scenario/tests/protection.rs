@@ -85,6 +85,15 @@ fn arq_and_its_defaults() {
     assert_ne!(plain.hash(), parse("arq = \"go-back-n\"").unwrap().hash());
 }
 
+#[test]
+fn arq_and_a_code_on_a_link_that_changes() {
+    let [forth, _] = link(
+        "arq = \"go-back-n\"\ncoding = \"marchese\"\ntimeline = [{ at = \"1 s\", up = false }]",
+    );
+    assert!(forth.arq.is_some() && forth.timeline.is_some());
+    assert_eq!(forth.settings.rate, Rate::from_mbps(2));
+}
+
 macro_rules! mistakes {
     ($($name:ident: $link:literal;)+) => {
         $(#[test]
@@ -97,7 +106,6 @@ macro_rules! mistakes {
 mistakes! {
     unknown_arq: "arq = \"selective-reject\"";
     no_order_to_restore: "arq = { kind = \"go-back-n\", in_order = false }";
-    arq_that_changes: "arq = \"go-back-n\"\ntimeline = [{ at = \"1 s\", up = false }]";
     coding_and_channel: "coding = \"marchese\"\nchannel = { kind = \"uniform\", packet_error_rate = 0.1 }";
     code_that_cannot_be: "coding = { kind = \"block\", n = 7, k = 5, t = 1, raw_bit_error_rate = 1e-4 }";
     outside_the_table: "coding = { kind = \"table\", code_rate = 0.5, raw_bit_error_rate = 0.1, points = [{ raw = 0.01, decoded = 1e-8 }] }";

@@ -2,9 +2,14 @@
 
 use super::kinds_tests::{any_queue, any_steps, drive, event_driven, settings};
 use super::*;
-use crate::{ArqScheme, ArqSettings, ChannelSettings, Limit, LinkSettings, QueueSettings};
+use crate::timeline::tests::any_timeline;
+use crate::{
+    ArqScheme, ArqSettings, ChannelSettings, InFlightPolicy, Limit, LinkSettings, Loss, Piece,
+    QueueSettings, Timeline, WhenDown,
+};
 use bentpipe_units::{Bytes, Rate, Ratio};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 const MS: u64 = 1_000_000;
 
@@ -195,7 +200,98 @@ fn any_arq() -> impl Strategy<Value = ArqSettings> {
     )
 }
 
+/// The same link with a timeline.
+fn changing(settings: &LinkSettings, arq: &ArqSettings, timeline: Timeline) -> Link<usize> {
+    Link::build(&LinkPlan {
+        timeline: Some(&Arc::new(timeline)),
+        arq: Some(arq),
+        ..LinkPlan::new(settings, 1, "l")
+    })
+}
+
+/// From `ms` on, as in `settings`.
+fn piece(ms: u64, settings: &LinkSettings) -> Piece {
+    Piece {
+        from: Time::from_nanos(ms * MS),
+        rate: settings.rate,
+        one_way_delay: settings.one_way_delay,
+        sloped: false,
+        loss: Loss::Channel,
+        up: true,
+        route: 0,
+    }
+}
+
+#[test]
+fn what_an_outage_destroys_is_sent_again() {
+    let settings = lossy(0.0);
+    let up = piece(0, &settings);
+    let down = Piece {
+        up: false,
+        ..piece(105, &settings)
+    };
+    let up_again = piece(205, &settings);
+    let line = Timeline::new(vec![up, down, up_again]).unwrap();
+    let line = line.in_flight(InFlightPolicy::Lost);
+    let line = line.when_down(WhenDown::Waits);
+    // A packet of 1 ms every 10 ms: that of 100 ms is under way when the
+    // link goes down, those of 110 to 200 ms wait.
+    let steps = vec![(10 * MS, PacketMeta::plain(1500)); 30];
+    for scheme in [ArqScheme::SelectiveRepeat, ArqScheme::GoBackN] {
+        let mut link = changing(&settings, &arq(scheme), line.clone());
+        let done = drive(&mut link, &steps, false);
+        let numbers: Vec<usize> = done.arrived.iter().map(|(i, _)| *i).collect();
+        assert_eq!(numbers, (0..30).collect::<Vec<_>>(), "{scheme:?}");
+        let at = |i: usize| done.arrived[i].1.as_nanos() / MS;
+        assert_eq!(at(8), 90 + 11);
+        // 100 ms + 1 ms + the round trip: it is known by 121 ms, and goes when
+        // the link is up.
+        assert_eq!(at(9), 205 + 11, "{scheme:?}");
+        assert_eq!(link.counters().outage_losses, 0);
+        assert!(link.counters().repeats >= 1);
+    }
+    // Without retransmission it is lost.
+    let once = ArqSettings {
+        transmissions: 1,
+        ..arq(ArqScheme::SelectiveRepeat)
+    };
+    let mut link = changing(&settings, &once, line);
+    let done = drive(&mut link, &steps, false);
+    assert_eq!(done.arrived.len(), 29);
+    assert_eq!(link.counters().outage_losses, 1);
+}
+
 proptest! {
+    #[test]
+    fn a_timeline_that_changes_nothing_changes_nothing(
+        steps in any_steps(), queue in any_queue(), loss in 0.0..0.6f64, arq in any_arq(),
+    ) {
+        let settings = settings(queue, loss);
+        let line = Timeline::new(vec![piece(0, &settings)]).unwrap();
+        let mut one = changing(&settings, &arq, line);
+        let mut other = arq_link(&settings, &arq, 1);
+        prop_assert_eq!(drive(&mut one, &steps, false), drive(&mut other, &steps, false));
+        prop_assert_eq!(one.counters(), other.counters());
+    }
+
+    #[test]
+    fn on_any_timeline_every_packet_is_accounted_for(
+        steps in any_steps(), queue in any_queue(), loss in 0.0..0.6f64, arq in any_arq(),
+        line in any_timeline(),
+    ) {
+        let settings = settings(queue, loss);
+        let mut link = changing(&settings, &arq, line);
+        let mut other = link.clone();
+        let done = drive(&mut link, &steps, false);
+        let ends = done.arrived.len() + done.dropped.len() + done.lost.len();
+        prop_assert_eq!(ends + link.in_flight(), steps.len());
+        let lost = link.counters().channel_losses + link.counters().outage_losses;
+        prop_assert_eq!(lost, done.lost.len() as u64);
+        // How often one looks changes nothing.
+        prop_assert_eq!(&done, &drive(&mut other, &steps, true));
+        prop_assert_eq!(link.counters(), other.counters());
+    }
+
     #[test]
     fn every_packet_is_accounted_for(
         steps in any_steps(), queue in any_queue(), loss in 0.0..0.6f64, arq in any_arq(),

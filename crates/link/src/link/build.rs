@@ -13,6 +13,7 @@ use crate::ring::Ring;
 use crate::timed::Timed;
 use crate::transmitter::Transmitter;
 use crate::{ArqSettings, Counters, LinkSettings, Timeline};
+use bentpipe_units::Rate;
 use std::sync::Arc;
 
 /// All that makes a link: what [`Link::build`] builds it from.
@@ -45,11 +46,14 @@ pub struct LinkPlan<'a> {
     /// `settings.one_way_delay` still give the automatic parameters of a RED
     /// queue.
     pub timeline: Option<&'a Arc<Timeline>>,
-    /// Retransmission of what the channel loses; not with a timeline.
+    /// Retransmission of what the channel or an outage destroys.
     pub arq: Option<&'a ArqSettings>,
     /// The link is a terminal's way into a [medium](crate::medium): its packets
     /// go when the medium lets them, and rate and delay are those of the medium.
     pub shares_medium: bool,
+    /// The rate of that medium, where a code on the link makes every byte longer
+    /// there: `settings.rate` is what is left of it for packets.
+    pub medium_rate: Option<Rate>,
     /// Keeps the distribution of the queueing delay over time.
     pub record_delays: bool,
     /// Decides over each packet on its arrival where queue, timeline and
@@ -69,6 +73,7 @@ impl<'a> LinkPlan<'a> {
             timeline: None,
             arq: None,
             shares_medium: false,
+            medium_rate: None,
             record_delays: false,
             precompute: true,
         }
@@ -123,11 +128,11 @@ impl<P: Copy> Link<P> {
         };
         let queue = || ManagedQueue::new(&settings.queue, &context);
         if plan.shares_medium {
-            return Service::Port(Box::new(Port::new(queue())));
+            let on_air = plan.medium_rate.unwrap_or(settings.rate);
+            return Service::Port(Box::new(Port::new(queue(), (on_air, settings.rate))));
         }
         let course = plan.timeline.map(|line| Course::new(plan, line.clone()));
-        // A link with a timeline has no retransmission.
-        let arq = plan.arq.filter(|_| course.is_none());
+        let arq = plan.arq.map(Arq::new);
         let known = plan.timeline.is_none_or(|line| line.always_resumes());
         if plan.precompute && arq.is_none() && known {
             match (settings.queue.rule(&context), course) {
@@ -139,7 +144,6 @@ impl<P: Copy> Link<P> {
                 (None, course) => return Service::event_driven(queue(), course, None),
             }
         }
-        let arq = arq.map(|arq| Arq::new(arq, settings.one_way_delay));
         Service::event_driven(queue(), course, arq)
     }
 }

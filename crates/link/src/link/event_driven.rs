@@ -2,7 +2,7 @@
 
 use super::{Carried, Link, Service};
 use crate::arq::{Arq, Next};
-use crate::course::Course;
+use crate::course::{Course, Fate, Flight};
 use crate::queue::ManagedQueue;
 use crate::timed::{PendingLoss, Timed};
 use crate::{PacketMeta, Verdict, XcpHeader};
@@ -126,7 +126,7 @@ impl<P: Copy> Link<P> {
                 blocked = timed.course.resume(now, now) > now;
             }
             if let Some(arq) = arq {
-                blocked = arq.is_closed(now);
+                blocked |= arq.is_closed(now);
             }
         }
         if let (Some(timed), true) = (timed, queue.reads_headers) {
@@ -252,15 +252,26 @@ impl<P: Copy> Link<P> {
         let EventDriven {
             queue,
             arq: Some(arq),
-            ..
+            timed,
         } = &mut **server
         else {
             return false;
         };
         let next = arq.next(self.transmitter.next_free, queue.head());
-        let Some((at, next)) = next.filter(|next| next.0 <= now) else {
+        let Some((mut at, next)) = next.filter(|next| next.0 <= now) else {
             return false;
         };
+        let entered = match next {
+            Next::Again(_) => at,
+            Next::New => queue.head().unwrap_or(at),
+        };
+        if let Some(timed) = timed {
+            at = timed.course.resume(at, entered);
+            if at > now || at == Time::MAX {
+                self.transmitter.next_free = at;
+                return false;
+            }
+        }
         let dropped = queue.dropped();
         let taken = match next {
             Next::Again(_) => None,
@@ -283,26 +294,69 @@ impl<P: Copy> Link<P> {
             (Next::New, None) => return false,
         };
         let bytes = arq.bytes(number);
-        let time = self.transmitter.time(bytes);
         let wire = bytes.saturating_add(self.transmitter.framing);
-        let lost = self.channel.as_mut().is_some_and(|c| c.loses(wire));
-        self.transmitter.next_free = at + time;
-        arq.busy += time;
-        let sent = arq.sent(number, at + time, lost);
-        if let Some((packet, meta)) = sent.given_up {
-            self.counters.channel_losses += 1;
-            self.counters.lost_bytes += u64::from(meta.bytes);
-            queue.report(packet, Verdict::ChannelLoss);
-        }
-        let passed = std::iter::from_fn(|| arq.pass());
-        for (packet, meta, arrival) in sent.passed.into_iter().chain(passed) {
-            self.counters.accepted_bytes += u64::from(meta.bytes);
-            self.carried.push_back(Carried { arrival, packet });
+        let channel = self.channel.as_deref_mut();
+        let flight = match timed {
+            Some(timed) => timed.course.fly(entered, at, wire, channel),
+            None => Flight {
+                end: at + self.transmitter.time(bytes),
+                delay: self.propagation,
+                lost: channel
+                    .is_some_and(|c| c.loses(wire))
+                    .then_some(Verdict::ChannelLoss),
+            },
+        };
+        self.transmitter.next_free = flight.end;
+        if flight.end < Time::MAX {
+            arq.busy += flight.end.since(at);
+            self.follow_up(number, &flight);
         }
         if fewer {
             self.record(at);
         }
         true
+    }
+
+    /// What comes of a transmission of packet `number`: packets that are passed
+    /// on, or one that is given up.
+    fn follow_up(&mut self, number: u64, flight: &Flight) {
+        let Service::EventDriven(server) = &mut self.service else {
+            return;
+        };
+        let EventDriven {
+            queue,
+            arq: Some(arq),
+            timed,
+        } = &mut **server
+        else {
+            return;
+        };
+        let sent = arq.sent(number, (flight.end, flight.delay), flight.lost.is_some());
+        if let Some((packet, meta)) = sent.given_up {
+            let verdict = flight.lost.unwrap_or(Verdict::ChannelLoss);
+            match verdict {
+                Verdict::OutageLoss => self.counters.outage_losses += 1,
+                _ => self.counters.channel_losses += 1,
+            }
+            self.counters.lost_bytes += u64::from(meta.bytes);
+            queue.report(packet, verdict);
+        }
+        let passed = std::iter::from_fn(|| arq.pass());
+        let carried = &mut self.carried;
+        for (packet, meta, arrival) in sent.passed.into_iter().chain(passed) {
+            self.counters.accepted_bytes += u64::from(meta.bytes);
+            let place = match timed {
+                Some(timed) => {
+                    let at = |place: usize| carried.get(place).map_or(Time::ZERO, |c| c.arrival);
+                    let sent = (flight.end, Fate::Arrives(arrival));
+                    let bytes = meta.bytes;
+                    let arrives = timed.sent_packet((packet, bytes), sent, carried.len(), at);
+                    arrives.map_or(carried.len(), |(_, place)| place)
+                }
+                None => carried.len(),
+            };
+            carried.insert(place, Carried { arrival, packet });
+        }
     }
 
     fn record(&mut self, now: Time) {
@@ -347,7 +401,8 @@ impl<P: Copy> Link<P> {
         let EventDriven { queue, arq, .. } = &**server;
         if let Some(arq) = arq {
             let next = arq.next(self.transmitter.next_free, queue.head());
-            let next = next.map(|(at, _)| at);
+            // Where the link is down for good it sends nothing again.
+            let next = next.map(|(at, _)| at).filter(|at| *at < Time::MAX);
             return [arrival, next].into_iter().flatten().min();
         }
         let sends = (queue.packets() > 0).then_some(self.transmitter.next_free);

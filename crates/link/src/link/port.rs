@@ -7,12 +7,14 @@
 use super::{Carried, Link, Service};
 use crate::queue::{ManagedQueue, Waiter};
 use crate::{PacketMeta, Verdict};
-use bentpipe_units::{Bytes, Duration, Time};
+use bentpipe_units::{Bytes, Duration, Rate, Time};
 
 /// The terminal's side of a medium.
 #[derive(Clone, Debug)]
 pub(super) struct Port<P> {
     pub(super) queue: ManagedQueue<P>,
+    /// The medium's rate, and what a code leaves of it for packets.
+    rates: (Rate, Rate),
     held: Option<Held<P>>,
     waits: Waits,
     /// Since when nothing has waited here and nothing has been held.
@@ -86,13 +88,28 @@ impl Waits {
 }
 
 impl<P> Port<P> {
-    pub(super) fn new(queue: ManagedQueue<P>) -> Port<P> {
+    /// A port to a medium of the first of `rates`, of which a code leaves the
+    /// second for packets.
+    pub(super) fn new(queue: ManagedQueue<P>, rates: (Rate, Rate)) -> Port<P> {
         Port {
             queue,
+            rates,
             held: None,
             waits: Waits::new(),
             idle_since: Some(Time::ZERO),
         }
+    }
+}
+
+impl<P> Port<P> {
+    /// Bytes that the medium carries for so many of packets with their framing.
+    fn on_air(&self, wire: u64) -> u64 {
+        let (medium, own) = self.rates;
+        if medium == own {
+            return wire;
+        }
+        let coded = (u128::from(wire) * u128::from(medium.bps())).div_ceil(own.bps().max(1).into());
+        u64::try_from(coded).unwrap_or(u64::MAX)
     }
 }
 
@@ -138,6 +155,7 @@ impl<P: Copy> Link<P> {
         let Service::Port(port) = &mut self.service else {
             return false;
         };
+        let port = &mut **port;
         if port.held.is_some() {
             return true;
         }
@@ -145,7 +163,7 @@ impl<P: Copy> Link<P> {
             port.idle_since.get_or_insert(at);
             return false;
         };
-        let left = u64::from(waiter.meta.bytes) + framing;
+        let left = port.on_air(u64::from(waiter.meta.bytes) + framing);
         port.held = Some(Held { waiter, left });
         true
     }
@@ -225,7 +243,7 @@ impl<P: Copy> Link<P> {
         };
         let (packets, bytes) = port.queue.backlog();
         let waiting = self.transmitter.wire(packets, bytes);
-        waiting + Bytes::new(self.port_left())
+        Bytes::new(port.on_air(waiting.get()) + self.port_left())
     }
 
     /// Packets that wait for the medium, that which is held among them.

@@ -58,7 +58,7 @@ fn check_link(scenario: &Scenario, link: &Link) -> Result<(), BuildError> {
     }
     let queue = &link.settings.queue;
     let (changes, arq) = (link.timeline.is_some(), link.arq.is_some());
-    if let Some(conflict) = link_conflict(changes, (arq, false), link.medium.is_some(), queue) {
+    if let Some(conflict) = link_conflict(changes, arq, link.medium.is_some(), queue) {
         return Err(BuildError::LinkConflict {
             link: link.name.clone(),
             conflict,

@@ -5,7 +5,7 @@ use super::nodes::{End, Nodes};
 use super::protection;
 use super::queues::{self, Queue};
 use super::timelines::{self, Changing, TimeKeys};
-use crate::incompatible::{LinkConflict, link_conflict};
+use crate::incompatible::link_conflict;
 use crate::model::{Link, LinkId, MediumId};
 use crate::schema::LARGEST_COUNT;
 use crate::schema::link::{ChannelTable, DirectionKeys, LinkTable};
@@ -345,18 +345,16 @@ impl Direction {
             medium: self.medium,
         };
         let changes = finished.timeline.is_some();
-        let protected = (finished.arq.is_some(), self.coding.is_some());
+        let arq = finished.arq.is_some();
         let shares = finished.medium.is_some();
         let queue = &finished.settings.queue;
-        let Some(conflict) = link_conflict(changes, protected, shares, queue) else {
+        let Some(conflict) = link_conflict(changes, arq, shares, queue) else {
             return Ok(finished);
         };
-        let key = match conflict {
-            LinkConflict::ArqAndTimeline => "arq",
-            LinkConflict::MediumAndOwn => "medium",
-            LinkConflict::MediumAndRouter => "queue",
-        };
-        let place = context.table.get(key).map_or(context.at, |e| e.key_place);
+        let place = context
+            .table
+            .get(conflict.key())
+            .map_or(context.at, |e| e.key_place);
         let message = format!("{} {conflict}", context.what);
         let error = Diagnostic::new(place, message).label("not both");
         Err(context.report(error.help(conflict.advice())))

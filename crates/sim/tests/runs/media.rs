@@ -51,6 +51,42 @@ fn rules() -> [String; 5] {
 }
 
 #[test]
+fn a_code_of_rate_one_half_halves_what_a_terminal_gets() {
+    for rule in &rules()[..3] {
+        let delivered = |coding: &str| {
+            let text = format!(
+                r#"
+duration = "60 s"
+[node.hub]
+[node.vsat]
+[medium.uplink]
+rate = "1 Mbit/s"
+one_way_delay = "250 ms"
+{rule}
+[link.up]
+between = ["vsat", "hub"]
+medium = "uplink"
+queue = "20 packets"
+{coding}
+[link.up.reverse]
+rate = "4 Mbit/s"
+coding = "none"
+[flow.datagrams]
+from = "vsat"
+to = "hub"
+application = {{ kind = "constant-rate", rate = "2 Mbit/s", packet_size = "500 B" }}
+"#
+            );
+            let outcome = run(&read(&text), &Options::default()).unwrap();
+            outcome.flows[0].delivered.get() as f64
+        };
+        let half = "coding = { kind = \"given\", code_rate = 0.5, bit_error_rate = 0.0 }";
+        let share = delivered(half) / delivered("");
+        assert!((share - 0.5).abs() < 0.02, "{rule}: {share}");
+    }
+}
+
+#[test]
 fn packets_are_conserved_at_every_mark() {
     for rule in rules() {
         let scenario = scenario(&rule);
