@@ -20,7 +20,8 @@ NARROW = 0.02
 FEWEST, MOST = 8, 800
 DETERMINISTIC = 4
 PACKETS = 16_000_000
-SHORT_PACKETS = 3_000_000  # of a cell that names its duration
+# Of a cell that names its duration; the latter while its interval is wider than that.
+SHORT_PACKETS, MORE_PACKETS, WIDE = 3_000_000, 12_000_000, 0.10
 MEMORY = 4 << 30  # one of ns-2's agents once grew to 22 GB
 TIMEOUT_S = 600
 
@@ -67,8 +68,12 @@ def mean(flows, key):
 def enough(cell, runs):
     if len(runs) >= (DETERMINISTIC if cell.deterministic else FEWEST):
         goodput = estimate([r["goodput_bps"] for r in runs])
-        return cell.deterministic or goodput.relative <= NARROW or len(runs) >= MOST or (
-            sum(r["packets"] for r in runs) >= (SHORT_PACKETS if cell.duration else PACKETS))  # fmt: skip
+        if cell.deterministic or goodput.relative <= NARROW or len(runs) >= MOST:
+            return True
+        most = PACKETS
+        if cell.duration:
+            most = MORE_PACKETS if goodput.relative > WIDE else SHORT_PACKETS
+        return sum(r["packets"] for r in runs) >= most
     return False
 
 

@@ -13,6 +13,8 @@ SCENARIO = HERE / "network.toml"
 
 # Runs of a cell: as many as ns-2 had, or this many with --quick.
 QUICK = 4
+# Of a short cell at least so many: ours are cheap.
+SHORT = 32
 BOTTLENECK_MS = 10
 
 RED = {"preset": "ns-2001", "mean_packet": "1540 B"}  # 5 and 15 packets, weight 0.002
@@ -30,6 +32,10 @@ def queue(cell):
         # bottom_ 0 of ns-2.35: 80 kbit/s over the link's rate.
         red["bottom"] = f"{8 / cell.rate:g}%"
     return red
+
+
+def runs(cell, of_ns2):
+    return max(of_ns2, SHORT) if cell.duration and not cell.deterministic else of_ns2
 
 
 class Failed(Exception):

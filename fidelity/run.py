@@ -178,7 +178,7 @@ def main():
     if not chosen:
         raise ns2.Missing("nothing to compare with")
 
-    runs = {str(c): ours.QUICK if args.quick else stored[str(c)]["runs"] for c in chosen}
+    runs = {str(c): ours.QUICK if args.quick else ours.runs(c, int(stored[str(c)]["runs"])) for c in chosen}
     mine = ours.measure(args.bentpipe, args.out, table, chosen, runs, say)
     results = [compare(cell, mine[str(cell)], stored[str(cell)]) for cell in chosen]
     explained = cells.explanations()
