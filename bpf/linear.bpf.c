@@ -23,7 +23,7 @@ PARAMETERS(COUNT);
 struct state {
 	struct window window;
 	__u32 f;
-	/* ACKs that found the window in use. */
+	/* ACKs that advanced, whether the window was in use or not. */
 	__u32 acks;
 };
 STATE_FITS(struct state);
@@ -41,7 +41,7 @@ HOOK_WITH(void, pkts_acked, const struct ack_sample *, sample)
 {
 	struct state *state = inet_csk_ca(sk);
 
-	if (sample->pkts_acked && needs_window(sk))
+	if (sample->pkts_acked)
 		state->acks++;
 }
 

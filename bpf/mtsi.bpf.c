@@ -35,7 +35,7 @@ struct state {
 	__u32 f;
 	/* F from before the last timeout, should that prove spurious. */
 	__u32 f_before;
-	/* ACKs that found the window in use. */
+	/* ACKs that advanced, whether the window was in use or not. */
 	__u32 acks;
 };
 STATE_FITS(struct state);
@@ -88,7 +88,7 @@ HOOK_WITH(void, pkts_acked, const struct ack_sample *, sample)
 {
 	struct state *state = inet_csk_ca(sk);
 
-	if (sample->pkts_acked && needs_window(sk))
+	if (sample->pkts_acked)
 		state->acks++;
 }
 

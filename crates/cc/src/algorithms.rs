@@ -9,6 +9,7 @@
 mod abe;
 mod after_loss;
 pub mod astart;
+pub mod ba_tcp;
 pub mod bbr;
 pub mod bulk_repeat;
 pub mod careful_resume;
@@ -24,10 +25,17 @@ pub mod linux;
 pub mod max_filter;
 pub mod new_vegas;
 pub mod open_loop;
+mod opening;
+pub mod pbs;
 pub mod peach;
 pub mod proactive;
+mod probed_rate;
+pub mod rcs;
 pub mod satpep;
 pub mod star;
+pub mod stcp;
+pub mod swift;
+pub mod tp_planet;
 pub mod vegas;
 pub mod veno;
 pub mod xcp;
@@ -36,7 +44,7 @@ use crate::control::dispatch_congestion_control;
 use crate::declaration::{Algorithm, Control};
 use crate::{
     Ack, CongestionControl, Feedback, HostRules, Loss, PathHint, Phase, QueueReport, RecoveryExit,
-    Repair, Timeout, Window,
+    Repair, SharedState, Timeout, Window,
 };
 use bentpipe_units::{Duration, Rate, Segments, Time};
 
@@ -75,7 +83,12 @@ algorithms! {
     Jersey(jersey::Jersey),
     Star(star::Star),
     Peach(peach::Peach),
+    Swift(swift::Swift),
+    Pbs(pbs::Pbs),
+    Rcs(rcs::Rcs),
+    TpPlanet(tp_planet::TpPlanet),
     FastStart(fast_start::FastStart),
+    Stcp(stcp::Stcp),
     Astart(astart::Astart),
     BulkRepeat(bulk_repeat::BulkRepeat),
     RenoLinux(linux::Linux<linux::Reno>),
@@ -91,6 +104,7 @@ algorithms! {
     Bbr(bbr::Bbr),
     CarefulResume(careful_resume::CarefulResume),
     Xcp(xcp::Xcp),
+    BaTcp(ba_tcp::BaTcp),
     OpenLoop(open_loop::OpenLoop),
     CompleteKnowledge(complete_knowledge::CompleteKnowledge),
     SatPep(satpep::SatPep),

@@ -2,7 +2,8 @@
 
 use crate::dispatch::dispatched;
 use crate::{
-    Ack, Feedback, Loss, PathHint, Phase, QueueReport, RecoveryExit, Repair, Timeout, Window,
+    Ack, Feedback, Loss, PathHint, Phase, QueueReport, RecoveryExit, Repair, SharedState, Timeout,
+    Window,
 };
 use bentpipe_units::{Duration, Rate, Segments, Time};
 
@@ -58,6 +59,24 @@ dispatched! {
         /// of its ACK and before everything else. Called only where
         /// [`CongestionControl::needs_feedback`] is true.
         fn on_feedback(self: &mut Self, feedback: &Feedback, window: &mut Window) {}
+
+        /// The bandwidth that the routers on the path have for this connection
+        /// (BA-TCP), as an ACK brings it back, after
+        /// [`CongestionControl::on_sample`] of that ACK. The ACK's receive window fits
+        /// it. Called only where [`CongestionControl::needs_bandwidth`] is true.
+        fn on_bandwidth(self: &mut Self, available: Rate, window: &mut Window) {}
+
+        /// What the connections of this host to the same peer share: before the
+        /// connection begins, and whenever one of them begins or ends having
+        /// something to send. Called only where
+        /// [`CongestionControl::shares_state`] is true.
+        fn on_shared(self: &mut Self, shared: &SharedState, window: &mut Window) {}
+
+        /// Links report that so many more packets of the connection were corrupted
+        /// (explicit error notification), before [`CongestionControl::on_sample`] of
+        /// the ACK that carries it. Called only where
+        /// [`CongestionControl::needs_error_reports`] is true.
+        fn on_error_report(self: &mut Self, corrupted: u32) {}
 
         /// A loss was found: set ssthresh and cwnd. The transport adds the three
         /// segments of window inflation itself, where its recovery works that way.
@@ -156,6 +175,25 @@ dispatched! {
         /// True where packets are to carry a congestion header (XCP). Read once, at
         /// the start.
         fn needs_feedback(self: &Self) -> bool {
+            false
+        }
+
+        /// True where packets are to carry fields for propagation delay and
+        /// available bandwidth (BA-TCP). Read once, at the start.
+        fn needs_bandwidth(self: &Self) -> bool {
+            false
+        }
+
+        /// True where [`CongestionControl::on_shared`] is to be called, and the window
+        /// is shared with the other connections of the host to the same peer. Read
+        /// once, at the start.
+        fn shares_state(self: &Self) -> bool {
+            false
+        }
+
+        /// True where ACKs are to carry the number of packets that links report to
+        /// be corrupted. Read once, at the start.
+        fn needs_error_reports(self: &Self) -> bool {
             false
         }
 

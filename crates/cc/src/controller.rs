@@ -3,7 +3,7 @@
 use crate::control::dispatch_congestion_control;
 use crate::{
     Ack, Classic, CongestionControl, Feedback, HostRules, Loss, Monolithic, PathHint, Phase,
-    QueueReport, RecoveryExit, Repair, Timeout, Window,
+    QueueReport, RecoveryExit, Repair, SharedState, Timeout, Window,
 };
 use bentpipe_units::{Duration, Rate, Segments, Time};
 

@@ -83,6 +83,18 @@ pub enum LossRecovery {
     SackRepeat,
 }
 
+/// What the packets of a transport carry for routers on their way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PathHeader {
+    /// Nothing.
+    #[default]
+    None,
+    /// A congestion header (XCP).
+    Congestion,
+    /// Fields for propagation delay and available bandwidth (BA-TCP).
+    Bandwidth,
+}
+
 /// Packets spaced by cwnd over the smoothed RTT.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowPacing {
@@ -135,8 +147,8 @@ pub struct TransportDefaults {
     pub pacing: Option<WindowPacing>,
     /// It runs on the host profile `linux`.
     pub on_linux: bool,
-    /// Its packets carry a congestion header (XCP).
-    pub congestion_header: bool,
+    /// What its packets carry for routers.
+    pub path_header: PathHeader,
 }
 
 impl TransportDefaults {
@@ -155,7 +167,7 @@ impl TransportDefaults {
         ecn_echo: EcnEcho::UntilReduced,
         pacing: None,
         on_linux: false,
-        congestion_header: false,
+        path_header: PathHeader::None,
     };
 }
 

@@ -118,6 +118,21 @@ pub struct PathHint {
     pub min_rtt: Option<Duration>,
 }
 
+/// What the connections of a host to one peer share: TCP control block
+/// interdependence (RFC 9040).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SharedState {
+    /// This connection's equal part of the windows of all connections that have
+    /// something to send; where there are none, the whole of what the last ones had.
+    pub cwnd: Segments,
+    /// The same of the slow start thresholds; infinite where none was set.
+    pub ssthresh: Segments,
+    /// Connections that have something to send, this one included.
+    pub active: u32,
+    /// Time since any of them had something to send; zero while one has.
+    pub age: Duration,
+}
+
 /// What the routers on the path leave a sender (XCP), as an ACK brings it back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feedback {

@@ -48,9 +48,12 @@ pub use bentpipe_units::nearest;
 pub use classic::Classic;
 pub use control::{CongestionControl, HostRules};
 pub use controller::Controller;
-pub use declaration::{Described, EcnEcho, Family, LossRecovery, TransportDefaults, WindowPacing};
+pub use declaration::{
+    Described, EcnEcho, Family, LossRecovery, PathHeader, TransportDefaults, WindowPacing,
+};
 pub use event::{
-    Ack, Feedback, Head, Loss, PathHint, QueueReport, RateSample, RecoveryExit, Repair, Timeout,
+    Ack, Feedback, Head, Loss, PathHint, QueueReport, RateSample, RecoveryExit, Repair,
+    SharedState, Timeout,
 };
 pub use hoe::{Hoe, HoeForm};
 pub use parameter::{BuildError, DefaultValue, Parameter, ParameterValue, Parameters, Range};

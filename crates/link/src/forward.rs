@@ -27,7 +27,7 @@ pub use media::Media;
 pub use network::{Arrival, Network};
 pub use paths::{Path, Paths};
 
-use crate::{Feedback, Link, PacketMeta, Verdict, XcpHeader};
+use crate::{Feedback, Link, PacketMeta, Stamp, Verdict, XcpHeader};
 use bentpipe_units::Time;
 
 /// Packets and their bytes at the IP layer.
@@ -132,7 +132,8 @@ pub trait Driver {
         let _ = (packet, hop);
     }
 
-    /// The congestion header (XCP) of a packet that carries one.
+    /// The congestion header (XCP) of a packet that carries one; an empty one
+    /// stands for a bandwidth header (BA-TCP).
     fn congestion_header(&mut self, packet: &InFlight) -> Option<XcpHeader> {
         let _ = packet;
         None
@@ -141,6 +142,11 @@ pub trait Driver {
     /// A router writes `feedback` into the congestion header of a packet.
     fn write_feedback(&mut self, packet: &InFlight, feedback: Feedback) {
         let _ = (packet, feedback);
+    }
+
+    /// A router adds `stamp` to the bandwidth header (BA-TCP) of a packet.
+    fn write_stamp(&mut self, packet: &InFlight, stamp: Stamp) {
+        let _ = (packet, stamp);
     }
 
     /// Takes the acknowledgements that `packet` makes superfluous out of the

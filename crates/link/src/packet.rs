@@ -1,6 +1,6 @@
 //! What links read of a packet, and what they do with it.
 
-use crate::Feedback;
+use crate::{Feedback, Stamp};
 use bentpipe_units::Time;
 
 /// What a link reads of a packet.
@@ -44,6 +44,8 @@ pub enum Verdict {
     Waits,
     /// The router leaves it this change of throughput (XCP).
     Feedback(Feedback),
+    /// The router writes its share and the link's delay into it (BA-TCP).
+    Stamped(Stamp),
     /// The queue dropped it.
     QueueDrop,
     /// It will be transmitted and destroyed on the way; it never arrives.

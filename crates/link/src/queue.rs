@@ -14,6 +14,7 @@
 //! precomputed: no packet is stored here.
 
 mod ack_filter;
+mod bandwidth;
 mod codel;
 mod drop_tail;
 mod events;
@@ -25,6 +26,7 @@ mod red;
 mod xcp;
 
 pub use ack_filter::AckFilterSettings;
+pub use bandwidth::{BandwidthSettings, Stamp};
 pub use codel::CoDelSettings;
 pub use drop_tail::DropTailSettings;
 pub use fq_codel::FqCoDelSettings;
@@ -38,6 +40,7 @@ pub(crate) use red::Red;
 
 use crate::{Counters, Limit, PacketMeta, Verdict};
 use ack_filter::AckFilter;
+use bandwidth::BandwidthQueue;
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 use codel::CoDelQueue;
 use drop_tail::DropTail;
@@ -309,6 +312,9 @@ disciplines! {$
     /// First in, first out, with a router of XCP that shares the link among
     /// the senders.
     Xcp(XcpSettings) => XcpQueue<P>,
+    /// First in, first out, with a router that writes the available bandwidth and
+    /// the propagation delay into packets.
+    Bandwidth(BandwidthSettings) => BandwidthQueue<P>,
     /// First in, first out, without the acknowledgements that newer ones make
     /// superfluous.
     AckFilter(AckFilterSettings) => AckFilter<P>,

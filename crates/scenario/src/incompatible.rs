@@ -40,9 +40,9 @@ pub enum LinkConflict {
          terminals"
     )]
     MediumAndArq,
-    /// An XCP router needs a rate that is the link's own.
+    /// A router (XCP, BA-TCP) needs a rate that is the link's own.
     #[error(
-        "shares a medium and has a queue of kind `xcp`, but an XCP router divides a rate that \
+        "shares a medium and has a queue with a router, but a router divides a rate that \
          is its own"
     )]
     MediumAndRouter,
@@ -87,5 +87,6 @@ pub(crate) fn link_conflict(
     if arq {
         return Some(LinkConflict::MediumAndArq);
     }
-    matches!(queue, QueueSettings::Xcp(_)).then_some(LinkConflict::MediumAndRouter)
+    let is_router = matches!(queue, QueueSettings::Xcp(_) | QueueSettings::Bandwidth(_));
+    is_router.then_some(LinkConflict::MediumAndRouter)
 }

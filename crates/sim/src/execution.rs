@@ -8,6 +8,7 @@ use crate::knowledge::Knowledge;
 use crate::network::Network;
 use crate::observer::Observer;
 use crate::queue::{Class, Event};
+use crate::sharing::Sharing;
 use crate::simulation::Progress;
 use crate::{Options, RunError};
 use bentpipe_outcome::{Checkpoint, Outcome};
@@ -26,6 +27,9 @@ pub(crate) struct Execution<'a, O> {
     flows: Vec<Running>,
     net: Network<'a, O>,
     knowledge: Option<Box<Knowledge>>,
+    sharing: Option<Box<Sharing>>,
+    /// What happens at a flow concerns others: there is one of these two.
+    concerns_others: bool,
     /// For each endpoint the times of its next event in the queue and of one
     /// later. A paced sender arms short timers before its retransmission timer
     /// again and again: remembering the displaced one spares queueing it anew
@@ -62,13 +66,17 @@ impl<'a, O: Observer> Execution<'a, O> {
         let mut to_note = options.checkpoints.clone();
         to_note.sort_unstable_by(|a, b| b.cmp(a));
         to_note.dedup();
+        let knowledge = Knowledge::new(scenario, &mut flows);
+        let sharing = Sharing::new(scenario, &flows);
         Execution {
             scenario,
             options,
             timers: vec![[Time::MAX; 2]; net.connections.endpoints()],
             calls: flows.iter().map(|f| f.starts_at).collect(),
             going: flows.iter().filter(|f| !f.has_ended()).count(),
-            knowledge: Knowledge::new(scenario, &mut flows),
+            concerns_others: knowledge.is_some() || sharing.is_some(),
+            knowledge,
+            sharing,
             events: 0,
             to_note,
             checkpoints: Vec::new(),
@@ -171,7 +179,7 @@ impl<'a, O: Observer> Execution<'a, O> {
         if !flow.reports.is_empty() {
             flow.hear_queue(now, &mut self.net);
         }
-        if flow.on_packet(now, side, &packet, &mut self.net) || self.knowledge.is_some() {
+        if flow.on_packet(now, side, &packet, &mut self.net) || self.concerns_others {
             return self.settle(now, index, side..side + 1);
         }
         let deadline = flow.deadline(side);
@@ -203,6 +211,9 @@ impl<'a, O: Observer> Execution<'a, O> {
             return false;
         }
         self.calls[index] = Time::MAX;
+        if let Some(sharing) = &self.sharing {
+            sharing.before(now, index, &mut self.flows);
+        }
         let flow = &mut self.flows[index];
         flow.hear_queue(now, &mut self.net);
         flow.on_call(now, 2 * component + 1, &mut self.net);
@@ -220,6 +231,9 @@ impl<'a, O: Observer> Execution<'a, O> {
         }
         if let Some(knowledge) = &mut self.knowledge {
             knowledge.after(now, index, &mut self.flows);
+        }
+        if let Some(sharing) = &mut self.sharing {
+            sharing.after(now, index, &mut self.flows);
         }
         // What happens at one end of a relay moves the other, too.
         let sides = match self.flows[index].sides() {

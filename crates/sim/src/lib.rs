@@ -20,6 +20,7 @@ mod options;
 pub mod queue;
 mod recorder;
 mod reports;
+mod sharing;
 mod simulation;
 mod snapshot;
 mod split;

@@ -21,7 +21,7 @@ use crate::rtt::RttEstimator;
 use crate::sender::Sender;
 use crate::sender_core::SenderCounters;
 use crate::transport::Transport;
-use bentpipe_cc::{Controller, EcnEcho, PathHint, Phase, QueueReport};
+use bentpipe_cc::{Controller, EcnEcho, PathHint, Phase, QueueReport, SharedState};
 use bentpipe_units::{Bytes, Duration, Time};
 use status::is_poll;
 
@@ -100,6 +100,7 @@ pub struct Endpoint {
     pub(crate) one_way: bool,
     /// The peer's FIN had arrived when this side was closed.
     pub(crate) closed_second: bool,
+    reopened: u32,
 }
 
 /// True for a packet without data or FIN.
@@ -136,6 +137,8 @@ impl Endpoint {
         }
         if transport.recovery == Recovery::Snack {
             receiver.set_holes(Holes::new(sender.core.mss));
+        } else if sender.core.cc.needs_error_reports() {
+            receiver.count_errors();
         }
         if transport.recovery == Recovery::Stp {
             receiver.set_status();
@@ -150,6 +153,7 @@ impl Endpoint {
             timestamps: transport.timestamps,
             one_way,
             closed_second: false,
+            reopened: 0,
         }
     }
 
@@ -178,6 +182,33 @@ impl Endpoint {
             .cc
             .on_path(path, &mut self.sender.core.window);
         self.sender.core.take_requests();
+    }
+
+    /// True where the congestion control shares its window with other connections of
+    /// the host.
+    #[must_use]
+    pub fn shares_state(&self) -> bool {
+        self.sender.core.cc.shares_state()
+    }
+
+    /// Passes what the connections of the host share to the congestion control.
+    pub fn share(&mut self, shared: &SharedState) {
+        let core = &mut self.sender.core;
+        core.cc.on_shared(shared, &mut core.window);
+        core.take_requests();
+    }
+
+    /// The congestion window and the slow start threshold, segments.
+    #[must_use]
+    pub fn window(&self) -> (f64, f64) {
+        let window = &self.sender.core.window;
+        (window.cwnd, window.ssthresh)
+    }
+
+    /// Connections that ended before this one ([`Endpoint::reopen`]).
+    #[must_use]
+    pub fn reopened(&self) -> u32 {
+        self.reopened
     }
 
     /// Sets the peer's receive window, where no handshake carries it.

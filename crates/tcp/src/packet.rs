@@ -1,9 +1,11 @@
 //! The packet that endpoints exchange: headers only, one cache line.
 
+mod bandwidth;
 mod congestion;
 mod snack;
 mod timestamps;
 
+pub use bandwidth::BandwidthHeader;
 pub use congestion::{CONGESTION_HEADER_BYTES, CongestionHeader, SACK_BLOCKS_BESIDE};
 pub use snack::{CORRUPTION_BYTES, SNACK_SEGMENTS, Snack};
 pub(crate) use timestamps::{echoed_at, is_older, timestamp};
@@ -53,7 +55,7 @@ pub mod priority {
     /// The first to be dropped where a queue distinguishes priorities.
     pub const LOW: u8 = 1;
     /// Not a priority, but a bit beside it (flags has none left): the packet
-    /// carries a congestion header (XCP).
+    /// carries a header for routers, or an ACK what they left of one (XCP, BA-TCP).
     pub const CONGESTION_HEADER: u8 = 0x80;
     /// Another: the ACK carries a selective negative acknowledgement (SCPS-TP).
     pub const SNACK: u8 = 0x40;
@@ -66,7 +68,8 @@ pub mod priority {
     /// the sender (backward ECN).
     pub const BACKWARD: u8 = 0x10;
     /// Another: on data, links report corrupted packets of the flow; on an ACK,
-    /// what it names as missing was corrupted (SCPS-TP, TCP option 23).
+    /// what it names as missing was corrupted (SCPS-TP, TCP option 23), or, where it
+    /// names nothing, so many packets of the connection were (PBS).
     pub const CORRUPTION: u8 = 0x20;
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod buffer;
 mod feedback;
+mod guided;
 pub(crate) mod holes;
 pub(crate) mod quickack;
 mod reassembly;
@@ -12,6 +13,7 @@ use crate::packet::{MAX_SACK_BLOCKS, Packet, SACK_BLOCKS_BESIDE, ecn, flags, pri
 use bentpipe_units::{Duration, Time};
 use buffer::ReceiveBuffer;
 use feedback::Feedback;
+use guided::Guided;
 use holes::Holes;
 use quickack::{Decision, QuickAck};
 use reassembly::Reassembly;
@@ -40,7 +42,10 @@ struct Extras {
     holes: Option<Holes>,
     /// Present where the sender polls.
     status: Option<Status>,
+    /// Corrupted packets that links have reported, where ACKs carry their number.
+    errors: Option<u32>,
     feedback: Feedback,
+    guided: Guided,
     /// Each change between marked and unmarked packets is reported (RFC 8257).
     echoes_changes: bool,
 }
@@ -123,6 +128,11 @@ impl Receiver {
         self.extras.get_or_insert_default().holes = Some(holes);
     }
 
+    /// Counts the corrupted packets that links report in its ACKs.
+    pub(crate) fn count_errors(&mut self) {
+        self.extras.get_or_insert_default().errors = Some(0);
+    }
+
     /// The application reads explicitly from `buffer`.
     pub(crate) fn set_buffer(&mut self, buffer: ReceiveBuffer) {
         self.extras.get_or_insert_default().buffer = Some(buffer);
@@ -169,6 +179,9 @@ impl Receiver {
         self.next = old.next;
         self.last_acknowledged = old.next;
         self.duplicates = old.duplicates;
+        if old.extras.as_ref().is_some_and(|e| e.errors.is_some()) {
+            self.count_errors();
+        }
     }
 
     /// The window that it advertises.
@@ -262,8 +275,10 @@ impl Receiver {
         if changes || marked || packet.has(flags::CWR) {
             self.congestion_experienced = marked;
         }
-        if packet.congestion_header().is_some() {
-            self.extras.get_or_insert_default().feedback.take(packet);
+        if packet.carries(priority::CONGESTION_HEADER) {
+            let extras = self.extras.get_or_insert_default();
+            extras.feedback.take(packet);
+            extras.guided.take(packet);
         }
         // RFC 7323, section 4.3: echo the timestamp of the segment that the
         // last ACK left off at, so that a delayed ACK echoes its first.
@@ -277,6 +292,8 @@ impl Receiver {
             }
             if let Some(holes) = &mut extras.holes {
                 holes.take(now, (start, end), packet.corruption_reports());
+            } else if let Some(errors) = &mut extras.errors {
+                *errors = errors.saturating_add(packet.corruption_reports());
             }
             if let Some(status) = &mut extras.status {
                 status.take(start, end);
@@ -475,8 +492,11 @@ impl Receiver {
             extras.feedback.give(packet);
             if let Some(holes) = &mut extras.holes {
                 holes.write(self.next, packet);
+            } else if let Some(errors) = extras.errors.filter(|errors| *errors > 0) {
+                packet.count_errors(errors);
+                most = SACK_BLOCKS_BESIDE;
             }
-            if extras.feedback.is_wanted() {
+            if extras.guided.give(packet) || extras.feedback.is_wanted() {
                 most = SACK_BLOCKS_BESIDE;
             }
         }

@@ -23,7 +23,7 @@ use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::transport::Transport;
-use bentpipe_cc::{Actions, Controller, QueueReport, Window};
+use bentpipe_cc::{Actions, Controller, PathHeader, QueueReport, Window};
 use bentpipe_units::Time;
 use headers::Headers;
 use pacer::Pacer;
@@ -98,6 +98,8 @@ pub(crate) struct SenderCore {
     /// Present where the congestion control needs rate samples.
     pub(crate) rate: Option<Box<RateSampler>>,
     pub(crate) probing: Probing,
+    /// Corrupted packets that ACKs have counted.
+    pub(crate) errors: u32,
     /// Payload bytes of a full segment.
     pub(crate) mss: u32,
     /// Neither the congestion control nor the recovery needs to see more of an
@@ -106,6 +108,17 @@ pub(crate) struct SenderCore {
     pub(crate) last_sent_at: Time,
     pub(crate) counters: SenderCounters,
     pub(crate) max_cwnd: f64,
+}
+
+/// What packets are to carry for routers.
+fn path_header(cc: &Controller) -> PathHeader {
+    if cc.needs_bandwidth() {
+        PathHeader::Bandwidth
+    } else if cc.needs_feedback() {
+        PathHeader::Congestion
+    } else {
+        PathHeader::None
+    }
 }
 
 impl SenderCore {
@@ -129,7 +142,7 @@ impl SenderCore {
         let cc_owns_window = cc.owns_window();
         SenderCore {
             rate: cc.needs_rate_samples().then(Box::default),
-            headers: Headers::new(transport, destination, cc.needs_feedback()),
+            headers: Headers::new(transport, destination, path_header(&cc)),
             options: Options {
                 recovery: transport.recovery,
                 initial_window: transport.initial_window,
@@ -158,6 +171,7 @@ impl SenderCore {
             ),
             rules,
             probing: Probing::default(),
+            errors: 0,
             mss,
             is_simple: !cc_owns_window
                 && transport.recovery != Recovery::Snack

@@ -3,7 +3,7 @@
 use crate::options::{DelayedAck, Pacing, Polling, Recovery};
 use crate::packet::CONGESTION_HEADER_BYTES;
 use crate::profile::{HostProfile, StackKind};
-use bentpipe_cc::{BuildError, Controller, EcnEcho, HostRules, Parameters};
+use bentpipe_cc::{BuildError, Controller, EcnEcho, HostRules, Parameters, PathHeader};
 use bentpipe_units::{Bytes, Duration, Segments};
 
 /// Which congestion control a transport runs.
@@ -138,7 +138,7 @@ impl From<BuildError> for TransportError {
 }
 
 impl Transport {
-    /// Bytes of IP and TCP header of a data packet, with that of XCP where it
+    /// Bytes of IP and TCP header of a data packet, with that for routers where it
     /// carries one.
     #[must_use]
     pub fn header_bytes(&self) -> u32 {
@@ -160,15 +160,20 @@ impl Transport {
         }
     }
 
-    /// True if packets carry congestion headers for routers (XCP).
+    /// What packets carry for routers.
+    #[must_use]
+    pub fn path_header(&self) -> PathHeader {
+        let CongestionControlChoice::Named(name) = &self.congestion_control else {
+            return PathHeader::None;
+        };
+        let control = bentpipe_cc::find(name);
+        control.map_or(PathHeader::None, |control| control.transport.path_header)
+    }
+
+    /// True if packets carry a header for routers (XCP, BA-TCP).
     #[must_use]
     pub fn is_explicit(&self) -> bool {
-        match &self.congestion_control {
-            CongestionControlChoice::Named(name) => {
-                bentpipe_cc::find(name).is_some_and(|control| control.transport.congestion_header)
-            }
-            _ => false,
-        }
+        self.path_header() != PathHeader::None
     }
 }
 

@@ -3,7 +3,10 @@
 use super::gateway;
 use super::orbit::OrbitPath;
 use crate::Error;
-use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings, XcpSettings};
+use bentpipe_cc::PathHeader;
+use bentpipe_link::{
+    BandwidthSettings, ChannelSettings, Limit, LinkSettings, QueueSettings, XcpSettings,
+};
 use bentpipe_scenario::QueueLength;
 use bentpipe_scenario::{Handshake, Scenario};
 use bentpipe_tcp::Transport;
@@ -121,16 +124,20 @@ impl NetworkPath {
     /// # Errors
     /// If a transport cannot run over this path.
     pub fn scenario(&self, transports: &[&Transport]) -> Result<Scenario, Error> {
-        // XCP needs its routers; whatever else is compared keeps drop-tail.
-        let explicit = transports.iter().any(|t| t.is_explicit());
+        // XCP and BA-TCP need their routers; whatever else is compared keeps drop-tail.
+        let header = transports.iter().map(|t| t.path_header());
+        let header = header.fold(PathHeader::None, |found, next| match found {
+            PathHeader::None => next,
+            found => found,
+        });
         let link = |rate, limit, channel| LinkSettings {
             rate,
             // What is ideal is ideal over the shortest path.
             one_way_delay: self.orbit.as_ref().map_or(self.rtt, |o| o.rtt[0]) / 2,
-            queue: if explicit {
-                QueueSettings::Xcp(XcpSettings::new(limit))
-            } else {
-                QueueSettings::drop_tail(limit)
+            queue: match header {
+                PathHeader::Congestion => QueueSettings::Xcp(XcpSettings::new(limit)),
+                PathHeader::Bandwidth => QueueSettings::Bandwidth(BandwidthSettings::new(limit)),
+                PathHeader::None => QueueSettings::drop_tail(limit),
             },
             channel,
             framing: Bytes::ZERO,

@@ -1,7 +1,8 @@
 //! DVegas: Vegas with reports of the queue at its own node.
 //!
-//! Source: Y. Wu, P. Y. Peng, V. C. M. Leung, PIMRC 2004; P. Y. Peng, Y. Wu, V.
-//! C. M. Leung, IJSCN 2006, as C. Salamanca, 2008, section 1.4.6, describes them:
+//! Source: Fei Peng, Lijuan Wu, V. C. M. Leung, "Cross-layer Enhancement of TCP
+//! Vegas over Satellite Links between Performance Enhancement Proxies", 2008, as
+//! Salamanca (2008), section 1.2.2 and reference 26, describes it:
 //! for the satellite leg of a split connection; an active queue management at
 //! the terminal's MAC queue reports to the sender at once when it is congested, so
 //! that the loop is local and not one over the satellite; what the channel

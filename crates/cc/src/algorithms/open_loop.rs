@@ -1,8 +1,8 @@
 //! Open loop: a rate that is a parameter.
 //!
 //! Source: CCSDS 714.0-B (SCPS-TP), where a link whose capacity is known and
-//! reserved needs no congestion control; named in Salamanca 2008, section 2.2,
-//! only by its protocol. The rules here are our reading.
+//! reserved needs no congestion control; named in Salamanca (2008), section
+//! 1.2.3.2, only by its protocol. The rules here are our reading.
 //!
 //! | parameter | default | |
 //! |---|---|---|

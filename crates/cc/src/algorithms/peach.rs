@@ -29,7 +29,8 @@
 //!   sudden start a flood, so `reach` bounds it.
 //! - The RTT of the sudden start is the handshake's, later the smoothed one;
 //!   without one it waits for the first sample.
-//! - The sudden start ends a round trip after its first ACK.
+//! - The sudden start ends a round trip after the first answer to a probe, or two
+//!   after its first ACK where no probe is answered.
 //! - W0 is the window in use, min(cwnd, receive window). No probe raises cwnd
 //!   above the receive window.
 //! - A round trip's worth of ACKs may be left when recovery ends: the probes
@@ -38,13 +39,14 @@
 //!   the application left a part of it unused.
 
 use super::after_loss::AfterLoss;
+use super::opening::Opening;
 use crate::declaration::{Algorithm, Control, Described, Family, LossRecovery, TransportDefaults};
 use crate::parameter::{number, parameters};
 use crate::{
     Ack, CWND_LIMIT, CongestionControl, Loss, Phase, ProbeContent, Probes, RecoveryExit, Timeout,
     Window,
 };
-use bentpipe_units::{Duration, Segments, Time, math};
+use bentpipe_units::{Duration, Segments, math};
 
 parameters! {
     /// Settings of [`Peach`].
@@ -58,26 +60,10 @@ parameters! {
 /// Probes that go with an ACK in rapid recovery.
 const PER_ACK: u32 = 2;
 
-/// Where the sudden start stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sudden {
-    Off,
-    /// No RTT is known yet.
-    Unpaced,
-    /// The probes are on their way.
-    Sent,
-    /// The first answer has come.
-    Until(Time),
-}
-
 /// TCP-Peach or TCP-Peach+.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peach {
-    content: ProbeContent,
-    reach: Segments,
-    receive_window: Segments,
-    rtt: Duration,
-    sudden: Sudden,
+    sudden: Opening,
     /// Probes that rapid recovery has still to send.
     to_send: u32,
     /// Answers to probes that are still to be ignored (wdsn).
@@ -91,11 +77,7 @@ impl Peach {
     #[must_use]
     pub const fn new(content: ProbeContent, reach: Segments) -> Peach {
         Peach {
-            content,
-            reach,
-            receive_window: f64::INFINITY,
-            rtt: Duration::ZERO,
-            sudden: Sudden::Off,
+            sudden: Opening::new(content, reach),
             to_send: 0,
             to_ignore: 0,
             after_loss: AfterLoss::NONE,
@@ -103,43 +85,23 @@ impl Peach {
     }
 
     fn is_plus(&self) -> bool {
-        self.content == ProbeContent::Unacknowledged
-    }
-
-    /// The window that is probed for, whole segments.
-    fn target(&self) -> u32 {
-        self.receive_window.min(self.reach).max(1.0) as u32
+        self.sudden.content == ProbeContent::Unacknowledged
     }
 
     fn start_suddenly(&mut self, window: &mut Window) {
-        window.cwnd = 1.0;
         (self.to_send, self.to_ignore) = (0, 0);
-        if self.rtt.is_zero() {
-            self.sudden = Sudden::Unpaced;
-        } else {
-            self.send_sudden(window);
-        }
-    }
-
-    fn send_sudden(&mut self, window: &mut Window) {
-        self.sudden = Sudden::Sent;
-        let target = self.target();
-        window.actions.probes = Some(Probes {
-            count: target - 1,
-            interval: self.rtt / u64::from(target),
-            content: self.content,
-        });
+        self.sudden.begin(window);
     }
 
     fn in_use(&self, window: &Window) -> Segments {
-        window.cwnd.min(self.receive_window)
+        window.cwnd.min(self.sudden.receive_window)
     }
 
     /// The answers to `probes`.
     fn answered(&mut self, probes: u32, limited: bool, window: &mut Window) {
         let ignored = self.to_ignore.min(probes);
         self.to_ignore -= ignored;
-        let room = (self.receive_window.min(CWND_LIMIT) - window.cwnd).max(0.0);
+        let room = (self.sudden.receive_window.min(CWND_LIMIT) - window.cwnd).max(0.0);
         let grows = f64::from(probes - ignored).min(room);
         if limited && grows > 0.0 {
             window.cwnd += grows;
@@ -153,7 +115,7 @@ impl Peach {
         window.actions.probes = Some(Probes {
             count,
             interval: Duration::ZERO,
-            content: self.content,
+            content: self.sudden.content,
         });
     }
 }
@@ -166,7 +128,7 @@ impl Algorithm for Peach {
                       after errors",
             source: "Akyildiz, Morabito & Palazzo 2001, as its abstract and surveys have it",
             open: "the window probed for: at most `reach`; the RTT before a sample: wait; the \
-                   sudden start ends a round trip after its first ACK. Needs queues that drop low \
+                   sudden start ends a round trip after the first answer. Needs queues that drop low \
                    priority first",
             family: Family::Satellite,
             transport: TransportDefaults {
@@ -209,25 +171,15 @@ impl CongestionControl for Peach {
     }
 
     fn on_open(&mut self, receive_window: Segments) {
-        self.receive_window = receive_window.max(1.0);
+        self.sudden.set_receive_window(receive_window);
     }
 
     fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
-        self.rtt = rtt.unwrap_or_default();
-        self.start_suddenly(window);
+        self.sudden.establish(rtt, window);
     }
 
     fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
-        self.receive_window = ack.receive_window.max(1.0);
-        if !ack.smoothed_rtt.is_zero() {
-            self.rtt = ack.smoothed_rtt;
-        }
-        match self.sudden {
-            Sudden::Unpaced if !self.rtt.is_zero() => self.send_sudden(window),
-            Sudden::Sent => self.sudden = Sudden::Until(ack.now + self.rtt),
-            Sudden::Until(end) if ack.now >= end => self.sudden = Sudden::Off,
-            _ => {}
-        }
+        self.sudden.on_sample(ack, window);
         if ack.probes > 0 {
             self.answered(ack.probes, ack.cwnd_limited, window);
         } else if self.to_send > 0 {
@@ -240,7 +192,7 @@ impl CongestionControl for Peach {
             return;
         }
         let before = window.cwnd;
-        let step = if matches!(self.sudden, Sudden::Until(_)) {
+        let step = if self.sudden.grows() {
             1.0
         } else {
             1.0 / before
@@ -255,7 +207,7 @@ impl CongestionControl for Peach {
         window.cwnd = window.cwnd.min(window.ssthresh);
         self.after_loss = AfterLoss::new(true, window);
         if !loss.ecn {
-            self.sudden = Sudden::Off;
+            self.sudden.stop();
             self.to_send = before as u32;
             self.to_ignore = (before / 2.0) as u32;
         }
@@ -274,14 +226,12 @@ impl CongestionControl for Peach {
     }
 
     fn phase(&self, _: &Window) -> Phase {
-        match (self.sudden, self.is_plus()) {
-            (Sudden::Off, _) if self.to_send == 0 && self.to_ignore == 0 => {
-                Phase::CongestionAvoidance
-            }
-            (Sudden::Off, false) => Phase::Own("rapid_recovery"),
-            (Sudden::Off, true) => Phase::Own("quick_recovery"),
-            (_, false) => Phase::Own("sudden_start"),
-            (_, true) => Phase::Own("jump_start"),
+        match (self.sudden.is_on(), self.is_plus()) {
+            (false, _) if self.to_send == 0 && self.to_ignore == 0 => Phase::CongestionAvoidance,
+            (false, false) => Phase::Own("rapid_recovery"),
+            (false, true) => Phase::Own("quick_recovery"),
+            (true, false) => Phase::Own("sudden_start"),
+            (true, true) => Phase::Own("jump_start"),
         }
     }
 }

@@ -25,7 +25,7 @@
 //!
 //! Example: cwnd 100, srtt 0.6 s, MSS 1000 B, feedback 2000 B/s: cwnd 101.2.
 
-use crate::declaration::{Algorithm, Control, Described, Family, TransportDefaults};
+use crate::declaration::{Algorithm, Control, Described, Family, PathHeader, TransportDefaults};
 use crate::{
     Ack, CWND_LIMIT, CongestionControl, Feedback, Loss, Phase, RecoveryExit, Timeout, Window,
 };
@@ -71,7 +71,7 @@ impl Algorithm for Xcp {
                 summary: "explicit control: routers on the path set the window; needs queues of \
                           kind `xcp`",
                 source: "Katabi, Handley & Rohrs 2002",
-                congestion_header: true,
+                path_header: PathHeader::Congestion,
                 ..TransportDefaults::NEW
             },
             ..Described::NEW

@@ -110,7 +110,7 @@ pub struct Linear {
     pub constant: Segments,
     /// F of the last ACK.
     f: Segments,
-    /// ACKs of the connection.
+    /// ACKs of the connection that advanced, window in use or not.
     acks: f64,
 }
 
@@ -180,7 +180,7 @@ impl Fills for Linear {
 impl SlowStart for Linear {
     #[inline]
     fn on_sample(&mut self, ack: &Ack, _: &mut Window) {
-        if ack.cwnd_limited && !ack.duplicate {
+        if ack.acked > 0.0 {
             self.acks += 1.0;
         }
     }

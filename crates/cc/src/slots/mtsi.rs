@@ -5,7 +5,8 @@
 //! the window w from before the ACK choose a slope K_j, j being the smallest
 //! index with w below thr_j:
 //! - rule A: F = F of the last ACK + K_j; F = 1 once w >= thr_n;
-//! - rule B: F = K_j x the number of ACKs of the connection; F = 1 above.
+//! - rule B: F = K_j x N, N being the number of ACKs of the connection; F = 1
+//!   above.
 //!
 //! | parameter | default | unit |
 //! |---|---|---|
@@ -22,7 +23,10 @@
 //! - The sign of rule B's test is garbled in print; `lt` and `le` are both
 //!   there and differ at w = thr_j exactly.
 //! - Nothing is said about losses. A timeout sets F of rule A back to F_0; the
-//!   count of rule B goes on, as "all ACKs of the connection" says.
+//!   count of rule B goes on, as that of all ACKs of the connection.
+//! - N counts every ACK that advances, also while the window is not in use, in
+//!   recovery and in congestion avoidance. Duplicates, of which slow start has
+//!   none, do not count. F itself moves only with an ACK that grows the window.
 //! - The text confines F to slow start (`strict`), but the transfer times of
 //!   2006, table 8, cannot be reached that way: there the senders kept using F
 //!   after losses. `linux-2.2-equality` lets F act wherever `cwnd <= ssthresh`,
@@ -236,7 +240,7 @@ impl Fills for Mtsi {
 impl SlowStart for Mtsi {
     #[inline]
     fn on_sample(&mut self, ack: &Ack, _: &mut Window) {
-        if ack.cwnd_limited && !ack.duplicate {
+        if ack.acked > 0.0 {
             self.acks += 1.0;
         }
     }

@@ -4,6 +4,10 @@
 //! per segment. Round 8 loses a segment and recovers in one round; a timeout
 //! ends round 12. Numbers are hundredths of a segment, so that a change of
 //! behaviour shows as a change of a small table.
+//!
+//! Vegas and New Vegas have the same row: on this path nothing queues, so that slow
+//! start never ends by gamma and there is nothing to converge to, and the rest of what
+//! New Vegas changes is the spacing of packets. `new_vegas.rs` has where they differ.
 
 use crate::wire::{Wire, a_loss, a_rate_sample, a_timeout, an_exit};
 use bentpipe_cc::{Parameters, build, list};

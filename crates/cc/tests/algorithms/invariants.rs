@@ -132,7 +132,8 @@ fn hold(controller: impl Into<Controller>, events: &[Event]) {
     let mut controller = controller.into();
     let fixed = controller.name().starts_with("fixed");
     let hoe_may_set_one = matches!(&controller, Controller::Classic(c) if c.hoe.is_some());
-    let probes = controller.name().starts_with("peach");
+    let probers = ["peach", "peach+", "swift", "pbs", "rcs", "tp-planet"];
+    let probes = probers.contains(&controller.name());
     let linux = controller.name().ends_with("-linux");
     let may_lower = matches!(&controller, Controller::Monolithic(_));
     let mut window = Window::new(10.0);

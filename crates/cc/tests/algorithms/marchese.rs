@@ -207,6 +207,28 @@ fn an_unused_window_does_not_advance_f() {
     assert_eq!(wire.cwnds(3), [10.0, 18.0, 30.0]);
 }
 
+/// Five ACKs that leave the window unused, then three in slow start: N is 6, 7
+/// and 8 then, and F = 4 N below 20, 2 N below 30, N below 40.
+#[test]
+fn all_acks_of_the_connection_count() {
+    let after_idling = |start: Start| {
+        let controller = Classic {
+            start,
+            ..classic("newreno")
+        };
+        let mut wire = Wire::new(controller, 6.0, OPEN);
+        wire.next.cwnd_limited = false;
+        assert_eq!(wire.cwnds(5), [6.0; 5], "an unused window does not grow");
+        wire.next.cwnd_limited = true;
+        wire.cwnds(3)
+    };
+    let mtsi = Mtsi::new(&[20.0, 30.0, 40.0], &SLOPES).with_rule(MtsiRule::B, Tie::Lt);
+    assert_eq!(after_idling(mtsi.into()), [30.0, 37.0, 45.0]);
+    let mut linear = Linear::new(10.0);
+    linear.test = LinearTest::AckCount;
+    assert_eq!(after_idling(linear.into()), [12.0, 19.0, 27.0]);
+}
+
 /// The first ACKs after a recovery from flight 24: ssthresh is 12.
 fn after_recovery(scope: Scope) -> Vec<f64> {
     let mtsi = Mtsi::new(&[20.0, 30.0, 40.0], &SLOPES).with_scope(scope);

@@ -131,3 +131,68 @@ fn a_loss_is_vegas_and_ends_the_pacing() {
     close(wire.window.cwnd, 30.0, 1e-9);
     assert_eq!(wire.window.pacing_rate, None);
 }
+
+/// cwnd after each of `acks` ACKs, with the spacing that is asked for, of a control
+/// that leaves slow start with a queue of two segments. Pairs come 3 ms apart.
+fn trace(name: &str, parameters: &Parameters) -> Vec<(f64, Option<Rate>, u32)> {
+    let mut wire = Wire::new(build(name, parameters).unwrap(), 160.0, f64::INFINITY);
+    wire.controller.on_established(Some(BASE), &mut wire.window);
+    let mut trace = Vec::new();
+    for round in 0..10 {
+        let queued = if (1..3).contains(&round) { 8 } else { 0 };
+        wire.next.rtt = Some(BASE + Duration::from_millis(queued));
+        wire.next.round_start = true;
+        for i in 0..wire.window.cwnd as usize {
+            ack(&mut wire, 1.0, if i % 2 == 0 { 4500 } else { 3000 });
+            let window = &wire.window;
+            trace.push((window.cwnd, window.pacing_rate, window.send_quantum));
+        }
+    }
+    trace
+}
+
+/// Each of the three changes makes a difference by itself, and without them New Vegas
+/// is Vegas.
+#[test]
+fn each_change_by_itself_is_not_vegas() {
+    const PARTS: [&str; 3] = ["paced_start", "pairs", "convergence"];
+    let with = |on: Option<&str>| {
+        let parts = PARTS.iter().fold(Parameters::new(), |parameters, part| {
+            parameters.with(*part, Some(*part) == on)
+        });
+        trace("new-vegas", &parts)
+    };
+    let vegas = trace("vegas", &Parameters::new());
+    assert_eq!(with(None), vegas);
+    let paced = with(Some("paced_start"));
+    assert!(paced.iter().any(|(_, rate, _)| rate.is_some()));
+    assert!(paced.iter().all(|(_, _, quantum)| *quantum == 1));
+    let pairs = with(Some("pairs"));
+    assert!(pairs.iter().any(|(_, _, quantum)| *quantum == 2));
+    assert!(pairs.iter().all(|(_, rate, _)| rate.is_none()));
+    // Convergence asks for no spacing and moves the window alone.
+    let parts = |convergence| {
+        let parameters = Parameters::new().with("paced_start", false);
+        parameters
+            .with("pairs", false)
+            .with("convergence", convergence)
+    };
+    let (on, off) = (
+        rounds_after_the_exit(3000, 8, &parts(true)),
+        rounds_after_the_exit(3000, 8, &parts(false)),
+    );
+    assert_eq!((on[0], off[0]), (140.0, 140.0));
+    assert!(on[8] > off[8] + 40.0, "{on:?} {off:?}");
+    let converged = with(Some("convergence"));
+    assert!(
+        converged
+            .iter()
+            .all(|(_, rate, quantum)| rate.is_none() && *quantum == 1)
+    );
+    // The windows of pacing and pairs are Vegas' where nothing reacts to spacing.
+    let windows = |trace: &[(f64, Option<Rate>, u32)]| -> Vec<f64> {
+        trace.iter().map(|(cwnd, _, _)| *cwnd).collect()
+    };
+    assert_eq!(windows(&paced), windows(&vegas));
+    assert_eq!(windows(&pairs), windows(&vegas));
+}

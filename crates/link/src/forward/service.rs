@@ -121,6 +121,7 @@ impl Network {
             Verdict::Marked => driver.mark(packet),
             Verdict::Notified => driver.notify(now, index, packet),
             Verdict::Feedback(feedback) => driver.write_feedback(packet, feedback),
+            Verdict::Stamped(stamp) => driver.write_stamp(packet, stamp),
             Verdict::QueueDrop | Verdict::ChannelLoss | Verdict::OutageLoss => {
                 self.lose(driver, index, packet, verdict, [now; 3]);
             }

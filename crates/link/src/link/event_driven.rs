@@ -457,8 +457,8 @@ impl<P: Copy> Link<P> {
     }
 
     /// What became of a packet that waited, the first that has not been
-    /// returned yet: [`Verdict::Marked`] or [`Verdict::Feedback`] (neither says
-    /// yet whether it arrives), [`Verdict::QueueDrop`], [`Verdict::ChannelLoss`]
+    /// returned yet: [`Verdict::Marked`], [`Verdict::Feedback`] or
+    /// [`Verdict::Stamped`] (none of them says yet whether it arrives), [`Verdict::QueueDrop`], [`Verdict::ChannelLoss`]
     /// or [`Verdict::OutageLoss`]. Packets that arrive have no verdict here.
     pub fn poll_verdict(&mut self) -> Option<(P, Verdict)> {
         self.managed_queue_mut()?.poll()

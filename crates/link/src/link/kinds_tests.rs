@@ -108,6 +108,7 @@ impl Done {
             Verdict::Accepted | Verdict::Waits => {}
             Verdict::Marked | Verdict::Notified => self.marked.push(packet),
             Verdict::Feedback(feedback) => self.told.push((packet, feedback)),
+            Verdict::Stamped(_) => {}
             Verdict::QueueDrop => self.dropped.push(packet),
             Verdict::ChannelLoss | Verdict::OutageLoss => self.lost.push(packet),
         }

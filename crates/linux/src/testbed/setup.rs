@@ -81,7 +81,7 @@ impl Setup {
     pub(crate) fn new(transport: &Transport) -> Result<Setup, Vec<String>> {
         let mut refused = Vec::new();
         if transport.is_explicit() {
-            refused.push("XCP needs routers and hosts that Linux is not".to_owned());
+            refused.push("XCP and BA-TCP need routers and hosts that Linux is not".to_owned());
         }
         if transport.recovery == Recovery::Snack {
             refused.push("negative acknowledgements (SCPS-TP) are none of Linux".to_owned());

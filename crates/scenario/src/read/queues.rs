@@ -4,8 +4,8 @@ use crate::queue_length::{QueueLength, QueueLimit};
 use crate::schema::queue::{FuzzyKeys, QueueKinds, QueueTable, RedKeys};
 use bentpipe_document::{Context, Diagnostic, Place, Placed, Reported};
 use bentpipe_link::{
-    AckFilterSettings, BecnSettings, CoDelSettings, FqCoDelSettings, FuzzySettings, Limit,
-    PriorityDropSettings, QueueSettings, RedSettings, XcpSettings,
+    AckFilterSettings, BandwidthSettings, BecnSettings, CoDelSettings, FqCoDelSettings,
+    FuzzySettings, Limit, PriorityDropSettings, QueueSettings, RedSettings, XcpSettings,
 };
 use bentpipe_units::{Bytes, Duration, Rate};
 
@@ -37,6 +37,7 @@ enum Kind {
         low_limit: Option<QueueLimit>,
     },
     Xcp(XcpSettings),
+    Bandwidth(BandwidthSettings),
     AckFilter,
     Fuzzy(FuzzySettings),
     Becn(BecnSettings),
@@ -142,6 +143,19 @@ pub(super) fn read(table: QueueTable) -> Result<Queue, Reported> {
                 quiet: quiet?.value,
             };
             (Ok(limit), Kind::Becn(settings))
+        }
+        QueueKinds::Bandwidth {
+            limit,
+            utilisation,
+            interval,
+            ..
+        } => {
+            let settings = BandwidthSettings {
+                limit: unlimited,
+                utilisation: utilisation?.value,
+                interval: interval?.value,
+            };
+            (limit, Kind::Bandwidth(settings))
         }
         QueueKinds::Red { red, .. } => return red_queue(red, |_| Ok(())),
         QueueKinds::AdaptiveRed {
@@ -250,6 +264,9 @@ impl Queue {
             Kind::Becn(mut settings) => {
                 settings.fuzzy.limit = limit;
                 QueueSettings::Becn(settings)
+            }
+            Kind::Bandwidth(settings) => {
+                QueueSettings::Bandwidth(BandwidthSettings { limit, ..settings })
             }
             Kind::AckFilter => QueueSettings::AckFilter(AckFilterSettings { limit }),
             Kind::PriorityDrop { low_limit } => {

@@ -61,7 +61,7 @@ table! {
     /// propagation delay forth and back, split evenly; instead of `one_way_delay`
     round_trip_delay: Duration, or "twice `one_way_delay`";
     /// the far ends tell receivers which packets the channels destroyed; transports with
-    /// recovery `snack` use it
+    /// recovery `snack`, and `pbs`, use it
     reports_corruption: bool, default false;
     /// what differs on the way back, from the second node to the first
     reverse: ReverseTable, or "nothing";

@@ -146,6 +146,18 @@ kinds! {
         /// longer round trips of senders count as this
         longest_rtt: Duration [SPAN], default "1 s";
     }
+    /// first in, first out, with a router that writes the share of a connection and the link's
+    /// delay into packets; receivers with transport `ba-tcp` advertise their product
+    Bandwidth "bandwidth-aware",
+        example "[link.satellite]\nqueue = { kind = \"bandwidth-aware\", limit = \"1 BDP\" }"
+    {
+        /// how much may wait
+        limit: QueueLimit, required;
+        /// share of the rate that is given out
+        utilisation: f64 [FACTOR], default 0.98;
+        /// time between two measurements, about the longest round trip
+        interval: Duration [SPAN], default "500 ms";
+    }
     /// first in, first out; when it is full, a packet of low priority gives way to another: the
     /// one nearest to the tail
     PriorityDrop "priority-drop",

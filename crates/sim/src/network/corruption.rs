@@ -3,10 +3,12 @@
 //! The far end of such a link detects that a frame was corrupted, reads which
 //! flow it belonged to, and sends a report to the receiver. The report takes no
 //! time and is never lost (in SCPS it is a message of SCMP, the ICMP of that
-//! suite). The receiver gets it with the next data packet of the flow.
+//! suite). The receiver gets it with the next data packet of the flow. Probes
+//! ([`bentpipe_cc::Probes`]) are not reported: no sender counts them as lost.
 
 use bentpipe_scenario::Scenario;
 use bentpipe_tcp::Packet;
+use bentpipe_tcp::packet::flags;
 use bentpipe_units::{Duration, Time};
 
 /// Reports of corruption that receivers have not got yet.
@@ -38,6 +40,7 @@ impl Corruption {
     /// transmitter at `sent`.
     pub(super) fn destroyed(&mut self, index: u32, packet: &Packet, sent: Time) {
         if packet.payload > 0
+            && !packet.has(flags::PROBE)
             && let Some(delay) = self.delays[index as usize]
             && let Some(pending) = self.pending.get_mut(packet.destination as usize)
         {

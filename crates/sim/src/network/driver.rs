@@ -7,7 +7,7 @@ use crate::arena::{Arena, Handle};
 use crate::ledger::{Ledger, Pending};
 use crate::queue::{Class, Event, EventQueue};
 use bentpipe_link::forward::{Driver, InFlight, Loss, Paths};
-use bentpipe_link::{Feedback, Link, PacketMeta, Verdict, XcpHeader};
+use bentpipe_link::{Feedback, Link, PacketMeta, Stamp, Verdict, XcpHeader};
 use bentpipe_middlebox::AckFilter;
 use bentpipe_scenario::Scenario;
 use bentpipe_tcp::Packet;
@@ -104,7 +104,11 @@ impl Driver for SimDriver {
     }
 
     fn congestion_header(&mut self, packet: &InFlight) -> Option<XcpHeader> {
-        let header = self.packet(packet).congestion_header()?;
+        let packet = self.packet(packet);
+        if packet.bandwidth_header().is_some() {
+            return Some(XcpHeader::default());
+        }
+        let header = packet.congestion_header()?;
         Some(XcpHeader {
             x: header.x,
             rtt: header.rtt,
@@ -114,6 +118,11 @@ impl Driver for SimDriver {
 
     fn write_feedback(&mut self, packet: &InFlight, feedback: Feedback) {
         self.packet(packet).leave_change(feedback.change());
+    }
+
+    fn write_stamp(&mut self, packet: &InFlight, stamp: Stamp) {
+        let packet = self.packet(packet);
+        packet.stamp(stamp.share(), stamp.delay_us());
     }
 
     fn filter(&mut self, now: Time, link: &mut Link<InFlight>, new: &InFlight) {

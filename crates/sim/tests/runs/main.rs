@@ -1,6 +1,7 @@
 //! Whole runs: bounds, determinism, conservation, applications.
 
 mod applications;
+mod bandwidth;
 mod bbr;
 mod bounds;
 mod careful_resume;
@@ -16,10 +17,12 @@ mod middleboxes;
 mod notices;
 mod own_controller;
 mod pep_trouble;
+mod priority;
 mod proactive;
 mod queues;
 mod routes;
 mod scps;
+mod sharing;
 mod snoop;
 mod split;
 mod table;

@@ -205,7 +205,7 @@ static OTHERS: [(&str, NamedTransport); 8] = [
             "scps-tp",
             "Vegas over negative acknowledgements (SNACK); losses that a link reports as \
              corruption cut nothing",
-            "CCSDS 714.0-B, Salamanca 2008, section 2.2 (our reading)",
+            "CCSDS 714.0-B, Salamanca 2008, section 1.2.3.2 (our reading)",
             || TransportSettings {
                 recovery: Some(Recovery::Snack),
                 timestamps: Some(true),

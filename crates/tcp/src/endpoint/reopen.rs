@@ -29,5 +29,6 @@ impl Endpoint {
         self.receiver.continue_after(&before);
         self.connection = Connection::Closed;
         self.handshake = Handshake::default();
+        self.reopened += 1;
     }
 }

@@ -69,6 +69,7 @@ impl Linux {
             return; // Acknowledges what was never sent.
         }
         let lost_before = self.lost;
+        s.take_error_count(packet);
         let mut news = self.begin(s, packet);
         self.take_blocks(s, now, packet, &mut news);
         self.take_acknowledged(s, now, packet, &mut news);

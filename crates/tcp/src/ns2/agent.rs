@@ -503,6 +503,7 @@ impl Stack for Agent {
         }
         s.counters.acks += 1;
         s.counters.probe_answers += u64::from(packet.has(flags::PROBE));
+        s.take_error_count(packet);
         s.snd.window = u64::from(packet.window);
         let advances = packet.acknowledgement > s.snd.una;
         let flight_before = self.in_flight() as f64;

@@ -272,6 +272,7 @@ impl Stack for Linux {
         packet: &Packet,
         out: &mut T,
     ) {
+        s.take_error_count(packet);
         // TCP/Linux has no XCP: feedback is taken as the other agents take it.
         if packet.acknowledgement > s.snd.una {
             s.take_feedback(now, packet);

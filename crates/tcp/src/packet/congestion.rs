@@ -40,12 +40,15 @@ impl Packet {
             start: header.change.to_bits(),
             end: 0,
         };
+        self.sack[2] = SackBlock::default();
     }
 
     /// The header of a data packet, if it has one.
     #[must_use]
     pub fn congestion_header(&self) -> Option<CongestionHeader> {
-        let is_data = self.payload > 0 && self.priority & priority::CONGESTION_HEADER != 0;
+        let is_data = self.payload > 0
+            && self.priority & priority::CONGESTION_HEADER != 0
+            && !self.is_bandwidth_kind();
         is_data.then(|| CongestionHeader {
             x: f32::from_bits(self.sack[0].start),
             rtt: f32::from_bits(self.sack[0].end),

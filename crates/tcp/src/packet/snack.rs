@@ -14,7 +14,7 @@
 //! Example: MSS 1000, acknowledgement 5000, bytes 7000 to 8999 missing: offset
 //! 2, size 2.
 
-use super::{Packet, SackBlock, priority};
+use super::{Packet, SACK_BLOCKS_BESIDE, SackBlock, priority};
 
 /// Segments that the bit vector covers at most.
 pub const SNACK_SEGMENTS: u32 = 64;
@@ -109,7 +109,27 @@ impl Packet {
         }
     }
 
-    /// True for an ACK that says that what it names was corrupted.
+    /// Writes into an ACK how many packets of the connection were corrupted so far
+    /// (explicit error notification). In memory it takes the place of the last
+    /// SACK block.
+    pub(crate) fn count_errors(&mut self, corrupted: u32) {
+        self.priority |= priority::CORRUPTION;
+        self.sack[SACK_BLOCKS_BESIDE].start = corrupted;
+    }
+
+    /// Packets of the connection that an ACK without negative acknowledgements says
+    /// were corrupted so far; 0 where it does not say.
+    #[must_use]
+    pub const fn errors(&self) -> u32 {
+        if self.names_corruption() && !self.carries(priority::SNACK) {
+            self.sack[SACK_BLOCKS_BESIDE].start
+        } else {
+            0
+        }
+    }
+
+    /// True for an ACK that says that what it names was corrupted, or that counts
+    /// corrupted packets.
     #[must_use]
     pub const fn names_corruption(&self) -> bool {
         self.payload == 0 && self.carries(priority::CORRUPTION)

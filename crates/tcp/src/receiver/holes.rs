@@ -1,7 +1,7 @@
 //! The receiver's side of recovery `snack`: SCPS-TP's repair by selective
 //! negative acknowledgements.
 //!
-//! Source: CCSDS 714.0-B (SCPS-TP), as Salamanca 2008, section 2.2, names it:
+//! Source: CCSDS 714.0-B (SCPS-TP), as Salamanca (2008), section 1.2.3.2, names it:
 //! SNACK, corruption-induced losses signalled, timestamps, ACK delays computed
 //! from the estimated RTT.
 //!

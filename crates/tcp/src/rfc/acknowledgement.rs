@@ -37,6 +37,7 @@ impl Rfc {
             return; // Acknowledges what was never sent.
         }
         let answers = packet.has(flags::PROBE);
+        s.take_error_count(packet);
         s.counters.acks += 1;
         s.counters.probe_answers += u64::from(answers);
         let flight_before = count(s.board.flight()) - self.arrived;

@@ -1,6 +1,7 @@
-//! The sender's end of explicit congestion control (XCP).
+//! The sender's end of explicit congestion control (XCP, BA-TCP) and of explicit
+//! error notification (PBS).
 //!
-//! The sender writes x = srtt / window and srtt into every data packet and
+//! Under XCP the sender writes x = srtt / window and srtt into every data packet and
 //! requests as much as it can use: its share of what the buffers allow above the
 //! window, (room - window) / srtt over the packets of a window, and nothing where
 //! no more data waits behind the packet, because routers would take a request
@@ -9,8 +10,8 @@
 
 use super::SenderCore;
 use crate::packet::{CongestionHeader, Packet};
-use bentpipe_cc::Feedback;
-use bentpipe_units::{Time, math};
+use bentpipe_cc::{Feedback, PathHeader};
+use bentpipe_units::{Rate, Time, math};
 
 /// What ns-2 requests, bytes a second.
 const UNLIMITED: f64 = 1e24;
@@ -51,11 +52,27 @@ impl SenderCore {
         ((room - window) * f64::from(self.mss) / srtt / window).max(0.0)
     }
 
+    /// Passes the number of packets that an ACK newly counts as corrupted to the
+    /// congestion control.
+    #[inline]
+    pub(crate) fn take_error_count(&mut self, packet: &Packet) {
+        let errors = packet.errors();
+        if errors > self.errors && self.cc.needs_error_reports() {
+            self.cc.on_error_report(errors - self.errors);
+            self.errors = errors;
+        }
+    }
+
     /// Passes the feedback of an ACK to the congestion control.
     pub(crate) fn take_feedback(&mut self, now: Time, packet: &Packet) {
         let Some(change) = packet.reverse_feedback() else {
             return;
         };
+        if self.headers.path == PathHeader::Bandwidth {
+            let available = Rate::from_bps_f64(8.0 * f64::from(change.max(0.0)));
+            self.cc.on_bandwidth(available, &mut self.window);
+            return;
+        }
         let feedback = Feedback {
             now,
             change: f64::from(change),

@@ -1,6 +1,7 @@
 //! What the packets of a connection carry in their headers.
 
 use crate::transport::Transport;
+use bentpipe_cc::PathHeader;
 
 /// Fields of outgoing data packets that do not depend on the segment.
 #[derive(Clone, Copy, Debug)]
@@ -11,8 +12,8 @@ pub(crate) struct Headers {
     /// The timestamp that data packets echo, where they do.
     pub(crate) echo: u32,
     pub(crate) timestamps: bool,
-    /// Packets carry congestion headers (XCP).
-    pub(super) explicit: bool,
+    /// What packets carry for routers.
+    pub(super) path: PathHeader,
     pub(crate) ecn: bool,
     /// Data packets carry something of these three.
     pub(super) special: bool,
@@ -23,15 +24,15 @@ pub(crate) struct Headers {
 }
 
 impl Headers {
-    pub(super) fn new(transport: &Transport, destination: u32, explicit: bool) -> Headers {
+    pub(super) fn new(transport: &Transport, destination: u32, path: PathHeader) -> Headers {
         Headers {
             bytes: transport.header_bytes(),
             destination,
             echo: 0,
             timestamps: transport.timestamps,
-            explicit,
+            path,
             ecn: transport.ecn,
-            special: transport.timestamps || explicit || transport.ecn,
+            special: transport.timestamps || path != PathHeader::None || transport.ecn,
             cwr_pending: false,
             low_priority_until: 0,
         }

@@ -2,8 +2,9 @@
 
 use super::SenderCore;
 use crate::endpoint::SYN_BYTES_OF_NS2;
-use crate::packet::{Packet, Transmit, ecn, flags, priority, timestamp};
+use crate::packet::{BandwidthHeader, Packet, Transmit, ecn, flags, priority, timestamp};
 use crate::scoreboard::Hole;
+use bentpipe_cc::PathHeader;
 use bentpipe_units::Time;
 
 impl SenderCore {
@@ -52,8 +53,10 @@ impl SenderCore {
                 packet.timestamp = timestamp(now);
                 packet.timestamp_echo = headers.echo;
             }
-            if headers.explicit {
-                self.write_congestion_header(&mut packet, len);
+            match headers.path {
+                PathHeader::None => {}
+                PathHeader::Congestion => self.write_congestion_header(&mut packet, len),
+                PathHeader::Bandwidth => packet.set_bandwidth_header(BandwidthHeader::NEW),
             }
         }
         packet

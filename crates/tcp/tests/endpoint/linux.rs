@@ -185,7 +185,9 @@ fn a_loss_behind_a_spurious_timeout_is_found_without_another() {
     assert_eq!((counters.timeouts, counters.undone), (1, 1), "{again:?}");
     assert_eq!(again.len(), 2, "{again:?}");
     let mut repaired = pipe.sent.iter().filter(|sent| sent.segment == again[1].1);
-    let at = repaired.next_back().map(|sent| sent.at.as_nanos() / 1_000_000);
+    let at = repaired
+        .next_back()
+        .map(|sent| sent.at.as_nanos() / 1_000_000);
     assert!(at.is_some_and(|at| (5_255..6_100).contains(&at)), "{at:?}");
 }
 
