@@ -74,10 +74,13 @@ pub struct Pbs {
     opening: Opening,
     /// Corrupted packets that were reported and explain no loss yet.
     reported: u32,
-    /// Segments found lost since the last recovery.
+    /// Segments that the last ACK outside recovery found lost.
     lost: Segments,
-    /// The recovery in progress has cut the window.
+    /// The recovery in progress, or the last one, has cut the window.
     cut: bool,
+    /// It found further losses, which were judged then. Those that it did not repair
+    /// begin the next recovery.
+    judged: bool,
     after_loss: AfterLoss,
 }
 
@@ -90,6 +93,7 @@ impl Pbs {
             reported: 0,
             lost: 0.0,
             cut: false,
+            judged: false,
             after_loss: AfterLoss::NONE,
         }
     }
@@ -161,11 +165,12 @@ impl CongestionControl for Pbs {
             }
         } else if ack.in_recovery && ack.lost > 0.0 {
             let error = self.is_error(ack.lost);
+            self.judged = true;
             if !error && !self.cut {
                 self.halve(ack.flight_before, window);
             }
         } else {
-            self.lost += ack.lost;
+            self.lost = ack.lost;
         }
     }
 
@@ -184,11 +189,12 @@ impl CongestionControl for Pbs {
     }
 
     fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
-        let lost = core::mem::take(&mut self.lost).max(1.0);
+        let lost = core::mem::take(&mut self.lost);
+        let judged = core::mem::take(&mut self.judged) && lost == 0.0;
         if !loss.ecn {
             self.opening.stop();
         }
-        if !loss.ecn && self.is_error(lost) {
+        if !loss.ecn && (judged || self.is_error(lost.max(1.0))) {
             self.cut = false;
             self.after_loss = AfterLoss::new(false, window);
         } else {
@@ -206,7 +212,7 @@ impl CongestionControl for Pbs {
             window.ssthresh = (timeout.flight / 2.0).max(2.0);
         }
         self.lost = 0.0;
-        self.cut = false;
+        (self.cut, self.judged) = (false, false);
         self.after_loss = AfterLoss::NONE;
         self.opening.begin(window);
     }

@@ -6,9 +6,8 @@
 //! read. It says: AIMD on a rate with parameters tuned for long round trips; an
 //! Initial State that captures the link's resources fast and under control in place
 //! of slow start; decisions about congestion that are decoupled from single losses;
-//! a Blackout State; delayed SACK for asymmetric links. The five papers of this
-//! collection do not name it; low-priority probing is what it shares with RCS and
-//! TCP-Peach. **The rules and all numbers below are our reading, not the protocol.**
+//! a Blackout State; delayed SACK for asymmetric links. Sarkar, Shukla &
+//! Dasgupta (2010), section 1, name it beside TCP-Peach and RCS for its probing. **The rules and all numbers below are our reading, not the protocol.**
 //!
 //! - Initial State: one segment of data, then low-priority dummies up to `reach` or
 //!   the receive window, spread over a round trip. n answers within a round trip of

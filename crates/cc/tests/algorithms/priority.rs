@@ -187,6 +187,25 @@ fn a_congestion_loss_in_the_course_of_a_recovery_halves_once() {
     assert_eq!(wire.window.cwnd, 20.0);
 }
 
+/// What a recovery found lost and did not repair begins the next one: it was judged
+/// when it was found.
+#[test]
+fn losses_are_judged_once() {
+    let mut wire = loses(1.0, 3);
+    wire.next.lost = 2.0;
+    wire.acks(1);
+    wire.controller
+        .on_recovery_exit(&an_exit(30.0, false), &mut wire.window);
+    (wire.next.in_recovery, wire.next.lost) = (false, 0.0);
+    wire.acks(1);
+    wire.controller.on_loss(&a_loss(40.0), &mut wire.window);
+    assert_eq!(wire.window.cwnd, 40.0);
+    wire.controller
+        .on_recovery_exit(&an_exit(30.0, false), &mut wire.window);
+    wire.controller.on_loss(&a_loss(40.0), &mut wire.window);
+    assert_eq!(wire.window.cwnd, 20.0, "another one");
+}
+
 #[test]
 fn timeouts_start_over() {
     let mut wire = at(pbs(), 40.0);

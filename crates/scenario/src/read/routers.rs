@@ -38,7 +38,10 @@ pub(super) fn lacks(who: &str, transport: &Transport, place: Place) -> Diagnosti
         transport.name
     );
     Diagnostic::new(place, message)
-        .label("no router would set its window")
+        .label(match transport.path_header() {
+            PathHeader::Bandwidth => "nothing would set its window: it would be Reno",
+            _ => "its window would never change",
+        })
         .help(format!(
             "give its bottleneck `queue = {{ kind = \"{kind}\", limit = \"1 BDP\" }}`"
         ))

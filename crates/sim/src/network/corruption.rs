@@ -16,8 +16,18 @@ use bentpipe_units::{Duration, Time};
 pub(crate) struct Corruption {
     /// The propagation delay of each link that reports.
     delays: Vec<Option<Duration>>,
-    /// When the reports to each endpoint are sent.
-    pending: Vec<Vec<Time>>,
+    /// The reports to each endpoint.
+    pending: Vec<Vec<Report>>,
+}
+
+/// A report that is under way.
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    /// When it reaches the receiver at the latest.
+    at: Time,
+    /// Data from a later byte shows that it could have come: [`u64::MAX`] where its
+    /// time is exact.
+    behind: u64,
 }
 
 impl Corruption {
@@ -37,28 +47,37 @@ impl Corruption {
     }
 
     /// The channel of link `index` destroys the packet that leaves its
-    /// transmitter at `sent`.
-    pub(super) fn destroyed(&mut self, index: u32, packet: &Packet, sent: Time) {
+    /// transmitter at `sent`. An event-driven link says so at `now` == `sent`, when
+    /// the packet may have left long before: there the report comes with the first
+    /// data from behind the packet.
+    pub(super) fn destroyed(&mut self, index: u32, packet: &Packet, now: Time, sent: Time) {
         if packet.payload > 0
             && !packet.has(flags::PROBE)
             && let Some(delay) = self.delays[index as usize]
             && let Some(pending) = self.pending.get_mut(packet.destination as usize)
         {
-            pending.push(sent + delay);
+            pending.push(Report {
+                at: sent + delay,
+                behind: if sent > now {
+                    u64::MAX
+                } else {
+                    packet.sequence
+                },
+            });
         }
     }
 
     /// Adds the reports that have been sent by `now` to `packet`, which reaches
     /// its receiver.
     pub(crate) fn report(&mut self, now: Time, packet: &mut Packet) {
-        if packet.payload == 0 {
+        if packet.payload == 0 || packet.has(flags::PROBE) {
             return;
         }
         let Some(pending) = self.pending.get_mut(packet.destination as usize) else {
             return;
         };
         let before = pending.len();
-        pending.retain(|at| *at > now);
+        pending.retain(|report| report.at > now && packet.sequence <= report.behind);
         let reports = before - pending.len();
         packet.report_corruption(u32::try_from(reports).unwrap_or(u32::MAX));
     }

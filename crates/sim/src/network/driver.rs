@@ -85,7 +85,7 @@ impl Driver for SimDriver {
         let handle = Handle(loss.packet.handle);
         if let (Some(corruption), Verdict::ChannelLoss) = (&mut self.corruption, loss.verdict) {
             let packet = self.packets.get(handle);
-            corruption.destroyed(loss.link, packet, loss.link_free_at);
+            corruption.destroyed(loss.link, packet, now, loss.link_free_at);
         }
         self.packets.discard(handle);
         let pending = Pending {
