@@ -151,10 +151,10 @@ fn legs(
     }
     let is_transfer = matches!(flow.application, Application::Transfer { .. });
     let confirms = |pep: &Pep| pep.settings.confirms.is_some();
-    if let Some(pep) = split.peps.iter().find(|pep| confirms(pep)) {
-        if !is_transfer || split.peps.iter().any(|pep| pep.settings.failure.is_some()) {
-            return Err((pep.pep_index, NoSplit::Confirms));
-        }
+    if let Some(pep) = split.peps.iter().find(|pep| confirms(pep))
+        && (!is_transfer || split.peps.iter().any(|pep| pep.settings.failure.is_some()))
+    {
+        return Err((pep.pep_index, NoSplit::Confirms));
     }
     let fails = |pep: &Pep| pep.settings.failure.is_some_and(|f| f.at > flow.start);
     if let Some(pep) = split.peps.iter().find(|pep| fails(pep)) {
