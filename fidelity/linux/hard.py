@@ -10,8 +10,8 @@ With the command built (`make`):
 
 Both sides run the studies in hard/: the same scenarios, seeds and channels, with the same congestion
 control, in the simulator on the host profile `linux` and in a kernel. What kernels did is stored in
-hard.csv. A cell's time is the mean of its runs; where a cell has several flows, a run's time is the mean
-of theirs.
+hard.csv. A cell's time is the median of its runs, since a burst of losses that outlasts several timeouts
+may make one of them ten times as long; where a cell has several flows, a run's time is the mean of theirs.
 
 In virtual time (vm.py) a run has the same result each time: that is what the bars are about. On this
 machine's kernel a program that takes the processor for some milliseconds can change a run; the table
@@ -90,7 +90,7 @@ def read(path, cells):
 def of_runs(runs):
     """A cell's numbers, from its runs: for each a list of rows, one for each flow."""
     times = [statistics.mean(float(row["transfer_time_s"] or "inf") for row in flows) for flows in runs]
-    numbers = {"runs": len(times), "time_s": statistics.mean(times), "spread_s": max(times) - min(times)}
+    numbers = {"runs": len(times), "time_s": statistics.median(times), "spread_s": max(times) - min(times)}
     for count in COUNTS:
         numbers[count] = statistics.mean(sum(int(row[count]) for row in flows) for flows in runs)
     return numbers

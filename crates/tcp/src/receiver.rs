@@ -281,8 +281,10 @@ impl Receiver {
             extras.guided.take(packet);
         }
         // RFC 7323, section 4.3: echo the timestamp of the segment that the
-        // last ACK left off at, so that a delayed ACK echoes its first.
-        if start <= self.last_acknowledged {
+        // last ACK left off at, so that a delayed ACK echoes its first. Linux drops
+        // what lies below that before it looks at the timestamp.
+        let is_below = end < self.last_acknowledged && self.is_linux();
+        if start <= self.last_acknowledged && !is_below {
             self.timestamp_recent = packet.timestamp;
         }
         self.received = self.received.saturating_add(1);

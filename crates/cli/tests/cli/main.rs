@@ -9,6 +9,7 @@
 
 mod common;
 mod compare;
+mod corners;
 mod emulate;
 mod files;
 mod help;

@@ -124,6 +124,10 @@ impl Endpoint {
             return;
         }
         self.closed_second = self.receiver.is_finished();
+        if self.closed_second && self.receiver.is_linux() {
+            // Everything has arrived, and the peer's FIN with it.
+            self.sender.core.headers.fin_acknowledges = self.receiver.delivered() + 1;
+        }
         self.sender.core.snd.fin = self.sender.core.snd.offered;
         self.sender.offer(1);
         if self.is_open() {

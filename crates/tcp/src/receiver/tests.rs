@@ -118,20 +118,48 @@ proptest! {
     }
 }
 
+fn linux(quick_acks: u32) -> Receiver {
+    let rule = DelayedAck {
+        count: 2,
+        timer: Duration::from_millis(200),
+        quick_acks,
+    };
+    let mut quickack = QuickAck::new(rule, 65_535, MSS as u32);
+    let round_trip = Duration::from_millis(100);
+    quickack.set_round_trip(Time::ZERO, round_trip, round_trip * 2);
+    let mut r = receiver(2, quick_acks);
+    r.set_quickack(quickack);
+    r
+}
+
+/// Linux 6, as captured on 6.18 after an outage: the answer to a copy of something
+/// that was acknowledged long ago echoes what the last ACK did, so that the sender
+/// measures the outage as a round trip.
+#[test]
+fn a_copy_of_what_was_acknowledged_brings_no_timestamp() {
+    let echo_after = |mut r: Receiver| {
+        for i in 1..=4 {
+            r.on_data(Time::ZERO, &data(i - 1));
+            r.acknowledge(&mut Packet::new(0));
+        }
+        let copy = Packet {
+            timestamp: 99,
+            ..data(1)
+        };
+        assert_eq!(r.on_data(Time::ZERO, &copy), Answer::Now);
+        let mut answer = Packet::new(0);
+        r.acknowledge(&mut answer);
+        answer.timestamp_echo
+    };
+    assert_eq!(echo_after(linux(16)), 3);
+    assert_eq!(echo_after(receiver(2, 0)), 99);
+}
+
 /// Linux 6: what lies above a gap waits for an ACK, but not for longer than until a
 /// third block would push another out of an ACK's first two places.
 #[test]
 fn a_third_block_sends_the_ack_that_waits() {
-    let rule = DelayedAck {
-        count: 2,
-        timer: Duration::from_millis(200),
-        quick_acks: 0,
-    };
-    let mut r = receiver(2, 0);
-    let mut quickack = QuickAck::new(rule, 65_535, MSS as u32);
-    let round_trip = Duration::from_millis(100);
-    quickack.set_round_trip(Time::ZERO, round_trip, round_trip * 2);
-    r.set_quickack(quickack);
+    let mut r = linux(0);
     assert_eq!(r.on_data(Time::ZERO, &data(0)), Answer::Later);
     for i in [2, 3, 4] {
         assert_eq!(r.on_data(Time::ZERO, &data(i)), Answer::Now, "{i}");

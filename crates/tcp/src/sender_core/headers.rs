@@ -21,6 +21,8 @@ pub(crate) struct Headers {
     pub(crate) cwr_pending: bool,
     /// New segments below this byte are sent at low priority.
     pub(crate) low_priority_until: u64,
+    /// What a FIN acknowledges that answers the peer's.
+    pub(crate) fin_acknowledges: u64,
 }
 
 impl Headers {
@@ -35,6 +37,7 @@ impl Headers {
             special: transport.timestamps || path != PathHeader::None || transport.ecn,
             cwr_pending: false,
             low_priority_until: 0,
+            fin_acknowledges: 0,
         }
     }
 }

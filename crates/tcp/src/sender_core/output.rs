@@ -47,6 +47,7 @@ impl SenderCore {
             packet.flags |= flags::FIN;
             packet.payload -= 1;
             packet.bytes -= 1;
+            packet.acknowledgement = headers.fin_acknowledges;
         }
         if headers.special {
             if headers.timestamps {

@@ -3,6 +3,7 @@
 //! chosen packets dropped. The tables are captures at the sender.
 
 use crate::pipe::{Fate, Pipe, plain};
+use bentpipe_tcp::packet::flags;
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, HostProfile, Recovery, Transport};
 use bentpipe_units::{Bytes, Duration, Time};
 
@@ -216,4 +217,28 @@ fn a_lost_answer_to_the_first_syn_leaves_the_initial_window() {
     assert_eq!(first.as_nanos() / 1_000_000, 1_056 + 50);
     assert_eq!(pipe.sent.iter().filter(|sent| sent.at == first).count(), 10);
     assert_eq!(pipe.ends[0].counters().timeouts, 0);
+}
+
+/// The ACK of the last segment is lost, and the receiver's FIN acknowledges it.
+#[test]
+fn the_fin_of_the_receiver_acknowledges_as_well() {
+    let size = 14_480;
+    let mut pipe = Pipe::closed(&transport(), move |to, p| {
+        if to == 0 && p.acknowledgement > size && !p.has(flags::FIN) {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    });
+    pipe.connect();
+    pipe.act(0, |end, now, out| end.write(now, Bytes::new(size), out));
+    pipe.act(0, |end, now, out| end.close(now, out));
+    while !pipe.ends[1].is_finished() {
+        assert!(pipe.step(Time::MAX), "the transfer stands still");
+    }
+    pipe.act(1, |end, now, out| end.close(now, out));
+    let soon = pipe.now + Duration::from_secs(1);
+    while pipe.step(soon) {}
+    assert_eq!(pipe.ends[0].acknowledged().get(), size);
+    assert_eq!(pipe.ends[0].counters().retransmissions, 0);
 }
