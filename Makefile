@@ -10,7 +10,7 @@ FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   then echo bentpipe-cli/kernel; else echo bentpipe-cli/linux; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all test tools lint bench-instructions bench-peers bench fidelity fidelity-linux reproduce
+.PHONY: all test tools lint verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce
 
 all:
 	$(CARGO) build --release $(WITH)
@@ -19,6 +19,7 @@ all:
 test: tools
 	$(CARGO) test --workspace $(WITH) --quiet
 	python3 benches/instructions/run.py --check
+	$(MAKE) verdicts
 
 # Peers and tools that some tests use, by command and Debian package, and what
 # the kernel's part is built with. Without root the list is printed and those
@@ -65,6 +66,18 @@ fidelity:
 fidelity-linux:
 	$(CARGO) build --release $(WITH)
 	python3 fidelity/linux/hard.py
+
+# Every cell and every claim of every paper against its recorded verdict, and
+# every number that README.md and papers/*/README.md quote: four minutes on two
+# cores. `bentpipe reproduce --pages write` renews the pages.
+verdicts:
+	$(CARGO) build --release --quiet -p bentpipe-cli
+	target/release/bentpipe reproduce --brief --pages check
+
+# A wrong constant in a congestion control, a queue and a published number: each
+# must make `verdicts` fail.
+mutants: verdicts
+	python3 papers/mutants.py
 
 reproduce:
 	$(CARGO) run --release -- reproduce

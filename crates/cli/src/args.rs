@@ -7,7 +7,7 @@ mod studies;
 
 pub(crate) use emulate::Emulate;
 pub(crate) use kernel::{Kernel, KernelCommand, KernelList};
-pub(crate) use studies::{Reproduce, Study, Where};
+pub(crate) use studies::{Pages, Reproduce, Study, Where};
 
 use bentpipe::compare::QueueLength;
 use bentpipe_orbit::Place;

@@ -2,6 +2,7 @@
 
 use crate::exit::Failure;
 use crate::output::{self, Output};
+use crate::pages::{self, Results};
 use bentpipe_report::plot::{Axis, BarSeries, Chart, Panel, Series};
 use bentpipe_report::table::{Cell, Column, Table, Tone};
 use bentpipe_study::{
@@ -231,6 +232,68 @@ fn claims(claims: &[ClaimResult], out: &mut Output) -> Result<(), Failure> {
         count(Verdict::Open),
     ))?;
     out.line("")
+}
+
+/// Prints what is not as recorded, a line each.
+pub(crate) fn changes(paper: &str, made: &Reproduction, out: &mut Output) -> Result<(), Failure> {
+    for (_, table) in &made.tables {
+        let at = format!("{paper} {}", table.slug);
+        for cell in table.cells.iter().flatten().filter(|cell| cell.changed) {
+            let number = |x: Option<f64>| decimal(x, cell.decimals);
+            out.line(format_args!(
+                "{at}: {}, {}: {} beside {}: {}",
+                cell.row,
+                cell.column,
+                number(cell.ours),
+                number(cell.published),
+                cell.verdict.name()
+            ))?;
+        }
+        for summary in table.errors.iter().filter(|summary| summary.changed) {
+            out.line(format_args!("{at}: {}", errors(summary)))?;
+        }
+    }
+    for claim in made.claims.iter().filter(|claim| claim.regression) {
+        let text = changed(claim.recorded, claim.verdict);
+        let verdict = claim.verdict.name();
+        out.line(format_args!("{paper} {}: {verdict}{text}", claim.id))?;
+        out.paragraph(2, &format!("Shown by: {}", claim.evidence))?;
+        for part in &claim.parts {
+            parts(part, 2, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints what was judged in a line.
+pub(crate) fn sum(results: &[Results], out: &mut Output) -> Result<(), Failure> {
+    let claims = results.iter().flat_map(|r| &r.made.claims);
+    let claims: Vec<&ClaimResult> = claims.collect();
+    let own = claims.iter().filter(|c| pages::of_the_paper(&c.id));
+    let own: Vec<&ClaimResult> = own.copied().collect();
+    let tables = results.iter().flat_map(|r| &r.made.tables);
+    let tables: Vec<&TableData> = tables.map(|(_, table)| table).collect();
+    let cells: Vec<&TableCell> = tables
+        .iter()
+        .flat_map(|t| t.cells.iter().flatten())
+        .collect();
+    let judged = cells.iter().filter(|c| c.published.is_some()).count();
+    let different = cells.iter().filter(|c| c.changed).count()
+        + tables
+            .iter()
+            .flat_map(|t| &t.errors)
+            .filter(|e| e.changed)
+            .count()
+        + claims.iter().filter(|c| c.regression).count();
+    let runs = results.iter().flat_map(|r| r.made.results.values());
+    let runs: usize = runs.map(|r| r.cells() * r.replications()).sum();
+    out.line(format_args!(
+        "{} papers, {runs} runs: {} claims of theirs ({}), {} of ours, {judged} published numbers; {different} not as recorded",
+        results.len(),
+        own.len(),
+        pages::tally(&own),
+        claims.len() - own.len(),
+    ))
 }
 
 /// A statement of a claim, with what the results say of it.

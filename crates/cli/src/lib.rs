@@ -22,6 +22,7 @@ mod map;
 mod new;
 mod output;
 mod outputs;
+mod pages;
 mod progress;
 mod reproduce;
 mod run;

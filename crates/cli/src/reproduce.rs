@@ -5,7 +5,9 @@ use crate::exit::{Failure, Status, did_you_mean, talk};
 use crate::items;
 use crate::output::Output;
 use crate::outputs;
+use crate::pages::{self, Results};
 use crate::study::{How, execute};
+use bentpipe::Reproduction;
 use bentpipe::study::reproduce_on;
 use bentpipe_study::{ItemKind, Paper, ReportRow, Selection, papers};
 use serde_json::{Value, json};
@@ -14,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Runs the papers' studies and judges them.
 pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, Failure> {
     let folder = folder()?;
-    let mut chosen = chosen(&folder, args.paper.as_deref())?;
+    let chosen = chosen(&folder, args.paper.as_deref())?;
     if args.list {
         list(&chosen, args.json, out)?;
         return Ok(Status::Done);
@@ -22,40 +24,14 @@ pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, F
     let mut rows: Vec<ReportRow> = Vec::new();
     let mut worse = false;
     let mut how = How::new(&args.place, None, args.fresh)?;
-    for paper in &mut chosen {
-        let selection = selection(paper, args.item.as_deref())?;
-        let results = args.out.as_ref().map(|out| out.join(&paper.slug));
-        how.results.clone_from(&results);
-        if let Some(results) = &results {
-            outputs::check_results(&paper.studies, results)?;
-        }
-        how.adapt(&mut paper.studies, &args.place.only)?;
-        let made = execute(&how, &|runner, options| {
-            reproduce_on(paper, &selection, runner, options)
-        })?;
+    let mut results = Vec::new();
+    for mut paper in chosen {
+        let made = reproduce(args, &mut how, &mut paper, out)?;
         worse |= made.report.regression;
-        if !args.json {
-            out.strong(format_args!("{}: {}", paper.slug, paper.title))?;
-            out.paragraph(0, &paper.citation)?;
-            out.line("")?;
-            items::print(&made, out)?;
+        if args.json {
+            rows.extend(made.report.rows.iter().cloned());
         }
-        if let Some(results) = &results {
-            let figures = items::draw(&made, results)?;
-            talk(format_args!(
-                "{} pictures and all results are in {}",
-                figures.len(),
-                results.display()
-            ));
-        } else if !made.figures.is_empty() && !args.json {
-            let names: Vec<&str> = made.figures.iter().map(|(_, f)| f.slug.as_str()).collect();
-            out.paragraph(
-                0,
-                &format!("Figures {}: --out DIR draws them.", names.join(", ")),
-            )?;
-            out.line("")?;
-        }
-        rows.extend(made.report.rows);
+        results.push(Results { paper, made });
     }
     if args.json {
         out.json(&rows)?;
@@ -66,7 +42,79 @@ pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, F
     if worse {
         talk("something is not as recorded: a value outside its bar, or a changed verdict");
     }
+    worse |= renew_pages(args, &folder, &results)?;
+    if args.brief {
+        items::sum(&results, out)?;
+    }
     Ok(if worse { Status::Worse } else { Status::Done })
+}
+
+/// Runs what was asked for of a paper, prints it and draws its figures.
+fn reproduce(
+    args: &args::Reproduce,
+    how: &mut How,
+    paper: &mut Paper,
+    out: &mut Output,
+) -> Result<Reproduction, Failure> {
+    let selection = selection(paper, args.item.as_deref())?;
+    let results = args.out.as_ref().map(|out| out.join(&paper.slug));
+    how.results.clone_from(&results);
+    if let Some(results) = &results {
+        outputs::check_results(&paper.studies, results)?;
+    }
+    how.adapt(&mut paper.studies, &args.place.only)?;
+    let made = execute(how, &|runner, options| {
+        reproduce_on(paper, &selection, runner, options)
+    })?;
+    if args.brief {
+        items::changes(&paper.slug, &made, out)?;
+    } else if !args.json {
+        out.strong(format_args!("{}: {}", paper.slug, paper.title))?;
+        out.paragraph(0, &paper.citation)?;
+        out.line("")?;
+        items::print(&made, out)?;
+    }
+    if let Some(results) = &results {
+        let figures = items::draw(&made, results)?;
+        talk(format_args!(
+            "{} pictures and all results are in {}",
+            figures.len(),
+            results.display()
+        ));
+    } else if !made.figures.is_empty() && !args.json && !args.brief {
+        let names: Vec<&str> = made.figures.iter().map(|(_, f)| f.slug.as_str()).collect();
+        out.paragraph(
+            0,
+            &format!("Figures {}: --out DIR draws them.", names.join(", ")),
+        )?;
+        out.line("")?;
+    }
+    Ok(made)
+}
+
+/// Renews or compares the pages that quote results; true if one is stale.
+fn renew_pages(
+    args: &args::Reproduce,
+    folder: &Path,
+    results: &[Results],
+) -> Result<bool, Failure> {
+    let Some(pages) = args.pages else {
+        return Ok(false);
+    };
+    let overview = folder.parent().map(|above| above.join("README.md"));
+    let overview = overview.filter(|_| args.paper.is_none());
+    let write = pages == args::Pages::Write;
+    let stale = pages::renew(results, overview.as_deref(), write)?;
+    for page in &stale {
+        let page = page.display();
+        talk(match write {
+            true => format!("wrote {page}"),
+            false => {
+                format!("{page} quotes other results; `bentpipe reproduce --pages write` renews it")
+            }
+        });
+    }
+    Ok(!write && !stale.is_empty())
 }
 
 /// The folder of papers: in the current folder or one above it, or where this

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! papers/marchese-2006/
-//!   paper.toml        title, authors, year, citation, studies = [...]
+//!   paper.toml        title, authors, year, citation, studies = [...],
+//!                     [[highlight]] with what and result, for an overview
 //!   emulator.toml     a scenario
 //!   table-3.toml      a study
 //!   reference/*.csv   published numbers
@@ -57,10 +58,21 @@ pub struct Paper {
     pub year: u64,
     /// How to cite it.
     pub citation: String,
+    /// What was reproduced best and worst, for an overview of papers.
+    pub highlights: Vec<Highlight>,
     /// Its folder.
     pub folder: PathBuf,
     /// Its studies.
     pub studies: Collection,
+}
+
+/// A line of an overview of papers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Highlight {
+    /// What is reproduced.
+    pub what: String,
+    /// How near, with numbers in braces: see [`crate::Reproduction::quoted`].
+    pub result: String,
 }
 
 /// A table or a figure of a paper.
@@ -103,6 +115,8 @@ impl Paper {
         let authors = top.texts("authors").into_iter().map(|t| t.value).collect();
         let year = top.integer("year", 1900..=2200);
         let citation = top.text("citation").map(|t| t.value);
+        let highlights = top.tables("highlight");
+        let highlights = highlights.iter().filter_map(highlight).collect();
         let files = top.texts("studies");
         if files.is_empty() {
             top.error(Diagnostic::whole("`studies` is missing or empty"));
@@ -116,6 +130,7 @@ impl Paper {
             authors,
             year: year.unwrap_or_default(),
             citation: citation.unwrap_or_default(),
+            highlights,
             folder: folder.to_path_buf(),
             studies: Collection::load(&files)?,
         };
@@ -191,6 +206,17 @@ impl Paper {
             .map(|c| (c.id.as_str(), c.statement.as_str()))
             .collect()
     }
+}
+
+/// `[[highlight]]`: what, result.
+fn highlight(section: &Section<'_>) -> Option<Highlight> {
+    let what = section.required_text("what");
+    let result = section.required_text("result");
+    section.finish();
+    Some(Highlight {
+        what: what?.value,
+        result: result?.value,
+    })
 }
 
 /// The name of a folder, also of `papers/x/.`.

@@ -16,8 +16,9 @@ pub(crate) fn quotes(text: &str) -> impl Iterator<Item = &str> {
         .filter_map(|rest| rest.split_once('}').map(|(quoted, _)| quoted))
 }
 
-/// Replaces what stands in braces. What has no value stays, with the reason.
-pub(crate) fn fill(text: &str, value: &mut dyn FnMut(&str) -> Result<String, String>) -> String {
+/// Replaces what stands in braces in a text, `{...}`, by its value. What has
+/// none stays, with the reason.
+pub fn fill(text: &str, value: &mut dyn FnMut(&str) -> Result<String, String>) -> String {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {

@@ -60,6 +60,15 @@ pub(crate) struct Study {
     pub(crate) json: bool,
 }
 
+/// What to do with the pages that quote results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Pages {
+    /// Exit status 1 if a page is not of these results
+    Check,
+    /// Write what is not of these results anew
+    Write,
+}
+
 /// Holds published results against ours, paper by paper.
 ///
 /// Runs the studies under papers/, prints published and simulated values side
@@ -88,6 +97,13 @@ pub(crate) struct Reproduce {
     /// Forget earlier results in --out
     #[arg(long, requires = "out")]
     pub(crate) fresh: bool,
+    /// Compare the pages that quote results (README.md beside papers/ and in
+    /// each paper's folder) with them, or write them anew
+    #[arg(long, value_name = "HOW", value_enum, conflicts_with_all = ["item", "runs", "only", "on"])]
+    pub(crate) pages: Option<Pages>,
+    /// Print only what is not as recorded, and a line in sum
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) brief: bool,
     /// Print one JSON array: an object per value and per claim
     #[arg(long)]
     pub(crate) json: bool,
