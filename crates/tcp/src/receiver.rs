@@ -184,6 +184,12 @@ impl Receiver {
         }
     }
 
+    /// The largest window that it may advertise.
+    pub(crate) fn largest(&mut self) -> u32 {
+        let window = self.window;
+        self.quickack().map_or(window, |q| q.largest())
+    }
+
     /// The window that it advertises.
     pub(crate) fn advertised(&mut self) -> u32 {
         let window = self.window;

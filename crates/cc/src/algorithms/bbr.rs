@@ -50,6 +50,15 @@
 //! the RTT, spend an eighth of the time in it and not the 2% that the authors
 //! budget; a flow alone sees the RTT whenever its cycle drains the queue, and
 //! hardly probes.
+//!
+//! Under heavy losses BBR needs a host that finds lost retransmissions. RFC 6675
+//! finds none: each waits for the timer, after which all that was not selectively
+//! acknowledged goes again, and BBR's window lets it go at once, while most of it is
+//! still under way. At 10 Mbit/s, 600 ms and 5% (100 s, 20 seeds) the profile `rfc` has
+//! 34 timeouts a run, 73% of its retransmissions are spurious, and it delivers
+//! 4.3 Mbit/s; with `recovery = "sack-repeat"` 11 timeouts and 5.0 Mbit/s; the
+//! profile `linux` (RACK-TLP) 0.05 timeouts and 7.7 Mbit/s, as no host runs BBR
+//! without: use that one.
 
 mod aggregation;
 mod model;

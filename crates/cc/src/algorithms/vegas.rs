@@ -56,6 +56,13 @@
 //!   recovery lasts nothing grows and further overdue segments are asked for.
 //!   The agent of profile `ns-2` repairs as ns-2 does.
 //! - An echoed ECN mark halves the window.
+//! - Vegas takes the time that a receiver delays an ACK for a queue: with
+//!   timestamps (RFC 7323, section 4.3) a sample includes it. The hosts that ran
+//!   Vegas avoid that in two ways: ns-2's sinks acknowledge each segment, and Linux
+//!   takes the smallest sample of a round. The profile `rfc` does neither. At
+//!   10 Mbit/s and 500 ms without loss (200 s) it delivers 1.0 Mbit/s with ACKs
+//!   delayed by up to 200 ms, 4.4 by up to 40 ms, and 5.9 with each segment
+//!   acknowledged (`delayed_ack = { count = 1 }`).
 
 use super::fine_timer::FineTimer;
 use crate::declaration::{Algorithm, Control, Described, Family, TransportDefaults};

@@ -34,6 +34,10 @@ const TRANSPORTS: [(&str, &str); 8] = [
     ),
 ];
 
+/// SCPS-TP is faster with 5% corrupted than with none, because its window is
+/// Vegas': without gaps the receiver delays its ACKs, which Vegas takes for a queue
+/// (2.2 Mbit/s; 5.9 if each segment is acknowledged), and above a gap it
+/// acknowledges each at once (7.1; 7.5).
 #[test]
 fn goodput_over_losses() {
     let mut table = String::from(

@@ -2,6 +2,7 @@
 
 use super::{Connection, Endpoint, Handshake};
 use crate::receiver::Receiver;
+use crate::receiver::quickack::QuickAck;
 use crate::sender::Sender;
 use crate::transport::Transport;
 use bentpipe_cc::Controller;
@@ -17,6 +18,8 @@ impl Endpoint {
     ///
     /// Endpoints that imitate ns-2's agents cannot: those know one connection.
     pub fn reopen(&mut self, transport: &Transport, cc: Controller) {
+        let is_linux = self.receiver.is_linux();
+        let largest = self.receiver.largest();
         let window = self.receiver.advertised();
         let old = std::mem::replace(
             &mut self.sender,
@@ -27,8 +30,37 @@ impl Endpoint {
         let receiver = Receiver::new(transport.delayed_ack, sack, reports, window);
         let before = std::mem::replace(&mut self.receiver, receiver);
         self.receiver.continue_after(&before);
+        if is_linux {
+            let mut quickack = QuickAck::new(transport.delayed_ack, largest, self.sender.core.mss);
+            quickack.start_at(before.delivered());
+            self.receiver.set_quickack(quickack);
+        }
         self.connection = Connection::Closed;
         self.handshake = Handshake::default();
         self.reopened += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{HostProfile, TransportSettings};
+
+    #[test]
+    fn a_reopened_connection_acknowledges_as_its_host_does() {
+        for (profile, is_linux) in [(HostProfile::Linux, true), (HostProfile::Rfc, false)] {
+            let settings = TransportSettings {
+                profile: Some(profile),
+                ..TransportSettings::default()
+            };
+            let transport = settings.resolve("t");
+            let cc = || transport.controller().unwrap();
+            let mut end = Endpoint::new(&transport, cc(), 1);
+            for _ in 0..2 {
+                end.reopen(&transport, cc());
+                assert_eq!(end.receiver.is_linux(), is_linux);
+                assert_eq!(end.receiver.largest(), 16_000_000);
+            }
+        }
     }
 }

@@ -142,6 +142,17 @@ impl QuickAck {
         }
     }
 
+    /// The largest window.
+    pub(crate) fn largest(&self) -> u32 {
+        self.largest
+    }
+
+    /// The first byte of the connection has this number.
+    pub(crate) fn start_at(&mut self, first: u64) {
+        self.edge += first;
+        self.round_from = first;
+    }
+
     /// The handshake gave a round trip at `now`.
     pub(crate) fn set_round_trip(&mut self, now: Time, smoothed: Duration, timeout: Duration) {
         self.smoothed = smoothed;
