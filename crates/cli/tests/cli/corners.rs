@@ -100,7 +100,7 @@ fn this_kernel_does_as_the_profile_linux() {
     let mut beyond = Vec::new();
     for _ in 0..2 {
         let theirs = times("certain", &cells, &live);
-        let differ = |cell: &&str| (ours[**cell] / theirs[**cell] - 1.0).abs() > 0.10;
+        let differ = |cell: &&str| (ours[*cell] / theirs[*cell] - 1.0).abs() > 0.10;
         beyond = cells.iter().copied().filter(differ).collect();
         if beyond.is_empty() {
             return;
