@@ -56,7 +56,9 @@ fn bin_of(ns: u64) -> (usize, u64, u32) {
 /// The shortest delay of bin `index`, nanoseconds.
 fn floor_of(index: usize) -> u64 {
     let octave = (index >> FINE).saturating_sub(1);
-    ((index - (octave << FINE)) as u64) << octave << UNIT
+    let floor = ((index - (octave << FINE)) as u128) << octave << UNIT;
+    // The bin behind the last one begins where times end.
+    u64::try_from(floor).unwrap_or(u64::MAX)
 }
 
 impl DelayHistogram {
@@ -157,6 +159,14 @@ mod tests {
             let got = h.quantile(q).as_secs() * 1e3;
             assert!((got - ms).abs() < 0.5, "{q}: {got} ms for {ms} ms");
         }
+    }
+
+    #[test]
+    fn a_link_that_never_sends_again_has_the_longest_delay() {
+        let mut h = DelayHistogram::new();
+        h.record(Time::ZERO, Duration::MAX);
+        h.record(Time::from_nanos(1_000_000_000), Duration::MAX);
+        assert!(h.quantile(0.95) > Duration::MAX / 2);
     }
 
     #[test]
