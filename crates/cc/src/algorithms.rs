@@ -11,6 +11,7 @@ mod after_loss;
 pub mod astart;
 pub mod ba_tcp;
 pub mod bbr;
+pub mod bbr3;
 pub mod bulk_repeat;
 pub mod careful_resume;
 pub mod complete_knowledge;
@@ -102,6 +103,7 @@ algorithms! {
     HyblaLinux(linux::Linux<linux::Hybla>),
     Kernel(kernel::Kernel),
     Bbr(bbr::Bbr),
+    Bbr3(bbr3::Bbr3),
     CarefulResume(careful_resume::CarefulResume),
     Xcp(xcp::Xcp),
     BaTcp(ba_tcp::BaTcp),

@@ -432,3 +432,42 @@ fn a_spurious_repair_looks_for_the_bandwidth_again() {
     path.round(BOTTLENECK);
     assert_eq!(path.phase(), "drain");
 }
+
+/// BBR version 3 at 10 Mbit/s and 600 ms: startup ends when the bandwidth grows no
+/// more, and the rate is 0.99 of it; 10% lost while it probes bound the flight.
+#[test]
+fn version_3_finds_the_bandwidth_and_bounds_the_flight_by_losses() {
+    let controller = bentpipe_cc::build("bbr3", &bentpipe_cc::Parameters::new()).unwrap();
+    let mut wire = crate::wire::Wire::new(controller, 10.0, f64::INFINITY);
+    let rtt = Duration::from_millis(600);
+    wire.controller.on_established(Some(rtt), &mut wire.window);
+    let mut total = 0.0;
+    let mut round = |wire: &mut crate::wire::Wire, lost: f64| {
+        // 833.3 segments a second are 500 in a round trip.
+        let flight = wire.window.cwnd.min(500.0);
+        let mut sample = crate::wire::a_rate_sample(total, flight, rtt);
+        sample.prior_flight = flight;
+        wire.next.rate_sample = Some(sample);
+        wire.next.delivered = flight;
+        wire.next.acked = flight;
+        wire.next.lost = lost;
+        (wire.next.flight, wire.next.flight_before) = (flight, flight);
+        wire.ack(rtt);
+        total += flight;
+    };
+    for _ in 0..30 {
+        round(&mut wire, 0.0);
+    }
+    let rate = wire.window.pacing_rate.unwrap().bps_f64() / 12_000.0;
+    let gains = [0.9, 1.0, 1.25].map(|gain| gain * 0.99 * 500.0 / 0.6);
+    assert!(
+        gains.iter().any(|g| (rate / g - 1.0).abs() < 0.01),
+        "{rate}"
+    );
+    let unbounded = wire.window.cwnd;
+    for _ in 0..80 {
+        round(&mut wire, 50.0);
+    }
+    assert!(wire.window.cwnd < unbounded, "{}", wire.window.cwnd);
+    assert!(wire.window.cwnd >= 4.0);
+}
