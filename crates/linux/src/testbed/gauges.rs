@@ -37,9 +37,9 @@ const RECOVERY: u8 = 3;
 /// A threshold that was never set (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: u32 = 0x7fff_ffff;
 
-/// TCP_ESTABLISHED, and the states in which a sender still sends.
-const SENDING: std::ops::RangeInclusive<u8> = 1..=1;
-const CLOSE_WAIT: u8 = 8;
+/// The states in which a sender still sends: ESTABLISHED, FIN_WAIT1 (closed by the
+/// application, its data not all acknowledged), CLOSE_WAIT, LAST_ACK and CLOSING.
+const SENDING: [u8; 5] = [1, 4, 8, 9, 11];
 
 /// The fields of `struct tcp_info` that the test bed reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Info {
     }
 
     fn sends(&self) -> bool {
-        SENDING.contains(&self.state) || self.state == CLOSE_WAIT
+        SENDING.contains(&self.state)
     }
 
     fn phase(&self) -> Phase {
