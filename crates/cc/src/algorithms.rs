@@ -104,6 +104,7 @@ algorithms! {
     Kernel(kernel::Kernel),
     Bbr(bbr::Bbr),
     Bbr3(bbr3::Bbr3),
+    Leocc(bbr::leocc::Leocc),
     CarefulResume(careful_resume::CarefulResume),
     Xcp(xcp::Xcp),
     BaTcp(ba_tcp::BaTcp),

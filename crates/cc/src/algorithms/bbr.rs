@@ -61,6 +61,7 @@
 //! without: use that one.
 
 mod aggregation;
+pub mod leocc;
 mod model;
 mod output;
 mod policer;
@@ -268,7 +269,7 @@ impl CongestionControl for Bbr {
         self.update_min_rtt(ack, window);
         self.update_gains();
         self.set_pacing_rate(self.pacing_gain, ack, window);
-        self.set_window(ack, repair, window);
+        self.set_window((self.bw(), LEAST_WINDOW), ack, repair, window);
     }
 
     fn on_loss(&mut self, _: &Loss, _: &mut Window) {}

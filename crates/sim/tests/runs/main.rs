@@ -10,6 +10,7 @@ mod crossings;
 mod determinism;
 mod hosts;
 mod ideal;
+mod leocc;
 mod line;
 mod losses;
 mod media;

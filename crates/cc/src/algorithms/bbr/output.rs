@@ -29,7 +29,11 @@ impl Bbr {
 
     /// Startup only ever raises it.
     pub(super) fn raise_pacing_rate(&self, gain: f64, window: &mut Window) {
-        let rate = self.rate(self.bw(), gain, window.mss);
+        self.pace_at(self.bw(), gain, window);
+    }
+
+    pub(super) fn pace_at(&self, bw: f64, gain: f64, window: &mut Window) {
+        let rate = self.rate(bw, gain, window.mss);
         if self.full || window.pacing_rate.is_none_or(|now| rate > now) {
             self.set_rate(rate, window);
         }
@@ -98,11 +102,18 @@ impl Bbr {
         self.conserves
     }
 
-    pub(super) fn set_window(&mut self, ack: &Ack, repair: Repair, window: &mut Window) {
+    /// The window at `bw`; at most `probe` while the RTT is probed.
+    pub(super) fn set_window(
+        &mut self,
+        (bw, probe): (f64, Segments),
+        ack: &Ack,
+        repair: Repair,
+        window: &mut Window,
+    ) {
         if ack.delivered > 0.0 && !self.repair_window(ack, repair, window) {
-            let mut target = self.product(self.bw(), self.window_gain);
+            let mut target = self.product(bw, self.window_gain);
             if self.settings.aggregation && self.full {
-                target += self.aggregation.extra(self.bw());
+                target += self.aggregation.extra(bw);
             }
             let target = self.with_bursts(target, window);
             if self.full {
@@ -114,7 +125,7 @@ impl Bbr {
         }
         window.cwnd = window.cwnd.clamp(1.0, CWND_LIMIT);
         if self.mode == Mode::ProbeRtt {
-            window.cwnd = window.cwnd.min(LEAST_WINDOW);
+            window.cwnd = window.cwnd.min(probe);
         }
     }
 }
