@@ -79,7 +79,7 @@ impl ProbedRate {
         if rtt > 0.0 && self.rate > 0.0 {
             let bits = per_round_trip / rtt * f64::from(window.mss) * 8.0;
             window.pacing_rate = Some(Rate::from_bps_f64(bits.max(1.0)));
-            window.cwnd = (ROOM * per_round_trip).max(2.0).min(CWND_LIMIT);
+            window.cwnd = (ROOM * per_round_trip).clamp(2.0, CWND_LIMIT);
         }
     }
 }

@@ -91,7 +91,7 @@ fn pages_share_too() {
              application = {{ kind = \"web\", count = 15, mean = \"200 kB\", \
              deviation = \"10 kB\", largest = \"300 kB\", reading = \"1 s\" }}\n"
         ));
-        let pages = outcome.flows[0].pages.clone().unwrap();
+        let pages = outcome.flows[0].pages.unwrap();
         assert_eq!(pages.completed, 15);
         pages.mean_time.unwrap().as_secs()
     };
