@@ -58,12 +58,20 @@ const STEADY: [(&str, &[&str]); 2] = [
             "reordering: 10 ms every 500 ms at 50 Mbit/s",
             "outage: 0.5 s",
             "asymmetry: the way back has 1/20",
+            "asymmetry: the way back has 1/200",
             "AQM: CoDel without ECN",
             "application: 300 kB five times with 1 s between",
             "window: tuned at 20 Mbit/s and 300 ms",
         ],
     ),
-    ("chance", &["ACK loss: 5%", "bursts: 1% lost by 20"]),
+    (
+        "chance",
+        &[
+            "ACK loss: 5%",
+            "bursts: 1% lost by 20",
+            "bursts: 2% lost by 8 with cubic",
+        ],
+    ),
 ];
 
 #[test]
