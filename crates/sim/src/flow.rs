@@ -261,7 +261,7 @@ impl Running {
     /// A packet arrives at side `side` (0: `from`, 1: `to`); of a split flow,
     /// at that of its ends. False if the application does nothing about it and
     /// only this side's deadline may have moved.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_packet<T: Transmit>(
         &mut self,
         now: Time,

@@ -312,12 +312,17 @@ impl Endpoint {
         match self.receiver.on_data(now, packet) {
             Answer::Later => {}
             Answer::Now => self.send_ack(now, out),
-            Answer::Before => {
-                self.send_ack(now, out);
-                if self.receiver.on_data(now, packet) == Answer::Now {
-                    self.send_ack(now, out);
-                }
-            }
+            Answer::Before => self.receive_after_ack(now, packet, out),
+        }
+    }
+
+    /// Sends the ACK that waits, and takes the packet then.
+    #[cold]
+    #[inline(never)]
+    fn receive_after_ack<T: Transmit>(&mut self, now: Time, packet: &Packet, out: &mut T) {
+        self.send_ack(now, out);
+        if self.receiver.on_data(now, packet) == Answer::Now {
+            self.send_ack(now, out);
         }
     }
 
