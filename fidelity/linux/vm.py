@@ -7,8 +7,8 @@
 
 A guest runs a shell script on a kernel with nothing else around it: the command `bentpipe`, `ip`,
 busybox, and the modules of the kernel (`tun`, `veth` and the congestion controls). Without KVM, and
-with `-icount`, the clock of the guest counts its instructions and skips what is idle: a run has the
-same result each time, whatever else the machine does, and a minute over a geostationary link takes
+with `-icount`, the clock of the guest counts its instructions and skips what is idle: a run of
+the same binary has the same result each time, whatever else the machine does, and a minute over a geostationary link takes
 a few seconds. `run` works in /root/work, to which each --file was copied, and what the script leaves
 in /root/results is copied to --out.
 
