@@ -104,10 +104,9 @@ def modules_of(folder):
     return [(re.sub(r"\.ko.*", "", pathlib.Path(file).name), base / file) for file in order]
 
 
-def install(program, root):
-    """A program and the libraries that it needs."""
-    target = root / "usr/bin" / pathlib.Path(program).name
-    shutil.copy(program, target)
+def install(program, root, name):
+    """A program, under its name in the guest, and the libraries that it needs."""
+    shutil.copy(program, root / "usr/bin" / name)
     for line in subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout.splitlines():
         found = re.search(r"(/\S+) \(0x", line)
         if found:
@@ -124,8 +123,9 @@ def image(folder, binary, files, script, archive):
         for directory in ["bin", "dev", "proc", "sys", "tmp", "run", "usr/bin", "lib/modules", "root/work"]:
             (root / directory).mkdir(parents=True)
         shutil.copy(tool("busybox"), root / "bin/busybox")
-        for program in [binary, *map(tool, PROGRAMS)]:
-            install(program, root)
+        install(binary, root, "bentpipe")
+        for program in map(tool, PROGRAMS):
+            install(program, root, pathlib.Path(program).name)
         modules = modules_of(folder)
         for module, file in modules:
             data = file.read_bytes()
