@@ -6,8 +6,10 @@
 
 pub(crate) mod agent;
 mod blocks;
+mod kind;
 pub(crate) mod linux;
 mod newreno;
+mod observe;
 mod sack1;
 mod tahoe;
 mod timeout;

@@ -1,6 +1,7 @@
 //! The receiving half: reassembly, acknowledgements, SACK and D-SACK blocks.
 
 pub(crate) mod buffer;
+mod extras;
 mod feedback;
 mod guided;
 pub(crate) mod holes;
@@ -11,13 +12,9 @@ mod status;
 use crate::options::DelayedAck;
 use crate::packet::{MAX_SACK_BLOCKS, Packet, SACK_BLOCKS_BESIDE, ecn, flags, priority};
 use bentpipe_units::{Duration, Time};
-use buffer::ReceiveBuffer;
-use feedback::Feedback;
-use guided::Guided;
-use holes::Holes;
-use quickack::{Decision, QuickAck};
+use extras::Extras;
+use quickack::Decision;
 use reassembly::Reassembly;
-use status::Status;
 
 /// When an arrived data packet is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,25 +26,6 @@ pub(crate) enum Answer {
     /// An ACK of what came before it goes at once; the packet is then to be
     /// processed again.
     Before,
-}
-
-/// Parts of a receiver that few connections have.
-#[derive(Clone, Debug, Default)]
-struct Extras {
-    /// Present where the application reads explicitly.
-    buffer: Option<ReceiveBuffer>,
-    /// Present on the host profile `linux`.
-    quickack: Option<QuickAck>,
-    /// Present where negative acknowledgements are sent.
-    holes: Option<Holes>,
-    /// Present where the sender polls.
-    status: Option<Status>,
-    /// Corrupted packets that links have reported, where ACKs carry their number.
-    errors: Option<u32>,
-    feedback: Feedback,
-    guided: Guided,
-    /// Each change between marked and unmarked packets is reported (RFC 8257).
-    echoes_changes: bool,
 }
 
 /// The receiving half of an endpoint.
@@ -101,16 +79,6 @@ impl Receiver {
         }
     }
 
-    /// Acknowledges as Linux 6.
-    pub(crate) fn set_quickack(&mut self, quickack: QuickAck) {
-        self.extras.get_or_insert_default().quickack = Some(quickack);
-    }
-
-    /// Reports which packets were marked, each change of it at once.
-    pub(crate) fn set_echoes_changes(&mut self) {
-        self.extras.get_or_insert_default().echoes_changes = true;
-    }
-
     fn echoes_changes(&self) -> bool {
         self.extras.as_ref().is_some_and(|e| e.echoes_changes)
     }
@@ -121,42 +89,6 @@ impl Receiver {
         self.echoes_changes()
             && self.deadline != Time::MAX
             && (packet.ecn == ecn::MARKED) != self.congestion_experienced
-    }
-
-    /// Sends negative acknowledgements.
-    pub(crate) fn set_holes(&mut self, holes: Holes) {
-        self.extras.get_or_insert_default().holes = Some(holes);
-    }
-
-    /// Counts the corrupted packets that links report in its ACKs.
-    pub(crate) fn count_errors(&mut self) {
-        self.extras.get_or_insert_default().errors = Some(0);
-    }
-
-    /// The application reads explicitly from `buffer`.
-    pub(crate) fn set_buffer(&mut self, buffer: ReceiveBuffer) {
-        self.extras.get_or_insert_default().buffer = Some(buffer);
-    }
-
-    pub(crate) fn buffer(&self) -> Option<&ReceiveBuffer> {
-        self.extras.as_ref()?.buffer.as_ref()
-    }
-
-    pub(crate) fn buffer_mut(&mut self) -> Option<&mut ReceiveBuffer> {
-        self.extras.as_mut()?.buffer.as_mut()
-    }
-
-    fn quickack(&mut self) -> Option<&mut QuickAck> {
-        self.extras.as_mut()?.quickack.as_mut()
-    }
-
-    fn holes(&mut self) -> Option<&mut Holes> {
-        self.extras.as_mut()?.holes.as_mut()
-    }
-
-    /// True on the host profile `linux`.
-    pub(crate) fn is_linux(&self) -> bool {
-        self.extras.as_ref().is_some_and(|e| e.quickack.is_some())
     }
 
     /// ACKs echo `timestamp` until a segment brings another.

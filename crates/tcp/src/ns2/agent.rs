@@ -28,12 +28,13 @@
 //! Left out: what the defaults switch off (quick start, F-RTO, the QOption,
 //! `overhead_`, ELN, `maxburst_`).
 
+use super::kind::{Kind, Westwood, is_vegas};
 use crate::options::Recovery;
-use crate::packet::{Packet, Transmit, echoed_at, flags};
+use crate::packet::{Packet, Transmit, flags};
 use crate::sender_core::SenderCore;
 use crate::stack::Stack;
-use crate::transport::{CongestionControlChoice, Transport};
-use bentpipe_cc::{Ack, Loss, ParameterValue, Phase};
+use crate::transport::Transport;
+use bentpipe_cc::{Ack, Loss, Phase};
 use bentpipe_units::{Duration, Time, math};
 
 /// Duplicate ACKs that mean a loss (`numdupacks_`).
@@ -48,52 +49,6 @@ pub(super) enum Action {
     Echo,
     /// The end of what [`Action::DuplicateAcks`] began.
     Exited,
-}
-
-/// Which agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Tahoe,
-    Reno,
-    NewReno,
-    Sack1,
-    Vegas,
-    /// UCLA's `Westwood`.
-    Westwood,
-}
-
-/// What the `WestwoodNR` agents do otherwise than Newreno.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Westwood {
-    /// UCLA's.
-    Ucla,
-    /// Bari's.
-    Bari,
-}
-
-impl Westwood {
-    /// The agent whose laws are those of the transport's congestion control.
-    fn of(transport: &Transport) -> Option<Westwood> {
-        match &transport.congestion_control {
-            CongestionControlChoice::Named(name) if name == "westwood-nr" => Some(Westwood::Ucla),
-            CongestionControlChoice::Named(name) if name == "westwood-bari" => Some(Westwood::Bari),
-            _ => None,
-        }
-    }
-
-    /// True with Newreno's settings of 2002.
-    fn is_steady(self, transport: &Transport) -> bool {
-        match (transport.parameters.get("newreno"), self) {
-            (Some(ParameterValue::Text(given)), _) => given == "2002",
-            (_, Westwood::Ucla) => true,
-            (_, Westwood::Bari) => false,
-        }
-    }
-}
-
-/// True if the congestion control is Vegas, which has an agent of its own.
-fn is_vegas(transport: &Transport) -> bool {
-    matches!(&transport.congestion_control, CongestionControlChoice::Named(name) if name == "vegas")
 }
 
 /// The state of an agent besides the window.
@@ -183,7 +138,7 @@ impl Agent {
     }
 
     /// Segments in flight as the agent counts them.
-    fn in_flight(&self) -> usize {
+    pub(super) fn in_flight(&self) -> usize {
         let flight = if self.recovering {
             self.pipe
         } else {
@@ -283,97 +238,6 @@ impl Agent {
             self.output(s, now, self.cursor, out);
             self.cursor += 1;
         }
-    }
-
-    /// Takes what is acknowledged off the record; returns the ACK as the
-    /// congestion control receives it.
-    pub(super) fn observe(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        packet: &Packet,
-        advances: bool,
-    ) -> Ack {
-        let answers = packet.has(flags::PROBE);
-        let duplicate = !advances
-            && !answers
-            && packet.acknowledgement == s.snd.una
-            && packet.payload == 0
-            && self.maxseq > 0;
-        let acked = if advances {
-            s.snd.una = packet.acknowledgement;
-            s.board.acknowledge(s.snd.una)
-        } else {
-            crate::scoreboard::Acked::default()
-        };
-        let sacked = if self.kind == Kind::Sack1 && !self.timed_out && self.takes_sack(advances) {
-            s.take_sack_blocks(packet).0
-        } else {
-            0
-        };
-        let number = self.highest_ack + i64::from(acked.segments);
-        self.echoed = (s.headers.timestamps && advances && !self.is_partial(number))
-            .then(|| echoed_at(now, packet));
-        // The algorithm receives more round trips than the timer.
-        let sent_at = if self.kind == Kind::Vegas {
-            // What lay below does not matter here.
-            let last = acked.last.filter(|last| last.transmissions == 1);
-            last.map(|last| last.sent_at)
-        } else if s.headers.timestamps && advances {
-            Some(echoed_at(now, packet))
-        } else {
-            acked.sent_once_at
-        };
-        let delivered = acked.delivered + sacked;
-        let (mut round_start, delivery_rate) =
-            s.count_delivered(now, advances, u64::from(delivered));
-        let mut rtt = sent_at.map(|sent| now.since(sent));
-        if self.westwood.is_some() {
-            rtt = self.timed_by(now, number, advances);
-            round_start = rtt.is_some();
-        }
-        self.smallest = self.smallest.min(rtt.unwrap_or(Duration::MAX));
-        let flight = (self.in_flight() as f64 - f64::from(acked.segments)).max(0.0);
-        let (outstanding, head) = if self.kind == Kind::Vegas {
-            (flight, s.board.head().or(Some(Self::NO_HEAD)))
-        } else {
-            (s.board.outstanding() as f64, s.board.head())
-        };
-        Ack {
-            now,
-            acked: f64::from(acked.segments),
-            delivered: f64::from(delivered),
-            duplicate,
-            rtt,
-            min_rtt: self.smallest,
-            smoothed_rtt: s.rtt.smoothed(),
-            delivery_rate,
-            rate_sample: None,
-            lost: 0.0,
-            probes: u32::from(answers),
-            congestion_echo: packet.has(flags::ECE),
-            flight_before: 0.0,
-            flight,
-            outstanding,
-            head,
-            cwnd_limited: true,
-            round_start,
-            in_recovery: self.recovering || self.inflation > 0,
-            receive_window: s.receive_window(),
-            mss: s.mss,
-        }
-    }
-
-    /// The round trip that an ACK up to `number` gives the timer: the Westwood
-    /// agents read no other.
-    fn timed_by(&self, now: Time, number: i64, advances: bool) -> Option<Duration> {
-        if !advances || self.is_partial(number) {
-            return None;
-        }
-        let timed = self.timed.filter(|&(timed, _)| number >= timed);
-        self.echoed
-            .or(timed.map(|(_, since)| since))
-            .map(|sent| now.since(sent))
     }
 
     /// An ACK up to `number` that advances: cursor, round trip, timer.

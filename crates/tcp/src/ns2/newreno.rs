@@ -13,7 +13,8 @@
 //! partial ACK restarts the timer, ends the inflation and leaves cwnd alone. Their
 //! inflation begins at the fourth duplicate, at one.
 
-use super::agent::{Action, Agent, DUPLICATES, Kind};
+use super::agent::{Action, Agent, DUPLICATES};
+use super::kind::Kind;
 use crate::packet::Transmit;
 use crate::sender_core::SenderCore;
 use bentpipe_cc::{Ack, RecoveryExit};

@@ -1,7 +1,8 @@
 //! The retransmission timer of the agents, and what a congestion control asks of
 //! them besides moving the window.
 
-use super::agent::{Action, Agent, Kind, Westwood};
+use super::agent::{Action, Agent};
+use super::kind::{Kind, Westwood};
 use crate::packet::Transmit;
 use crate::sender_core::SenderCore;
 use bentpipe_cc::{Ack, Timeout};

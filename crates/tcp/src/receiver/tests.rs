@@ -1,5 +1,6 @@
 //! Reassembly and acknowledgement rules.
 
+use super::quickack::QuickAck;
 use super::*;
 use bentpipe_units::Duration;
 use proptest::prelude::*;

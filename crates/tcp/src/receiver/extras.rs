@@ -1,0 +1,76 @@
+//! The parts of a receiver that few connections have, and who switches them on.
+
+use super::Receiver;
+use super::buffer::ReceiveBuffer;
+use super::feedback::Feedback;
+use super::guided::Guided;
+use super::holes::Holes;
+use super::quickack::QuickAck;
+use super::status::Status;
+
+/// Parts of a receiver that few connections have.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Extras {
+    /// Present where the application reads explicitly.
+    pub(super) buffer: Option<ReceiveBuffer>,
+    /// Present on the host profile `linux`.
+    pub(super) quickack: Option<QuickAck>,
+    /// Present where negative acknowledgements are sent.
+    pub(super) holes: Option<Holes>,
+    /// Present where the sender polls.
+    pub(super) status: Option<Status>,
+    /// Corrupted packets that links have reported, where ACKs carry their number.
+    pub(super) errors: Option<u32>,
+    pub(super) feedback: Feedback,
+    pub(super) guided: Guided,
+    /// Each change between marked and unmarked packets is reported (RFC 8257).
+    pub(super) echoes_changes: bool,
+}
+
+impl Receiver {
+    /// Acknowledges as Linux 6.
+    pub(crate) fn set_quickack(&mut self, quickack: QuickAck) {
+        self.extras.get_or_insert_default().quickack = Some(quickack);
+    }
+
+    /// Reports which packets were marked, each change of it at once.
+    pub(crate) fn set_echoes_changes(&mut self) {
+        self.extras.get_or_insert_default().echoes_changes = true;
+    }
+
+    /// Sends negative acknowledgements.
+    pub(crate) fn set_holes(&mut self, holes: Holes) {
+        self.extras.get_or_insert_default().holes = Some(holes);
+    }
+
+    /// Counts the corrupted packets that links report in its ACKs.
+    pub(crate) fn count_errors(&mut self) {
+        self.extras.get_or_insert_default().errors = Some(0);
+    }
+
+    /// The application reads explicitly from `buffer`.
+    pub(crate) fn set_buffer(&mut self, buffer: ReceiveBuffer) {
+        self.extras.get_or_insert_default().buffer = Some(buffer);
+    }
+
+    pub(crate) fn buffer(&self) -> Option<&ReceiveBuffer> {
+        self.extras.as_ref()?.buffer.as_ref()
+    }
+
+    pub(crate) fn buffer_mut(&mut self) -> Option<&mut ReceiveBuffer> {
+        self.extras.as_mut()?.buffer.as_mut()
+    }
+
+    pub(super) fn quickack(&mut self) -> Option<&mut QuickAck> {
+        self.extras.as_mut()?.quickack.as_mut()
+    }
+
+    pub(super) fn holes(&mut self) -> Option<&mut Holes> {
+        self.extras.as_mut()?.holes.as_mut()
+    }
+
+    /// True on the host profile `linux`.
+    pub(crate) fn is_linux(&self) -> bool {
+        self.extras.as_ref().is_some_and(|e| e.quickack.is_some())
+    }
+}
