@@ -135,4 +135,13 @@ impl Window {
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
+
+    /// One ACK's growth by the count of ACKs: a segment where the window `doubles`
+    /// each round trip, else 1/cwnd. Returns what was added.
+    pub(crate) fn grow_per_ack(&mut self, doubles: bool) -> Segments {
+        let before = self.cwnd;
+        let step = if doubles { 1.0 } else { 1.0 / before };
+        self.cwnd = (before + step).min(CWND_LIMIT.max(before));
+        self.cwnd - before
+    }
 }

@@ -21,7 +21,7 @@ use crate::packet::Packet;
 use crate::profile::{Rules, StackKind};
 use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
-use crate::scoreboard::Scoreboard;
+use crate::scoreboard::{Acked, Scoreboard};
 use crate::transport::Transport;
 use bentpipe_cc::{Actions, Controller, PathHeader, QueueReport, Window};
 use bentpipe_units::Time;
@@ -279,6 +279,18 @@ impl SenderCore {
             if unsent < u64::from(self.mss) || buffered {
                 rate.limit(self.board.flight());
             }
+        }
+    }
+
+    /// Takes what lies below `una` off the record and out of the delivery-rate sampler.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, una: u64) -> Acked {
+        self.snd.una = una;
+        match &mut self.rate {
+            None => self.board.acknowledge(una),
+            Some(rate) => self
+                .board
+                .acknowledge_with(una, |covered| rate.acknowledged(covered.newly)),
         }
     }
 

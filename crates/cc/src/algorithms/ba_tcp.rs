@@ -97,13 +97,8 @@ impl CongestionControl for BaTcp {
         if self.available.is_some() || !ack.cwnd_limited {
             return;
         }
-        let before = window.cwnd;
-        let step = if window.in_slow_start() {
-            1.0
-        } else {
-            1.0 / before
-        };
-        window.cwnd = (before + step).min(CWND_LIMIT.max(before));
+        let doubles = window.in_slow_start();
+        window.grow_per_ack(doubles);
     }
 
     fn on_loss(&mut self, loss: &Loss, window: &mut Window) {

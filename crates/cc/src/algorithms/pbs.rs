@@ -178,14 +178,8 @@ impl CongestionControl for Pbs {
         if !ack.cwnd_limited {
             return;
         }
-        let before = window.cwnd;
-        let step = if self.opening.grows() {
-            1.0
-        } else {
-            1.0 / before
-        };
-        window.cwnd = (before + step).min(CWND_LIMIT.max(before));
-        self.after_loss.grow(window.cwnd - before);
+        self.after_loss
+            .grow(window.grow_per_ack(self.opening.grows()));
     }
 
     fn on_loss(&mut self, loss: &Loss, window: &mut Window) {

@@ -127,13 +127,8 @@ impl CongestionControl for Stcp {
         if !ack.cwnd_limited {
             return;
         }
-        let before = window.cwnd;
-        let step = if window.in_slow_start() {
-            1.0
-        } else {
-            1.0 / before
-        };
-        window.cwnd = (before + step).min(CWND_LIMIT.max(before));
+        let doubles = window.in_slow_start();
+        window.grow_per_ack(doubles);
     }
 
     /// What the connection itself left is shared with it.

@@ -136,13 +136,7 @@ impl Rfc {
             ..Progress::default()
         };
         if progress.advances {
-            s.snd.una = packet.acknowledgement;
-            progress.acked = match &mut s.rate {
-                None => s.board.acknowledge(s.snd.una),
-                Some(rate) => s
-                    .board
-                    .acknowledge_with(s.snd.una, |covered| rate.acknowledged(covered.newly)),
-            };
+            progress.acked = s.acknowledge(packet.acknowledgement);
         }
         self.note_duplicate_report(packet);
         let selective = s.options.recovery.uses_sack();

@@ -97,13 +97,7 @@ impl Stp {
             ..Progress::default()
         };
         if progress.advances {
-            s.snd.una = packet.acknowledgement;
-            progress.acked = match &mut s.rate {
-                None => s.board.acknowledge(s.snd.una),
-                Some(rate) => s
-                    .board
-                    .acknowledge_with(s.snd.una, |covered| rate.acknowledged(covered.newly)),
-            };
+            progress.acked = s.acknowledge(packet.acknowledgement);
         }
         let youngest = s.rtt.smallest();
         let mut behind = None;
