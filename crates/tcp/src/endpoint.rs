@@ -79,6 +79,30 @@ fn is_empty(packet: &Packet) -> bool {
     packet.payload == 0 && !packet.has(flags::FIN)
 }
 
+/// The receiving half that goes with `sender` where `transport` runs. It advertises
+/// `window` bytes at first and at most `largest`.
+fn receiver_of(transport: &Transport, sender: &Sender, window: u32, largest: u32) -> Receiver {
+    let stack = transport.profile.rules().stack;
+    let reports = !stack.is_ns2();
+    let mut receiver = Receiver::new(transport.delayed_ack, sender.uses_sack(), reports, window);
+    if stack == StackKind::Linux {
+        let quickack = QuickAck::new(transport.delayed_ack, largest, sender.core.mss);
+        receiver.set_quickack(quickack);
+    }
+    if transport.ecn && transport.ecn_echo() == EcnEcho::EachChange {
+        receiver.set_echoes_changes();
+    }
+    if transport.recovery == Recovery::Snack {
+        receiver.set_holes(Holes::new(sender.core.mss));
+    } else if sender.core.cc.needs_error_reports() {
+        receiver.count_errors();
+    }
+    if transport.recovery == Recovery::Stp {
+        receiver.set_status();
+    }
+    receiver
+}
+
 impl Endpoint {
     /// An endpoint that runs `transport` with congestion control `cc`; packets
     /// go to endpoint `peer`.
@@ -89,23 +113,7 @@ impl Endpoint {
         let window = advertised.clamp(1, u64::from(MAX_WINDOW)) as u32;
         let one_way = rules.stack.is_ns2();
         let sender = Sender::new(transport, cc, peer, u64::from(window));
-        let mut receiver =
-            Receiver::new(transport.delayed_ack, sender.uses_sack(), !one_way, window);
-        if rules.stack == StackKind::Linux {
-            let quickack = QuickAck::new(transport.delayed_ack, window, sender.core.mss);
-            receiver.set_quickack(quickack);
-        }
-        if transport.ecn && transport.ecn_echo() == EcnEcho::EachChange {
-            receiver.set_echoes_changes();
-        }
-        if transport.recovery == Recovery::Snack {
-            receiver.set_holes(Holes::new(sender.core.mss));
-        } else if sender.core.cc.needs_error_reports() {
-            receiver.count_errors();
-        }
-        if transport.recovery == Recovery::Stp {
-            receiver.set_status();
-        }
+        let receiver = receiver_of(transport, &sender, window, window);
         Endpoint {
             sender,
             receiver,

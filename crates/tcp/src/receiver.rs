@@ -111,8 +111,8 @@ impl Receiver {
         self.next = old.next;
         self.last_acknowledged = old.next;
         self.duplicates = old.duplicates;
-        if old.extras.as_ref().is_some_and(|e| e.errors.is_some()) {
-            self.count_errors();
+        if let Some(extras) = &mut self.extras {
+            extras.start_at(old.delivered());
         }
     }
 
@@ -126,15 +126,6 @@ impl Receiver {
     pub(crate) fn advertised(&mut self) -> u32 {
         let window = self.window;
         self.quickack().map_or(window, |q| q.first_window())
-    }
-
-    pub(crate) fn uses_sack(&self) -> bool {
-        self.sack
-    }
-
-    /// True if it reports duplicates.
-    pub(crate) fn reports(&self) -> bool {
-        self.reports_duplicates
     }
 
     /// Bytes delivered in order.

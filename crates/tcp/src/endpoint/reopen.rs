@@ -1,8 +1,6 @@
 //! One connection after another between the same ends.
 
-use super::{Connection, Endpoint, Handshake};
-use crate::receiver::Receiver;
-use crate::receiver::quickack::QuickAck;
+use super::{Connection, Endpoint, Handshake, receiver_of};
 use crate::sender::Sender;
 use crate::transport::Transport;
 use bentpipe_cc::Controller;
@@ -18,7 +16,6 @@ impl Endpoint {
     ///
     /// Endpoints that imitate ns-2's agents cannot: those know one connection.
     pub fn reopen(&mut self, transport: &Transport, cc: Controller) {
-        let is_linux = self.receiver.is_linux();
         let largest = self.receiver.largest();
         let window = self.receiver.advertised();
         let old = std::mem::replace(
@@ -26,15 +23,9 @@ impl Endpoint {
             Sender::new(transport, cc, self.peer, u64::from(window)),
         );
         self.sender.continue_after(&old);
-        let (sack, reports) = (self.receiver.uses_sack(), self.receiver.reports());
-        let receiver = Receiver::new(transport.delayed_ack, sack, reports, window);
+        let receiver = receiver_of(transport, &self.sender, window, largest);
         let before = std::mem::replace(&mut self.receiver, receiver);
         self.receiver.continue_after(&before);
-        if is_linux {
-            let mut quickack = QuickAck::new(transport.delayed_ack, largest, self.sender.core.mss);
-            quickack.start_at(before.delivered());
-            self.receiver.set_quickack(quickack);
-        }
         self.connection = Connection::Closed;
         self.handshake = Handshake::default();
         self.reopened += 1;
@@ -61,6 +52,23 @@ mod tests {
                 assert_eq!(end.receiver.is_linux(), is_linux);
                 assert_eq!(end.receiver.largest(), 16_000_000);
             }
+        }
+    }
+
+    #[test]
+    fn a_reopened_connection_reports_losses_as_the_first_did() {
+        for name in ["scps-tp", "stp", "dctcp", "pbs"] {
+            let transport = crate::find_transport(name).map(|t| t.transport());
+            let Some(mut transport) = transport else {
+                panic!("{name} is a transport");
+            };
+            transport.ecn |= name == "dctcp";
+            let cc = || transport.controller().unwrap();
+            let mut end = Endpoint::new(&transport, cc(), 1);
+            let first = end.receiver.parts();
+            assert!(first.iter().any(|part| *part), "{name}");
+            end.reopen(&transport, cc());
+            assert_eq!(end.receiver.parts(), first, "{name}");
         }
     }
 }

@@ -27,7 +27,33 @@ pub(super) struct Extras {
     pub(super) echoes_changes: bool,
 }
 
+impl Extras {
+    /// The stream begins at byte `first`: a connection follows another.
+    pub(super) fn start_at(&mut self, first: u64) {
+        if let Some(quickack) = &mut self.quickack {
+            quickack.start_at(first);
+        }
+        if let Some(holes) = &mut self.holes {
+            holes.start_at(first);
+        }
+        if let Some(status) = &mut self.status {
+            status.start_at(first);
+        }
+    }
+}
+
 impl Receiver {
+    /// Which parts it has: negative acknowledgements, status reports, counts of
+    /// corruption, each change of marks.
+    #[cfg(test)]
+    pub(crate) fn parts(&self) -> [bool; 4] {
+        let extras = self.extras.as_deref();
+        extras.map_or([false; 4], |e| {
+            let (holes, status) = (e.holes.is_some(), e.status.is_some());
+            [holes, status, e.errors.is_some(), e.echoes_changes]
+        })
+    }
+
     /// Acknowledges as Linux 6.
     pub(crate) fn set_quickack(&mut self, quickack: QuickAck) {
         self.extras.get_or_insert_default().quickack = Some(quickack);

@@ -95,6 +95,11 @@ impl Holes {
         }
     }
 
+    /// The stream begins at byte `first`.
+    pub(super) fn start_at(&mut self, first: u64) {
+        self.highest = first;
+    }
+
     /// The handshake took `rtt`.
     pub(crate) fn set_round_trip(&mut self, rtt: Duration) {
         if !rtt.is_zero() {

@@ -15,6 +15,11 @@ pub(super) struct Status {
 }
 
 impl Status {
+    /// The stream begins at byte `first`.
+    pub(super) fn start_at(&mut self, first: u64) {
+        self.highest = first;
+    }
+
     /// Data from `start` to `end` has arrived.
     pub(super) fn take(&mut self, start: u64, end: u64) {
         if start > self.highest {
