@@ -11,9 +11,10 @@ pub(crate) use studies::{Pages, Reproduce, Study, Where};
 
 use bentpipe::compare::QueueLength;
 use bentpipe_orbit::Place;
+use bentpipe_report::table::{break_line, command_lines};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -24,7 +25,6 @@ use std::path::PathBuf;
     name = "bentpipe",
     bin_name = "bentpipe",
     version,
-    max_term_width = 100,
     after_help = "Begin with `bentpipe compare`. Data goes to stdout, talk to stderr. \
                   Exit status: 0 done, 1 ran but a check changed for the worse, an emulator did not \
                   keep up or no download ended, 2 could not run."
@@ -32,6 +32,9 @@ use std::path::PathBuf;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Print every column of tables, also where they are wider than the terminal
+    #[arg(long, global = true)]
+    pub(crate) wide: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -432,9 +435,39 @@ pub(crate) struct Man {
     pub(crate) dir: Option<PathBuf>,
 }
 
+/// Reads the command line `arguments`; help is for a terminal of `width` characters.
+pub(crate) fn parse(arguments: &[OsString], width: usize) -> Result<Cli, clap::Error> {
+    let command = fitted(Cli::command(), width.min(HELP_WIDTH));
+    let matches = command.term_width(width.min(HELP_WIDTH));
+    let matches = matches.try_get_matches_from(arguments);
+    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    cli.map_err(|error| suggest(error, arguments))
+}
+
+/// Characters of a line of help at most.
+const HELP_WIDTH: usize = 100;
+
+/// A command and its subcommands with examples that fit `width` and can be pasted.
+fn fitted(command: clap::Command, width: usize) -> clap::Command {
+    let examples = command.get_after_long_help().map(ToString::to_string);
+    let command = match examples {
+        Some(text) => command.after_long_help(fitted_examples(&text, width)),
+        None => command,
+    };
+    command.mut_subcommands(|sub| fitted(sub, width))
+}
+
+fn fitted_examples(text: &str, width: usize) -> String {
+    let lines = text.lines().flat_map(|line| match line.strip_prefix("  ") {
+        Some(example) => command_lines(example, 2, width),
+        None => break_line(line, width),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// The error with the nearest option of the subcommand, by letters to change.
 /// clap takes the last of those that are about as near: `--plot` for `--lost`.
-pub(crate) fn suggest(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+fn suggest(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     let unknown = error.kind() == ErrorKind::UnknownArgument;
     let (true, Some(ContextValue::String(wrong))) = (unknown, error.get(ContextKind::InvalidArg))
     else {

@@ -1,6 +1,7 @@
 //! How a command ends: status, errors for people, broken pipes.
 
-use crate::output::stderr_colour;
+use crate::output::{printed, stderr_colour, talk_width};
+use bentpipe_report::table::break_line;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
@@ -85,7 +86,7 @@ pub(crate) fn code(result: Result<Status, Failure>) -> ExitCode {
             ExitCode::from(2)
         }
         Err(Failure::Rendered(text)) => {
-            talk(format_args!("{}", text.trim_end()));
+            let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
             ExitCode::from(2)
         }
     }
@@ -98,9 +99,18 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// Says a line on stderr. Whether anybody listens does not matter.
-pub(crate) fn talk(line: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+/// Says something on stderr, in lines of the width of the terminal. Whether anybody
+/// listens does not matter.
+pub(crate) fn talk(text: impl Display) {
+    let text = printed(&text.to_string());
+    let mut to = io::stderr().lock();
+    let width = talk_width().unwrap_or(usize::MAX);
+    for line in text.lines().flat_map(|line| break_line(line, width)) {
+        let _ = writeln!(to, "{line}");
+    }
+    if text.is_empty() {
+        let _ = writeln!(to);
+    }
 }
 
 /// `; did you mean ...?`, or nothing.

@@ -65,11 +65,11 @@ fn side_by_side(table: &TableData) -> Table {
     }
     columns.extend([Column::number("published"), Column::number("ours")]);
     if has_interval {
-        columns.push(Column::number("±95%"));
+        columns.push(Column::number("±95%").optional(2));
     }
     columns.extend([
-        Column::text("unit"),
-        Column::number("error"),
+        Column::text("unit").optional(3),
+        Column::number("error").optional(1),
         Column::text("verdict"),
     ]);
     let mut text = Table::new(columns);

@@ -32,8 +32,7 @@ mod study;
 mod trace;
 mod transports;
 
-use args::{Cli, Command};
-use clap::Parser;
+use args::Command;
 use exit::{Failure, Status};
 use output::Output;
 use std::ffi::OsString;
@@ -44,11 +43,14 @@ use std::process::ExitCode;
 /// the worse, an emulator did not keep up or no download ended, 2 could not run.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+    let cli = match args::parse(&arguments, output::width()) {
         Ok(cli) => cli,
-        Err(error) => return exit::usage(&args::suggest(error, &arguments)),
+        Err(error) => return exit::usage(&error),
     };
     let mut out = Output::stdout();
+    if cli.wide {
+        out.show_all_columns();
+    }
     let result = dispatch(cli.command, &mut out).and_then(|status| out.flush().map(|()| status));
     exit::code(result)
 }

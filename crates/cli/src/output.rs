@@ -1,20 +1,27 @@
 //! What commands print with: stdout, tables, numbers, JSON, files.
 
 use crate::exit::Failure;
+use bentpipe_document::printable;
 use bentpipe_outcome::write_whole;
 use bentpipe_report::plot::Chart;
-use bentpipe_report::table::{Table, wrap};
+use bentpipe_report::table::{Table, break_line, command_lines, wrap};
 pub(crate) use bentpipe_report::text::{digits3, percent, seconds};
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 /// stdout, buffered: data, and nothing else.
+///
+/// No line is wider than the terminal. Tables leave columns out and say which; lines and
+/// paragraphs break between words; commands to paste break with a `\`. A single word that
+/// is wider, such as a path, stays whole, since it could not be copied otherwise.
 pub(crate) struct Output {
     to: BufWriter<Box<dyn Write>>,
     colour: bool,
-    /// Characters of a line; of a terminal, its own.
+    /// Characters of a line.
     width: usize,
+    /// Whether tables may be wider.
+    wide: bool,
     /// Rows of a long table that are shown.
     rows: usize,
 }
@@ -22,51 +29,67 @@ pub(crate) struct Output {
 /// Rows of a long table that are shown without `--all`.
 const ROWS: usize = 20;
 
-/// Characters of a line of text.
+/// Characters of a line of text at most: longer ones are hard to read.
 const LINE: usize = 98;
+
+/// Characters of a line where there is no terminal.
+const NO_TERMINAL: usize = 100;
+
+/// What a table says of columns that it has left out.
+const REMEDY: &str = "--wide shows them";
 
 impl Output {
     /// The process' stdout; in colour if it is a terminal and `NO_COLOR` is
     /// not set.
     pub(crate) fn stdout() -> Output {
         let stdout = io::stdout();
-        let colour = stdout.is_terminal() && wants_colour();
-        let width = terminal_size::terminal_size_of(&stdout);
         Output {
+            colour: stdout.is_terminal() && wants_colour(),
+            width: width(),
             to: BufWriter::new(Box::new(stdout)),
-            colour,
-            width: width.map_or(usize::MAX, |(width, _)| usize::from(width.0).max(40)),
+            wide: false,
             rows: ROWS,
         }
     }
 
     /// To stderr, for what is talk because stdout is another program's.
     #[cfg(all(feature = "linux", target_os = "linux"))]
-    pub(crate) fn stderr() -> Output {
+    pub(crate) fn stderr(&self) -> Output {
         Output {
             to: BufWriter::new(Box::new(io::stderr())),
             colour: stderr_colour(),
-            width: usize::MAX,
-            rows: ROWS,
+            width: talk_width().unwrap_or(NO_TERMINAL),
+            ..*self
         }
     }
 
     /// Characters of a line of text.
-    fn line_width(&self) -> usize {
+    pub(crate) fn line_width(&self) -> usize {
         LINE.min(self.width)
     }
 
-    /// Writes a line.
+    /// Writes a line; one that is too wide goes on below, with the same indentation.
     pub(crate) fn line(&mut self, text: impl fmt::Display) -> Result<(), Failure> {
-        Ok(writeln!(self.to, "{text}")?)
+        self.painted(None, &text.to_string())
     }
 
     /// Writes a line that stands out in a terminal.
     pub(crate) fn strong(&mut self, text: impl fmt::Display) -> Result<(), Failure> {
-        if self.colour {
-            return self.line(format_args!("\u{1b}[1m{text}\u{1b}[0m"));
+        self.painted(Some("1"), &text.to_string())
+    }
+
+    fn painted(&mut self, code: Option<&str>, text: &str) -> Result<(), Failure> {
+        let text = printed(text);
+        if text.is_empty() {
+            return Ok(writeln!(self.to)?);
         }
-        self.line(text)
+        for line in text.lines().flat_map(|line| break_line(line, self.width)) {
+            match code.filter(|_| self.colour) {
+                Some(code) => writeln!(self.to, "\u{1b}[{code}m{line}\u{1b}[0m")?,
+                None => writeln!(self.to, "{line}")?,
+            }
+        }
+        Ok(())
     }
 
     /// Writes a paragraph that stands out in a terminal.
@@ -78,29 +101,60 @@ impl Output {
         Ok(())
     }
 
-    /// Writes a text as it is.
+    /// Writes a text as it is, however wide: data for other programs.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
         Ok(self.to.write_all(text.as_bytes())?)
     }
 
-    /// Writes a paragraph, broken at 98 columns, each line after `indent`
-    /// blanks. It may be a text of a file: control characters, which could move
-    /// the cursor of a terminal, are replaced.
+    /// Writes a paragraph, broken at 98 columns or those of the terminal, each line after
+    /// `indent` blanks.
     pub(crate) fn paragraph(&mut self, indent: usize, text: &str) -> Result<(), Failure> {
-        let text = text.replace(|c: char| c.is_control() && !c.is_whitespace(), "\u{fffd}");
-        for line in wrap(&text, self.line_width().saturating_sub(indent)) {
+        for line in wrap(text, self.line_width().saturating_sub(indent)) {
             self.line(format_args!("{:indent$}{line}", ""))?;
         }
         Ok(())
     }
 
-    /// Writes a point of a list, broken at 98 columns.
+    /// Writes a point of a list, broken as a paragraph.
     pub(crate) fn point(&mut self, text: &str) -> Result<(), Failure> {
-        for (i, line) in wrap(text, self.line_width() - 4).into_iter().enumerate() {
-            self.line(format_args!(
-                "{} {line}",
-                if i == 0 { "  -" } else { "   " }
-            ))?;
+        self.entry(2, "-", 1, text)
+    }
+
+    /// Writes a term and its text side by side: the term after `indent` blanks, the text
+    /// in lines of their own column after `width` for the term. Where that leaves little
+    /// room, the text goes below the term.
+    pub(crate) fn entry(
+        &mut self,
+        indent: usize,
+        term: &str,
+        width: usize,
+        text: &str,
+    ) -> Result<(), Failure> {
+        let gap = if width <= 2 { 1 } else { 2 };
+        let column = indent + width + gap;
+        let term_width = term.chars().count();
+        let below = self.line_width() < column + LEAST_TEXT || term_width > width;
+        if below && width > 2 {
+            self.line(format_args!("{:indent$}{term}", ""))?;
+            return self.paragraph(indent + 4, text);
+        }
+        let lines = wrap(text, self.line_width() - column);
+        if lines.is_empty() {
+            return self.line(format_args!("{:indent$}{term}", ""));
+        }
+        for (i, line) in lines.into_iter().enumerate() {
+            let term = if i == 0 { term } else { "" };
+            self.line(format_args!("{:indent$}{term:width$}{:gap$}{line}", "", ""))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a command to paste, after `indent` blanks; one that is too wide is broken
+    /// with `\`, as a shell takes it.
+    pub(crate) fn command(&mut self, indent: usize, command: &str) -> Result<(), Failure> {
+        let command = printed(command);
+        for line in command_lines(&command, indent, self.width) {
+            writeln!(self.to, "{line}")?;
         }
         Ok(())
     }
@@ -110,9 +164,15 @@ impl Output {
         self.rows = usize::MAX;
     }
 
-    /// Writes a table, no wider than the terminal where that can be.
+    /// Shows every column of wide tables.
+    pub(crate) fn show_all_columns(&mut self) {
+        self.wide = true;
+    }
+
+    /// Writes a table, no wider than the terminal unless that was asked for.
     pub(crate) fn table(&mut self, table: &Table) -> Result<(), Failure> {
-        let text = table.to_text_within(self.colour, self.width);
+        let width = if self.wide { usize::MAX } else { self.width };
+        let text = table.to_text_within(self.colour, width, REMEDY);
         self.text(&text)
     }
 
@@ -137,6 +197,39 @@ impl Output {
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         Ok(self.to.flush()?)
     }
+}
+
+/// Characters of text beside a term at least.
+const LEAST_TEXT: usize = 30;
+
+/// A text that cannot steer the terminal; it may be of a file.
+pub(crate) fn printed(text: &str) -> String {
+    printable(text).replace('\t', "    ")
+}
+
+/// Characters of a line of stdout: `COLUMNS` where it is set, else those of the terminal,
+/// else 100.
+pub(crate) fn width() -> usize {
+    let terminal = || terminal_size::terminal_size_of(io::stdout());
+    columns()
+        .or_else(|| Some(usize::from(terminal()?.0.0)))
+        .map_or(NO_TERMINAL, |n| n.max(NARROWEST))
+}
+
+/// The same of stderr; nothing where it is no terminal, since logs keep lines whole.
+pub(crate) fn talk_width() -> Option<usize> {
+    let terminal = || terminal_size::terminal_size_of(io::stderr());
+    let width = columns().or_else(|| Some(usize::from(terminal()?.0.0)));
+    width.map(|n| n.max(NARROWEST))
+}
+
+/// Terminals are not taken to be narrower.
+const NARROWEST: usize = 40;
+
+/// `COLUMNS`, by which a user says how wide the output may be.
+fn columns() -> Option<usize> {
+    let columns = std::env::var("COLUMNS").ok()?;
+    columns.trim().parse().ok().filter(|n| *n > 0)
 }
 
 /// True unless `NO_COLOR` is set to something (no-color.org).
@@ -190,12 +283,6 @@ pub(crate) fn picture_kind(path: &Path) -> Result<Picture, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_break_between_words() {
-        assert_eq!(wrap("a bb ccc dddddd", 4), ["a bb", "ccc", "dddddd"]);
-        assert!(wrap("", 10).is_empty());
-    }
 
     #[test]
     fn a_picture_is_known_by_its_ending() {

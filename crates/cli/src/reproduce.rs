@@ -214,16 +214,12 @@ fn list(papers: &[Paper], as_json: bool, out: &mut Output) -> Result<(), Failure
             } else {
                 " (no published numbers)"
             };
-            out.line(format_args!(
-                "  {:width$}  {}{published}",
-                item.slug, item.title
-            ))?;
+            out.entry(2, &item.slug, width, &format!("{}{published}", item.title))?;
         }
         let claims = paper.claims();
         let width = claims.iter().map(|(id, _)| id.len()).max().unwrap_or(0);
         for (id, statement) in &claims {
-            out.line(format_args!("  {id:width$}  claim"))?;
-            out.paragraph(width + 4, statement)?;
+            out.entry(2, id, width, &format!("claim: {statement}"))?;
         }
     }
     Ok(())

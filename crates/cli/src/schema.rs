@@ -8,14 +8,12 @@ use bentpipe_document::reference;
 /// Prints every table and key.
 pub(crate) fn main(args: &args::Schema, out: &mut Output) -> Result<Status, Failure> {
     let schema = bentpipe_scenario::schema();
-    let text = if args.json {
-        let json = reference::json_schema(schema, "A scenario of bentpipe");
-        format!("{json:#}\n")
+    if args.json {
+        out.json(&reference::json_schema(schema, "A scenario of bentpipe"))?;
     } else if args.markdown {
-        bentpipe_scenario::reference()
+        out.text(&bentpipe_scenario::reference())?;
     } else {
-        reference::text(schema)
-    };
-    out.line(text.trim_end())?;
+        out.line(reference::text(schema).trim_end())?;
+    }
     Ok(Status::Done)
 }

@@ -160,13 +160,13 @@ pub(crate) fn print(bottlenecks: &[Bottleneck<'_>], out: &mut Output) -> Result<
 fn table(b: &Bottleneck<'_>) -> Table {
     let mut table = Table::new([
         Column::text("flow"),
-        Column::text("transport"),
-        Column::number("RTT [ms]"),
+        Column::text("transport").optional(1),
+        Column::number("RTT [ms]").optional(4),
         Column::number("Mbit/s"),
         Column::number("wire"),
-        Column::number("payload"),
-        Column::number("drops"),
-        Column::number("lost"),
+        Column::number("payload").optional(5),
+        Column::number("drops").optional(2),
+        Column::number("lost").optional(3),
     ]);
     for p in &b.flows {
         let rtt = match (p.min_rtt_ns, p.mean_rtt_ns) {

@@ -254,7 +254,7 @@ fn describe(study: &bentpipe_study::Study, runs: usize, out: &mut Output) -> Res
         .scenario
         .as_deref()
         .unwrap_or("none: it looks at other studies");
-    out.line(format_args!("scenario      {scenario}"))?;
+    out.entry(0, "scenario", 12, scenario)?;
     let cells = study.cells();
     let shared = cells * study.replications as usize;
     let fewer = if runs < shared {
@@ -262,10 +262,11 @@ fn describe(study: &bentpipe_study::Study, runs: usize, out: &mut Output) -> Res
     } else {
         ""
     };
-    out.line(format_args!(
-        "runs          {runs}: {cells} cells x {} replications{fewer}",
+    let all = format!(
+        "{runs}: {cells} cells x {} replications{fewer}",
         study.replications
-    ))?;
+    );
+    out.entry(0, "runs", 12, &all)?;
     let tables = study.tables.iter().map(|t| t.slug.as_str());
     let figures = study.figures.iter().map(|f| f.slug.as_str());
     let claims = study.claims.iter().map(|c| c.id.as_str());
@@ -276,7 +277,7 @@ fn describe(study: &bentpipe_study::Study, runs: usize, out: &mut Output) -> Res
     ];
     for (what, names) in listed {
         if !names.is_empty() {
-            out.line(format_args!("{what:12}  {}", names.join(", ")))?;
+            out.entry(0, what, 12, &names.join(", "))?;
         }
     }
     Ok(())

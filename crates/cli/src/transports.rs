@@ -28,11 +28,11 @@ pub(crate) fn main(args: &args::Transports, out: &mut Output) -> Result<Status, 
 fn overview(out: &mut Output) -> Result<(), Failure> {
     let mut table = Table::new([
         Column::text("transport"),
-        Column::text("congestion control"),
-        Column::text("on linux"),
-        Column::number("IW"),
-        Column::text("recovery"),
-        Column::text("source"),
+        Column::text("congestion control").optional(1),
+        Column::text("on linux").optional(3),
+        Column::number("IW").optional(4),
+        Column::text("recovery").optional(2),
+        Column::prose("source"),
     ]);
     for named in transports() {
         let t = named.transport();
@@ -77,15 +77,13 @@ fn one(name: &str, as_json: bool, out: &mut Output) -> Result<(), Failure> {
     if let Some(named) = named {
         out.strong(format_args!("{}: {}", named.name, named.summary))?;
         out.line("")?;
-        out.line(format_args!("  source              {}", named.source))?;
+        out.entry(2, "source", 18, named.source)?;
         for (what, value) in settings(&named.transport()) {
-            out.line(format_args!("  {what:18}  {value}"))?;
+            out.entry(2, what, 18, &value)?;
         }
         if let Some(control) = on_linux(named) {
             let what = "on profile linux";
-            out.line(format_args!(
-                "  {what:18}  runs {control}, the kernel's own"
-            ))?;
+            out.entry(2, what, 18, &format!("runs {control}, the kernel's own"))?;
         }
     }
     if let Some(control) = control {
@@ -118,12 +116,13 @@ fn explain(control: &Described, alone: bool, out: &mut Output) -> Result<(), Fai
         control.name, control.summary
     ))?;
     out.line("")?;
-    out.line(format_args!("  source              {}", control.source))?;
+    out.entry(2, "source", 18, control.source)?;
     if let Some(slots) = control.slots {
-        out.line(format_args!(
-            "  slots               {} (start), {} (avoidance), {} (reaction)",
+        let slots = format!(
+            "{} (start), {} (avoidance), {} (reaction)",
             slots.start, slots.avoidance, slots.reaction
-        ))?;
+        );
+        out.entry(2, "slots", 18, &slots)?;
     }
     out.line("")?;
     out.line("What the source leaves open, and the reading chosen:")?;
@@ -135,9 +134,10 @@ fn explain(control: &Described, alone: bool, out: &mut Output) -> Result<(), Fai
     out.line("Parameters, with their defaults:")?;
     for parameter in control.parameters {
         let default = default_with_unit(parameter);
-        out.line(format_args!("  {:18}  {default}", parameter.name))?;
-        out.paragraph(22, parameter.meaning)?;
-        out.paragraph(22, &parameter.range.to_string())?;
+        out.entry(2, parameter.name, 18, &default)?;
+        for text in [parameter.meaning, &parameter.range.to_string()] {
+            out.entry(2, "", 18, text)?;
+        }
     }
     Ok(())
 }

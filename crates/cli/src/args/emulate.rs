@@ -12,10 +12,13 @@ use std::path::PathBuf;
 /// to each other goes over the emulated links: rate, delay, queues, losses and
 /// their changes, decided as the simulator decides them. Without a scenario the
 /// flags describe one link as those of `bentpipe compare` do, which predicts
-/// what will happen; only losses must be asked for. Needs root. Everything is removed at the end; Ctrl-C ends
-/// it. Exit status 1 if the emulator did not keep up; with a command that of
-/// the command.
+/// what will happen; only losses must be asked for. Needs root. Everything is
+/// removed at the end; Ctrl-C ends it. Exit status 1 if the emulator did not keep
+/// up; with a command that of the command.
 #[derive(Debug, Args)]
+#[command(override_usage = "\
+bentpipe emulate [OPTIONS] [SCENARIO]
+       bentpipe emulate [OPTIONS] [SCENARIO] -- <COMMAND>...")]
 #[command(after_long_help = "\
 Examples:
   bentpipe emulate --rate 2Mbit/s --rtt 511ms --loss 0 --queue '100 packets'

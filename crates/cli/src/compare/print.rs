@@ -4,10 +4,7 @@ use crate::exit::Failure;
 use crate::output::{Output, digits3, percent, seconds};
 use bentpipe::compare::{DEFAULT, GIVEN_UP, Ranking, TransportResult};
 use bentpipe_cc::{DefaultValue, find};
-use bentpipe_report::table::{BarStyle, Cell, Column, Table, Tone, bar};
-
-/// Width of the bars.
-const BAR: usize = 14;
+use bentpipe_report::table::{Cell, Column, Table, Tone};
 
 /// Prints everything.
 pub(super) fn all(comparison: &Ranking, out: &mut Output) -> Result<(), Failure> {
@@ -72,12 +69,12 @@ fn recommendation(comparison: &Ranking, out: &mut Output) -> Result<(), Failure>
     let (text, commands) = comparison.switch_on();
     out.paragraph(2, &text)?;
     for command in commands {
-        out.line(format_args!("      {command}"))?;
+        out.command(6, command)?;
     }
     if let Some((text, commands)) = comparison.on_stock_linux() {
         out.paragraph(2, &text)?;
         for command in commands {
-            out.line(format_args!("      {command}"))?;
+            out.command(6, command)?;
         }
     }
     if comparison.risks.is_empty() {
@@ -116,18 +113,17 @@ fn table(comparison: &Ranking) -> Table {
     let mut table = Table::new([
         Column::text("transport"),
         Column::number("time [s]"),
-        Column::number("±95%"),
-        Column::number("Mbit/s"),
-        Column::number("of ideal"),
-        Column::number("resent"),
-        Column::number("RTOs"),
+        Column::number("±95%").optional(5),
+        Column::number("Mbit/s").optional(4),
+        Column::number("of ideal").optional(2),
+        Column::number("resent").optional(3),
+        Column::number("RTOs").optional(6),
         Column::number("wait [ms]"),
-        Column::number("range [s]"),
-        Column::text("time"),
+        Column::number("range [s]").optional(1),
+        Column::bars("time"),
     ]);
     let longest = longest_bar(comparison);
     let scale = Scale {
-        longest,
         decimals: decimals(comparison.ideal.as_secs()),
     };
     let bits = comparison.path.size.as_f64() * 8e-6;
@@ -143,9 +139,10 @@ fn table(comparison: &Ranking) -> Table {
             String::new(),
             String::new(),
             String::new(),
-            scale.bar(ideal),
         ];
-        table.row(cells.map(|c| Cell::new(c).tone(Tone::Faint)));
+        let bar = Cell::bar(ideal, longest);
+        let cells = cells.into_iter().map(Cell::new).chain([bar]);
+        table.row(cells.map(|c| c.tone(Tone::Faint)));
     }
     let pick = comparison.recommendation.as_ref().map(|a| a.pick);
     for (i, m) in comparison.results.iter().enumerate() {
@@ -154,27 +151,22 @@ fn table(comparison: &Ranking) -> Table {
         } else {
             Tone::Plain
         };
-        table.row(row(m, Some(i) == pick, &scale).map(|c| Cell::new(c).tone(tone)));
+        let cells = row(m, Some(i) == pick, &scale);
+        let bar = m.times.map(|times| Cell::bar(times.mean, longest));
+        let cells = cells.into_iter().map(Cell::new).chain(bar);
+        table.row(cells.map(|c| c.tone(tone)));
     }
     table
 }
 
 /// What all rows share.
 struct Scale {
-    longest: f64,
     decimals: usize,
 }
 
 impl Scale {
     fn time(&self, seconds: f64) -> String {
         format!("{seconds:.*}", self.decimals)
-    }
-
-    fn bar(&self, seconds: f64) -> String {
-        if seconds > self.longest {
-            return format!("{}>", bar(1.0, 1.0, BAR - 1, BarStyle::Unicode));
-        }
-        bar(seconds, self.longest, BAR, BarStyle::Unicode)
     }
 }
 
@@ -204,7 +196,7 @@ fn decimals(seconds: f64) -> usize {
     }
 }
 
-fn row(m: &TransportResult, picked: bool, scale: &Scale) -> [String; 10] {
+fn row(m: &TransportResult, picked: bool, scale: &Scale) -> [String; 9] {
     let name = if picked {
         format!("{} <--", m.name)
     } else {
@@ -229,7 +221,6 @@ fn row(m: &TransportResult, picked: bool, scale: &Scale) -> [String; 10] {
             timeouts,
             wait,
             none(),
-            String::new(),
         ];
     };
     let range = if times.n > 1 && times.max > times.min {
@@ -252,7 +243,6 @@ fn row(m: &TransportResult, picked: bool, scale: &Scale) -> [String; 10] {
         timeouts,
         wait,
         range,
-        scale.bar(times.mean),
     ]
 }
 
@@ -273,24 +263,10 @@ fn legend(comparison: &Ranking, out: &mut Output) -> Result<(), Failure> {
     let mut rows: Vec<&TransportResult> = comparison.results.iter().collect();
     rows.sort_by(|a, b| a.name.cmp(&b.name));
     for m in rows {
-        let line = format!(
-            "{:width$}  {:12}  {}",
-            m.name,
-            m.availability.name(),
-            m.about
-        );
-        out.line(format_args!("  {}", cut(&line, 98)))?;
+        let text = format!("{}: {}", m.availability.name(), m.about);
+        out.entry(2, &m.name, width, &text)?;
     }
     Ok(())
-}
-
-/// At most `width` characters.
-fn cut(line: &str, width: usize) -> String {
-    if line.chars().count() <= width {
-        return line.to_owned();
-    }
-    let kept: String = line.chars().take(width - 3).collect();
-    format!("{}...", kept.trim_end())
 }
 
 /// The values that make results incomparable if they differ.

@@ -7,13 +7,9 @@ mod verdict;
 use crate::args;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
-use bentpipe_report::table::wrap;
 use probe::{Finding, look};
 use serde_json::{Value, json};
 use verdict::{Verdict, judge};
-
-/// Columns of a line.
-const WIDTH: usize = 98;
 
 /// Looks and says.
 pub(crate) fn main(args: &args::Doctor, out: &mut Output) -> Result<Status, Failure> {
@@ -30,12 +26,11 @@ pub(crate) fn main(args: &args::Doctor, out: &mut Output) -> Result<Status, Fail
     out.line("")?;
     for verdict in &verdicts {
         let word = if verdict.works() { "yes" } else { "no" };
-        out.line(format_args!(
-            "  {:17} {word:4} {}",
-            verdict.what, verdict.means
-        ))?;
+        let term = format!("{:17} {word}", verdict.what);
+        out.entry(2, &term, 21, verdict.means)?;
         for missing in &verdict.missing {
-            out.paragraph(25, &format!("- {}: {}", missing.what, missing.remedy))?;
+            let text = format!("- {}: {}", missing.what, missing.remedy);
+            out.entry(2, "", 21, &text)?;
         }
     }
     out.line("")?;
@@ -47,14 +42,8 @@ pub(crate) fn main(args: &args::Doctor, out: &mut Output) -> Result<Status, Fail
             Some(false) => "no",
             None => "?",
         };
-        // The first line begins with its name, the others under its text.
-        let text = format!("{} ({})", f.found, f.enables);
-        for (i, line) in wrap(&text, WIDTH - 19).into_iter().enumerate() {
-            match i {
-                0 => out.line(format_args!("  {:12} {word:3} {line}", f.name))?,
-                _ => out.line(format_args!("{:19}{line}", ""))?,
-            }
-        }
+        let term = format!("{:12} {word}", f.name);
+        out.entry(2, &term, 16, &format!("{} ({})", f.found, f.enables))?;
     }
     Ok(Status::Done)
 }

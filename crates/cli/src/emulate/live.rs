@@ -5,7 +5,7 @@ use super::status::StatusLine;
 use super::{quick, report};
 use crate::args;
 use crate::exit::{Failure, Status, talk};
-use crate::output::{Output, stderr_colour};
+use crate::output::Output;
 use crate::{load, outputs};
 use bentpipe_link::{ChannelSettings, Limit};
 use bentpipe_linux::emulator::{
@@ -62,7 +62,13 @@ pub(crate) fn main(args: &args::Emulate, out: &mut Output) -> Result<Status, Fai
     let (hosts, pairs) = (emulator.hosts().to_vec(), emulator.pairs().to_vec());
     let seed = args.seed.unwrap_or(scenario.seed);
     let command = command(args, &hosts, &pairs)?;
-    introduce(&scenario, seed, &emulator, command.is_none());
+    introduce(
+        &scenario,
+        seed,
+        &emulator,
+        command.is_none(),
+        &mut out.stderr(),
+    )?;
     if let [one, other] = args.between.as_slice() {
         let name = &pairs[0].name;
         talk(format_args!(
@@ -98,7 +104,7 @@ pub(crate) fn main(args: &args::Emulate, out: &mut Output) -> Result<Status, Fai
         }
     } else if status.is_some() {
         // stdout is the command's.
-        report::print(&ran, &pairs, &mut Output::stderr())?;
+        report::print(&ran, &pairs, &mut out.stderr())?;
     } else {
         report::print(&ran, &pairs, out)?;
     }
@@ -258,7 +264,13 @@ impl Run<'_> {
 }
 
 /// Says what there is now and how to use it.
-fn introduce(scenario: &Scenario, seed: u64, emulator: &Emulator, how: bool) {
+fn introduce(
+    scenario: &Scenario,
+    seed: u64,
+    emulator: &Emulator,
+    how: bool,
+    err: &mut Output,
+) -> Result<(), Failure> {
     for what in emulator.swept() {
         talk(format_args!("cleaned up after a killed run: {what}"));
     }
@@ -268,11 +280,13 @@ fn introduce(scenario: &Scenario, seed: u64, emulator: &Emulator, how: bool) {
         emulator.mtu()
     ));
     talk("");
-    let colour = stderr_colour();
-    talk(links(scenario).to_text(colour));
+    err.table(&links(scenario))?;
+    err.line("")?;
     if !emulator.hosts().is_empty() {
-        talk(hosts(emulator).to_text(colour));
+        err.table(&hosts(emulator))?;
+        err.line("")?;
     }
+    err.flush()?;
     if !emulator.hosts().is_empty()
         && let Some(why) = apart(scenario, emulator)
     {
@@ -293,6 +307,7 @@ fn introduce(scenario: &Scenario, seed: u64, emulator: &Emulator, how: bool) {
             host.namespace.path().display()
         ));
     }
+    Ok(())
 }
 
 /// Says that not all hosts are connected, where only the flows' are: with many
@@ -324,12 +339,12 @@ fn apart(scenario: &Scenario, emulator: &Emulator) -> Option<String> {
 fn links(scenario: &Scenario) -> Table {
     let mut table = Table::new([
         Column::text("link"),
-        Column::text("from"),
-        Column::text("to"),
+        Column::text("from").optional(2),
+        Column::text("to").optional(1),
         Column::text("rate"),
         Column::text("one-way delay"),
-        Column::text("queue"),
-        Column::text("channel"),
+        Column::text("queue").optional(3),
+        Column::prose("channel"),
     ]);
     let name = |node: bentpipe_scenario::NodeId| scenario.nodes[node.0 as usize].name.clone();
     for link in &scenario.links {
@@ -385,10 +400,10 @@ fn hosts(emulator: &Emulator) -> Table {
     let mut table = Table::new([
         Column::text("host"),
         Column::text("namespace"),
-        Column::text("device"),
+        Column::text("device").optional(2),
         Column::text("address"),
-        Column::text("and"),
-        Column::text("talks to"),
+        Column::text("and").optional(3),
+        Column::text("talks to").optional(1),
     ]);
     for host in emulator.hosts() {
         for (i, &(pair, end)) in host.ends.iter().enumerate() {

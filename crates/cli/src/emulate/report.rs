@@ -165,7 +165,7 @@ fn hosts(report: &Report, pairs: &[Pair]) -> Table {
         Column::number("arrived"),
         Column::number("sent <"),
         Column::number("arrived"),
-        Column::number("no route"),
+        Column::number("no route").optional(1),
     ]);
     for (p, _) in report.pairs.iter().zip(pairs) {
         let [there, back] = [0, 1].map(|way: usize| [p.sent[way], p.arrived[way]]);

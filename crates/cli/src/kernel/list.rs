@@ -66,11 +66,9 @@ fn explain(parameter: &Parameter, out: &mut Output) -> Result<(), Failure> {
     } else {
         format!(" {unit}")
     };
-    out.line(format_args!("  {:20}  {default}{blank}", parameter.name))?;
-    out.paragraph(
-        24,
-        &format!("{} ({})", parameter.summary, parameter.expected()),
-    )
+    out.entry(2, parameter.name, 20, &format!("{default}{blank}"))?;
+    let text = format!("{} ({})", parameter.summary, parameter.expected());
+    out.entry(2, "", 20, &text)
 }
 
 /// The names under which `load` has put a control into the kernel.

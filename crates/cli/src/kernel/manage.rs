@@ -84,7 +84,7 @@ fn load(args: &KernelLoad, out: &mut Output) -> Result<Status, Failure> {
             format!("bentpipe kernel unload {name}   (a restart of the machine does, too)"),
         ),
     ] {
-        out.line(format_args!("  {who:10}  {how}"))?;
+        out.entry(2, who, 10, &how)?;
     }
     Ok(Status::Done)
 }
@@ -166,10 +166,10 @@ fn status(args: &KernelStatus, out: &mut Output) -> Result<Status, Failure> {
     }
     let mut table = Table::new([
         Column::text("name"),
-        Column::text("control"),
+        Column::text("control").optional(2),
         Column::number("users"),
-        Column::text("kept by"),
-        Column::text("parameters"),
+        Column::text("kept by").optional(1),
+        Column::prose("parameters"),
     ]);
     for entry in &entries {
         table.row([

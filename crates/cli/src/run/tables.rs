@@ -230,16 +230,16 @@ fn legs(outcome: &Outcome) -> Table {
     let mut table = Table::new([
         Column::text("flow"),
         Column::text("leg"),
-        Column::text("transport"),
+        Column::text("transport").optional(5),
         Column::number("acked [s]"),
         Column::number("delivered"),
-        Column::number("packets"),
-        Column::number("resent"),
-        Column::number("RTOs"),
-        Column::number("RTT [ms]"),
-        Column::number("relay mean"),
-        Column::number("max"),
-        Column::number("waited"),
+        Column::number("packets").optional(8),
+        Column::number("resent").optional(2),
+        Column::number("RTOs").optional(6),
+        Column::number("RTT [ms]").optional(4),
+        Column::number("relay mean").optional(1),
+        Column::number("max").optional(3),
+        Column::number("waited").optional(7),
     ]);
     for l in &outcome.legs {
         let held = |n: u64| if l.leg == 0 { String::new() } else { bytes(n) };
@@ -307,12 +307,12 @@ fn middleboxes(outcome: &Outcome) -> Table {
         Column::text("middlebox"),
         Column::text("kind"),
         Column::number("seen"),
-        Column::number("cached"),
-        Column::number("overflow"),
+        Column::number("cached").optional(2),
+        Column::number("overflow").optional(3),
         Column::number("resent"),
-        Column::number("timeouts"),
-        Column::number("ACKs kept"),
-        Column::number("own ACKs"),
+        Column::number("timeouts").optional(4),
+        Column::number("ACKs kept").optional(1),
+        Column::number("own ACKs").optional(5),
     ]);
     for m in &outcome.middleboxes {
         table.row([
@@ -335,13 +335,13 @@ fn middleboxes(outcome: &Outcome) -> Table {
 fn media(outcome: &Outcome, scenario: &Scenario) -> Option<Table> {
     let mut table = Table::new([
         Column::text("medium"),
-        Column::text("access"),
-        Column::number("terminals"),
+        Column::text("access").optional(1),
+        Column::number("terminals").optional(2),
         Column::number("delivered"),
         Column::number("used"),
-        Column::number("free slots"),
-        Column::number("on demand"),
-        Column::number("requests"),
+        Column::number("free slots").optional(4),
+        Column::number("on demand").optional(5),
+        Column::number("requests").optional(3),
         Column::number("collisions"),
     ]);
     let mut any = false;

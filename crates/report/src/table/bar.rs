@@ -36,6 +36,17 @@ pub fn bar(value: f64, max: f64, width: usize, style: BarStyle) -> String {
     out
 }
 
+/// Characters of a bar where nothing says otherwise.
+pub(super) const WIDTH: usize = 14;
+
+/// A bar of a share of `width` characters; one above 1 ends with `>`.
+pub(super) fn with_end(share: f64, width: usize) -> String {
+    if share > 1.0 && width > 1 {
+        return format!("{}>", bar(1.0, 1.0, width - 1, BarStyle::Unicode));
+    }
+    bar(share, 1.0, width, BarStyle::Unicode)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

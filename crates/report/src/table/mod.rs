@@ -11,13 +11,21 @@
 //!     "transport  time [s]\n─────────  ────────\nnewreno        21.4\nmtsi            9.8\n"
 //! );
 //! ```
+//!
+//! In a terminal that is too narrow, a table first wraps or shortens its columns of
+//! words, then breaks its headings over several lines, then leaves columns out: those
+//! with a rank, the highest first ([`Column::optional`]), and, only if that is not
+//! enough, the others from the right. The first column always stays. A note says
+//! which columns are not shown.
 
 mod bar;
+mod layout;
 mod markdown;
 mod text;
+mod wrap;
 
 pub use bar::{BarStyle, bar};
-pub use text::wrap;
+pub use wrap::{break_line, command_lines, wrap};
 
 /// On which side the cells of a column line up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +40,20 @@ pub enum Align {
     Right,
 }
 
-/// A column: its heading and its side.
+/// How the cells of a column give way in a narrow terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// As the text suggests: a name is shortened in its middle, which keeps an index at
+    /// its end, and a text of several words is cut at its end. Numbers stay whole.
+    #[default]
+    Shorten,
+    /// Over several lines.
+    Wrap,
+    /// Bars, which are drawn anew.
+    Bar,
+}
+
+/// A column: its heading, its side, and how it gives way where there is little room.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
     /// The heading, with the unit of the cells; may be empty.
@@ -42,6 +63,7 @@ pub struct Column {
     /// Above zero for a column that a narrow terminal can do without: the
     /// highest is left out first.
     pub optional: u8,
+    pub(crate) fit: Fit,
 }
 
 impl Column {
@@ -49,26 +71,39 @@ impl Column {
     pub fn new(heading: impl Into<String>) -> Self {
         Self {
             heading: heading.into(),
-            align: Align::Auto,
-            optional: 0,
+            ..Self::default()
         }
     }
 
     /// A column of words.
     pub fn text(heading: impl Into<String>) -> Self {
         Self {
-            heading: heading.into(),
             align: Align::Left,
-            optional: 0,
+            ..Self::new(heading)
+        }
+    }
+
+    /// A column of sentences: where there is little room, each cell takes several lines.
+    pub fn prose(heading: impl Into<String>) -> Self {
+        Self {
+            fit: Fit::Wrap,
+            ..Self::text(heading)
         }
     }
 
     /// A column of numbers.
     pub fn number(heading: impl Into<String>) -> Self {
         Self {
-            heading: heading.into(),
             align: Align::Right,
-            optional: 0,
+            ..Self::new(heading)
+        }
+    }
+
+    /// A column of bars ([`Cell::bar`]), which are shorter in a narrow terminal.
+    pub fn bars(heading: impl Into<String>) -> Self {
+        Self {
+            fit: Fit::Bar,
+            ..Self::text(heading)
         }
     }
 
@@ -99,13 +134,15 @@ pub enum Tone {
     Strong,
 }
 
-/// A text with a tone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A text with a tone, or a bar.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
     /// The text; one line.
     pub text: String,
     /// The tone.
     pub tone: Tone,
+    /// Of a bar: which share of the longest it is. Above 1 it goes on past its end.
+    pub(crate) share: Option<f64>,
 }
 
 impl Cell {
@@ -113,7 +150,18 @@ impl Cell {
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
-            tone: Tone::Plain,
+            ..Self::default()
+        }
+    }
+
+    /// A bar of `value` on a scale that ends at `max`; one that is longer ends with `>`.
+    /// It belongs into a column of [`Column::bars`].
+    pub fn bar(value: f64, max: f64) -> Self {
+        let share = value / max;
+        Self {
+            text: bar::with_end(share, bar::WIDTH),
+            share: Some(share),
+            ..Self::default()
         }
     }
 
@@ -137,14 +185,14 @@ impl From<String> for Cell {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Row {
     Cells(Vec<Cell>),
     Rule,
 }
 
 /// A table. Rows may be shorter or longer than the list of columns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     pub(crate) title: String,
     pub(crate) note: String,
@@ -222,13 +270,14 @@ impl Table {
     /// escapes. The caller knows whether the output is a terminal and whether
     /// `NO_COLOR` is set.
     pub fn to_text(&self, colour: bool) -> String {
-        text::write(self, colour, usize::MAX)
+        text::write(self, colour, usize::MAX, "")
     }
 
-    /// The same for a terminal of `width` characters: optional columns are left
-    /// out and long words are cut where the table would be wider.
-    pub fn to_text_within(&self, colour: bool, width: usize) -> String {
-        text::write(self, colour, width)
+    /// The same for a terminal of `width` characters: no line is wider. Where columns
+    /// are left out, the note names them, followed by `remedy`, which says how to see
+    /// them: `--wide shows them`.
+    pub fn to_text_within(&self, colour: bool, width: usize, remedy: &str) -> String {
+        text::write(self, colour, width, remedy)
     }
 
     /// Writes the table as Markdown, with columns padded so that the source

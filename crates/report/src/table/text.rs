@@ -1,10 +1,10 @@
 //! A table for a terminal.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
+use super::layout::{GAP, Layout};
+use super::wrap::wrap_all;
 use super::{Align, Cell, Row, Table, Tone, one_line};
-
-const GAP: &str = "  ";
 
 fn ansi(tone: Tone) -> Option<&'static str> {
     match tone {
@@ -24,7 +24,7 @@ fn paint(text: &str, tone: Tone, colour: bool) -> String {
     }
 }
 
-pub(super) fn write(table: &Table, colour: bool, limit: usize) -> String {
+pub(super) fn write(table: &Table, colour: bool, limit: usize, remedy: &str) -> String {
     let heading: Vec<Cell> = table
         .columns
         .iter()
@@ -38,165 +38,65 @@ pub(super) fn write(table: &Table, colour: bool, limit: usize) -> String {
         rows.extend(table.totals.iter().map(cleaned));
     }
     let layout = Layout::new(table, &rows, limit);
-    let mut rows = rows.into_iter().map(|row| layout.apply(row));
-    let heading = rows.next();
 
     let mut out = String::new();
+    let paragraph = |out: &mut String, text: &str, tone| {
+        for line in wrap_all(text, NOTE_WIDTH.min(limit)) {
+            out.push_str(&paint(&line, tone, colour));
+            out.push('\n');
+        }
+    };
     let title = one_line(&table.title);
     if !title.is_empty() {
-        out.push_str(&paint(&title, Tone::Strong, colour));
-        out.push_str("\n\n");
+        paragraph(&mut out, &title, Tone::Strong);
+        out.push('\n');
     }
-    if headed {
-        for row in heading.into_iter().chain([Row::Rule]) {
-            layout.line(&mut out, &row, colour);
+    let mut rows = rows.into_iter();
+    if let (Some(Row::Cells(heading)), true) = (rows.next(), headed) {
+        for cells in layout.heading(&heading) {
+            line(&mut out, &cells, &layout, colour);
         }
+        rule(&mut out, &layout, colour);
     }
     for row in rows {
-        layout.line(&mut out, &row, colour);
+        match row {
+            Row::Rule => rule(&mut out, &layout, colour),
+            Row::Cells(cells) => {
+                for cells in layout.lines(&cells) {
+                    line(&mut out, &cells, &layout, colour);
+                }
+            }
+        }
     }
     let mut note = one_line(&table.note);
     if !layout.left_out.is_empty() {
-        let left_out = layout.left_out.join(", ");
-        note = format!("{note} Not shown for want of width: {left_out}.");
+        note = format!("{note} {}", not_shown(&layout.left_out, remedy));
     }
     if !note.trim().is_empty() {
         out.push('\n');
-        for line in wrap(&note, NOTE_WIDTH.min(limit)) {
-            out.push_str(&paint(&line, Tone::Faint, colour));
-            out.push('\n');
-        }
+        paragraph(&mut out, &note, Tone::Faint);
     }
     out
 }
 
-/// Which columns a table shows, and how wide they are.
-struct Layout {
-    /// False for columns that are left out.
-    shown: Vec<bool>,
-    /// The headings of those.
-    left_out: Vec<String>,
-    /// Of the columns that are shown.
-    widths: Vec<usize>,
-    sides: Vec<Align>,
-}
-
-impl Layout {
-    fn new(table: &Table, rows: &[Row], limit: usize) -> Layout {
-        let sides = table.sides();
-        let mut widths: Vec<usize> = vec![0; sides.len()];
-        for row in rows {
-            let Row::Cells(cells) = row else { continue };
-            for (width, cell) in widths.iter_mut().zip(cells) {
-                *width = (*width).max(cell.text.width());
-            }
-        }
-        let mut shown = vec![true; sides.len()];
-        let total = |widths: &[usize], shown: &[bool]| -> usize {
-            let widths = widths.iter().zip(shown).filter(|(_, shown)| **shown);
-            let all: usize = widths.map(|(width, _)| width + GAP.len()).sum();
-            all.saturating_sub(GAP.len())
-        };
-        let mut left_out = Vec::new();
-        while total(&widths, &shown) > limit {
-            let columns = table.columns.iter().enumerate();
-            let optional = columns.filter(|(i, c)| shown[*i] && c.optional > 0);
-            let Some((i, column)) = optional.max_by_key(|(_, c)| c.optional) else {
-                break;
-            };
-            shown[i] = false;
-            left_out.push(one_line(&column.heading));
-        }
-        loop {
-            let excess = total(&widths, &shown).saturating_sub(limit);
-            let words = (0..widths.len()).filter(|i| shown[*i] && sides[*i] == Align::Left);
-            let widest = words.max_by_key(|i| widths[*i]);
-            match widest {
-                Some(i) if excess > 0 && widths[i] > SHORTEST => {
-                    // Cut evenly: the widest down to the next one.
-                    widths[i] -= 1;
-                }
-                _ => break,
-            }
-        }
-        let keep = |(_, shown): &(usize, &bool)| **shown;
-        let kept: Vec<usize> = shown
-            .iter()
-            .enumerate()
-            .filter(keep)
-            .map(|(i, _)| i)
-            .collect();
-        Layout {
-            widths: kept.iter().map(|i| widths[*i]).collect(),
-            sides: kept.iter().map(|i| sides[*i]).collect(),
-            shown,
-            left_out,
-        }
-    }
-
-    /// The cells that are shown, none wider than its column.
-    fn apply(&self, row: Row) -> Row {
-        let Row::Cells(cells) = row else {
-            return row;
-        };
-        let cells = cells.into_iter().zip(&self.shown);
-        let cells = cells.filter(|(_, shown)| **shown).map(|(cell, _)| cell);
-        let cells = cells.zip(&self.widths).map(|(cell, width)| Cell {
-            text: cut(cell.text, *width),
-            tone: cell.tone,
-        });
-        Row::Cells(cells.collect())
-    }
-
-    fn line(&self, out: &mut String, row: &Row, colour: bool) {
-        match row {
-            Row::Cells(cells) => line(out, cells, &self.widths, &self.sides, colour),
-            Row::Rule => {
-                let dashes: Vec<String> = self.widths.iter().map(|w| "─".repeat(*w)).collect();
-                out.push_str(&paint(dashes.join(GAP).trim_end(), Tone::Faint, colour));
-                out.push('\n');
-            }
-        }
-    }
-}
-
-/// Columns of words are not cut below this.
-const SHORTEST: usize = 8;
-
-/// A text of at most `width` columns; what is cut ends with `…`.
-fn cut(text: String, width: usize) -> String {
-    if text.width() <= width {
-        return text;
-    }
-    let mut out = String::new();
-    for c in text.chars() {
-        if out.width() + c.width().unwrap_or(0) + 1 > width {
-            break;
-        }
-        out.push(c);
-    }
-    out.push('…');
-    out
+/// Which columns are left out, and what to do about it.
+fn not_shown(headings: &[String], remedy: &str) -> String {
+    let named: Vec<&str> = headings.iter().map(String::as_str).collect();
+    let named: Vec<&str> = named.into_iter().filter(|h| !h.is_empty()).collect();
+    let remedy = match remedy {
+        "" => String::new(),
+        remedy => format!("; {remedy}"),
+    };
+    format!("Not shown for want of width: {}{remedy}.", named.join(", "))
 }
 
 /// Columns that a note takes at most.
 const NOTE_WIDTH: usize = 100;
 
-/// Words of `text` in lines of at most `width` columns; a longer word has a line
-/// of its own.
-#[must_use]
-pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.width() + 1 + word.width() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+fn rule(out: &mut String, layout: &Layout, colour: bool) {
+    let dashes: Vec<String> = layout.widths.iter().map(|w| "─".repeat(*w)).collect();
+    out.push_str(&paint(dashes.join(GAP).trim_end(), Tone::Faint, colour));
+    out.push('\n');
 }
 
 fn cleaned(row: &Row) -> Row {
@@ -206,7 +106,7 @@ fn cleaned(row: &Row) -> Row {
                 .iter()
                 .map(|c| Cell {
                     text: one_line(&c.text),
-                    tone: c.tone,
+                    ..c.clone()
                 })
                 .collect(),
         ),
@@ -214,13 +114,13 @@ fn cleaned(row: &Row) -> Row {
     }
 }
 
-fn line(out: &mut String, cells: &[Cell], widths: &[usize], sides: &[Align], colour: bool) {
+fn line(out: &mut String, cells: &[Cell], layout: &Layout, colour: bool) {
     // Blanks are written only when more text follows: no trailing ones.
     let mut owed = 0;
     for (i, cell) in cells.iter().enumerate() {
-        let room = widths.get(i).copied().unwrap_or(0);
+        let room = layout.widths.get(i).copied().unwrap_or(0);
         let blank = room.saturating_sub(cell.text.width());
-        let (before, after) = if sides.get(i) == Some(&Align::Right) {
+        let (before, after) = if layout.sides.get(i) == Some(&Align::Right) {
             (blank, 0)
         } else {
             (0, blank)
@@ -304,41 +204,67 @@ mod tests {
         assert_eq!(Table::new([Column::text("a")]).to_text(false), "a\n─\n");
     }
 
-    #[test]
-    fn a_narrow_terminal_leaves_columns_out_and_cuts_words() {
+    fn wide() -> Table {
         let mut table = Table::new([
             Column::text("flow"),
-            Column::number("Mbit/s"),
+            Column::number("rate [Mbit/s]"),
             Column::number("early").optional(1),
             Column::number("marks").optional(2),
+            Column::prose("source"),
+            Column::bars("time"),
         ])
+        .title("A title that is a bit longer than the narrowest table")
         .note("early: of the drops.");
-        table.row(["a-very-long-name-of-a-flow", "1.5", "7", "8"]);
-        table.row(["b", "2.5", "7", "8"]);
+        let source = "Allman, Paxson and Blanton, RFC 5681, section 3.1";
+        let cells = |name: &str, share: f64| {
+            let texts = [name, "1.5", "7", "8", source].map(Cell::from);
+            texts.into_iter().chain([Cell::bar(share, 1.0)])
+        };
+        table.row(cells("a-very-long-name-of-a-flow[17]", 0.5));
+        table.row(cells("b", 2.0));
         table.total(["sum", "4.0", "14", "16"]);
-        insta::assert_snapshot!(table.to_text_within(false, 24), @r"
-        flow              Mbit/s
-        ────────────────  ──────
-        a-very-long-nam…     1.5
-        b                    2.5
-        ────────────────  ──────
-        sum                  4.0
+        table
+    }
 
-        early: of the drops. Not
-        shown for want of width:
-        marks, early.
-        ");
-        assert_eq!(table.to_text_within(false, 48), table.to_text(false));
-        let wide = table.to_text_within(false, 45);
-        assert!(wide.contains("early") && !wide.contains("marks "), "{wide}");
-        for width in 20..60 {
-            let text = table.to_text_within(false, width);
-            let widest = text
-                .lines()
-                .map(unicode_width::UnicodeWidthStr::width)
-                .max();
-            assert!(widest <= Some(width), "{width}: {text}");
+    #[test]
+    fn a_narrow_terminal_leaves_columns_out_and_wraps_words() {
+        insta::assert_snapshot!(wide().to_text_within(false, 60, "--wide shows them"));
+        insta::assert_snapshot!(wide().to_text_within(false, 90, "--wide shows them"));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let natural = wide().to_text(false);
+        assert_eq!(wide().to_text_within(false, 400, ""), natural);
+        for width in 20..150 {
+            let text = wide().to_text_within(false, width, "--wide shows them");
+            let widths = text.lines().map(unicode_width::UnicodeWidthStr::width);
+            assert!(widths.max() <= Some(width), "{width}: {text}");
         }
+    }
+
+    #[test]
+    fn columns_go_in_the_order_of_their_ranks_and_then_from_the_right() {
+        let ranks = [0, 0, 1, 3, 2, 0];
+        let names = ["a", "b", "c", "d", "e", "f"];
+        let columns = names.iter().zip(ranks);
+        let columns = columns.map(|(name, rank)| Column::number(*name).optional(rank));
+        let mut table = Table::new(columns);
+        table.row(["100000"; 6]);
+        let headings = |width| -> String {
+            let text = table.to_text_within(false, width, "");
+            text.lines()
+                .next()
+                .unwrap_or("")
+                .split_whitespace()
+                .collect()
+        };
+        let kept = [46, 38, 30, 22, 14, 6].map(headings);
+        assert_eq!(kept, ["abcdef", "abcef", "abcf", "abf", "ab", "a"]);
+        let note = table.to_text_within(false, 22, "--wide shows them");
+        let said = "Not shown for want of width: d, e, c; --wide shows them.";
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&note).ends_with(said), "{note}");
     }
 
     #[test]
