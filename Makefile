@@ -27,7 +27,10 @@ test: tools
 TOOLS = tshark:tshark clang:clang llvm-strip:llvm pkg-config:pkg-config ip:iproute2 iperf3:iperf3 \
   curl:curl valgrind:valgrind
 LIBRARIES = libelf:libelf-dev zlib:zlib1g-dev
-tools:
+# The queries of docs/data.md run in a Python of their own, where pip and the
+# network are there.
+PYTHON_TOOLS = duckdb polars
+tools: target/venv/tools
 	@missing=; for tool in $(TOOLS); do command -v $${tool%%:*} >/dev/null || missing="$$missing $${tool##*:}"; done; \
 	if [ "$$(uname -s)" = Linux ]; then for library in $(LIBRARIES); do \
 	  pkg-config --exists $${library%%:*} 2>/dev/null || missing="$$missing $${library##*:}"; done; fi; \
@@ -35,6 +38,10 @@ tools:
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq$$missing >/dev/null; \
 	  else echo "not installed, so the tests that need them are skipped:$$missing"; fi; fi
+
+target/venv/tools: Makefile
+	@mkdir -p target && python3 -m venv target/venv && target/venv/bin/pip install --quiet --disable-pip-version-check \
+	  $(PYTHON_TOOLS) && touch $@ || echo "not installed, so the tests that need them are skipped: $(PYTHON_TOOLS)"
 
 lint:
 	$(CARGO) fmt --all --check

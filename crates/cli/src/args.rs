@@ -403,6 +403,10 @@ pub(crate) struct Schema {
     /// Print the reference as Markdown
     #[arg(long)]
     pub(crate) markdown: bool,
+    /// The tables and columns of results in place of the scenario's, as Markdown
+    /// or, with --json, as JSON
+    #[arg(long)]
+    pub(crate) results: bool,
 }
 
 /// Says what this machine can do.

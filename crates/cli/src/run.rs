@@ -14,9 +14,10 @@ use crate::progress::Progress;
 use crate::shares::{self, WithShares};
 use crate::{load, outputs};
 use bentpipe::Run;
-use bentpipe_outcome::{Outcome, Provenance, TableKind, TableWriter, write_whole};
+use bentpipe_outcome::{Outcome, Provenance, RunKey, TableKind, TableWriter, write_whole};
 use bentpipe_scenario::Scenario;
 use bentpipe_sim::{Observer, Options, Unobserved, ideal};
+use bentpipe_study::{RESULTS, RunData, write_result};
 use bentpipe_units::{Duration, Time};
 use std::path::{Path, PathBuf};
 
@@ -201,22 +202,19 @@ impl Job<'_> {
                 .with("ran on", &facts.kernel)
                 .with("emulator", &facts.verdict);
         }
-        const NO_AXES: [&str; 0] = [];
-        let is_there = |kind| match kind {
-            TableKind::Runs | TableKind::Links | TableKind::Crossings => true,
-            TableKind::Middleboxes => !outcome.middleboxes.is_empty(),
-            TableKind::Legs => !outcome.legs.is_empty(),
-            TableKind::Series => !outcome.series.is_empty(),
-        };
-        for (kind, name) in TABLES.into_iter().filter(|(kind, _)| is_there(*kind)) {
+        for table in TableKind::ALL.into_iter().filter(|t| t.is_of(outcome)) {
             for ending in FORMATS {
-                let path = folder.join(format!("{name}.{ending}"));
-                let mut table =
-                    TableWriter::create(&path, kind, &NO_AXES, &provenance).map_err(failed)?;
-                table.push(outcome, &NO_AXES).map_err(failed)?;
-                table.finish().map_err(failed)?;
+                let path = folder.join(format!("{}.{ending}", table.name()));
+                let mut file =
+                    TableWriter::create(&path, table, &[], &provenance).map_err(failed)?;
+                file.push(&RunKey::default(), outcome, &[])
+                    .map_err(failed)?;
+                file.finish().map_err(failed)?;
             }
         }
+        let path = folder.join(format!("{RESULTS}.parquet"));
+        let data = RunData::new(outcome.clone().without_series());
+        write_result(&path, data, &provenance.scenario_hash, &provenance).map_err(failed)?;
         let mut json = serde_json::to_vec_pretty(whole)
             .map_err(|e| Failure::new(format!("cannot write the outcome: {e}")))?;
         json.push(b'\n');
@@ -226,28 +224,19 @@ impl Job<'_> {
     }
 }
 
-/// The tables of a run and the names of their files.
-const TABLES: [(TableKind, &str); 6] = [
-    (TableKind::Runs, "runs"),
-    (TableKind::Links, "links"),
-    (TableKind::Crossings, "crossings"),
-    (TableKind::Middleboxes, "middleboxes"),
-    (TableKind::Legs, "legs"),
-    (TableKind::Series, "series"),
-];
-
-/// Their formats, by the endings of the files.
+/// The formats of the tables, by the endings of the files.
 const FORMATS: [&str; 2] = ["csv", "parquet"];
 
 /// The files that `--out` may write.
 fn file_names() -> Vec<String> {
     let endings = FORMATS.into_iter().chain(["csv.json"]);
-    let tables = TABLES.iter().flat_map(|(_, name)| {
+    let tables = TableKind::ALL.into_iter().flat_map(|table| {
         endings
             .clone()
-            .map(move |ending| format!("{name}.{ending}"))
+            .map(move |ending| format!("{}.{ending}", table.name()))
     });
-    tables.chain(["outcome.json".to_owned()]).collect()
+    let others = [format!("{RESULTS}.parquet"), "outcome.json".to_owned()];
+    tables.chain(others).collect()
 }
 
 /// The part of the run that shares of links are taken over.

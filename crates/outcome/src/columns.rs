@@ -4,7 +4,7 @@ use crate::record::{Declared, Part};
 use crate::series::SampleRow;
 use crate::value::Kind;
 use crate::{
-    FlowLinkStats, FlowOutcome, LegOutcome, LinkOutcome, MiddleboxOutcome, Outcome, RunInfo,
+    FlowLinkStats, FlowOutcome, LegOutcome, LinkOutcome, MiddleboxOutcome, Outcome, RunInfo, RunKey,
 };
 use bentpipe_units::Rate;
 use std::ops::Deref;
@@ -36,6 +36,52 @@ impl TableKind {
         TableKind::Legs,
         TableKind::Series,
     ];
+
+    /// Its name, which its files have: `runs` of `runs.csv` and `runs.parquet`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            TableKind::Runs => "runs",
+            TableKind::Links => "links",
+            TableKind::Crossings => "crossings",
+            TableKind::Middleboxes => "middleboxes",
+            TableKind::Legs => "legs",
+            TableKind::Series => "series",
+        }
+    }
+
+    /// What it has a row for.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            TableKind::Runs => "a row per run and flow: what each flow did",
+            TableKind::Links => "a row per run and link: what each link did",
+            TableKind::Crossings => {
+                "a row per run, flow and link on the flow's path, forth and back: what the flow did \
+                 to that link. Flows that are computed, not simulated, have none"
+            }
+            TableKind::Middleboxes => "a row per run and middlebox; only where there are any",
+            TableKind::Legs => {
+                "a row per run and leg of a flow that split-connection PEPs split; only where there \
+                 are any"
+            }
+            TableKind::Series => {
+                "a row per run, flow and sample of its time series; only where series were asked for. \
+                 A sample is of one kind, and the columns of the other kinds are empty"
+            }
+        }
+    }
+
+    /// True if the outcome has rows of it, or if it is always written.
+    #[must_use]
+    pub fn is_of(self, outcome: &Outcome) -> bool {
+        match self {
+            TableKind::Runs | TableKind::Links | TableKind::Crossings => true,
+            TableKind::Middleboxes => !outcome.middleboxes.is_empty(),
+            TableKind::Legs => !outcome.legs.is_empty(),
+            TableKind::Series => !outcome.series.is_empty(),
+        }
+    }
 }
 
 /// A column of a table.
@@ -45,13 +91,62 @@ pub struct Column {
     pub name: String,
     /// What its cells hold.
     pub kind: Kind,
+    /// The unit of its numbers; empty for texts and names.
+    pub unit: &'static str,
     /// What it says, in one line.
     pub about: String,
 }
 
-/// The columns of a table, in order, without a study's axes.
+impl Column {
+    /// A column; the unit follows from its name and kind.
+    #[must_use]
+    pub fn new(name: impl Into<String>, kind: Kind, about: impl Into<String>) -> Column {
+        let name = name.into();
+        Column {
+            unit: unit(&name, kind),
+            name,
+            kind,
+            about: about.into(),
+        }
+    }
+}
+
+/// The endings of names and the units that they stand for.
+const UNITS: [(&str, &str); 8] = [
+    ("_ns", "ns"),
+    ("_s", "s"),
+    ("_bps", "bit/s"),
+    ("bytes", "bytes"),
+    ("packets", "packets"),
+    ("_segments", "segments"),
+    ("_ratio", "ratio"),
+    ("_bdp", "BDP"),
+];
+
+/// Columns of whole numbers that count nothing.
+const NUMBERS: [&str; 3] = ["run", "seed", "leg"];
+
+fn unit(name: &str, kind: Kind) -> &'static str {
+    let known = UNITS.iter().find(|(ending, _)| name.ends_with(ending));
+    match (kind, known) {
+        (Kind::Text, _) => "",
+        (_, Some((_, unit))) => unit,
+        (Kind::Integer, None) if NUMBERS.contains(&name) => "",
+        (Kind::Integer, None) => "count",
+        (Kind::Number, None) => "ratio",
+    }
+}
+
+/// The columns of a table, in order, without a study's axes. They begin with
+/// `study` and `run`, which name a run, and which every file has: rows of two
+/// files are of one run where both are the same.
 #[must_use]
 pub fn columns(table: TableKind) -> Vec<Column> {
+    let key = declared::<RunKey>();
+    [key, columns_of_run(table)].concat()
+}
+
+fn columns_of_run(table: TableKind) -> Vec<Column> {
     let run = declared::<RunInfo>();
     match table {
         TableKind::Runs => [run, declared::<FlowOutcome>()].concat(),
@@ -69,13 +164,15 @@ pub fn columns(table: TableKind) -> Vec<Column> {
 fn declared<T: Part>() -> Vec<Column> {
     let mut columns = Vec::new();
     T::each_column(&mut |declared: Declared| {
-        columns.push(Column {
-            name: declared.column.to_owned(),
-            kind: declared.kind,
-            about: declared.about,
-        });
+        columns.push(Column::new(declared.column, declared.kind, declared.about));
     });
     columns
+}
+
+/// The columns of what a run is: what every table but the series begins with.
+#[must_use]
+pub fn run_columns() -> Vec<Column> {
+    [declared::<RunKey>(), declared::<RunInfo>()].concat()
 }
 
 /// An outcome with what all its rows share, so that a run of many flows takes

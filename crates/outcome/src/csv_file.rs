@@ -1,6 +1,7 @@
 //! Tables as comma-separated values.
 
-use crate::columns::{Column, kind_of};
+use crate::axes;
+use crate::columns::Column;
 use crate::provenance::sidecar;
 use crate::value::{Kind, Value};
 use crate::{Error, Provenance, Table, WholeFile, write_whole};
@@ -60,9 +61,8 @@ pub(crate) fn read(path: &Path) -> Result<Table, Error> {
         .map_err(|e| error(path, "read", e))?
         .clone();
     let columns: Vec<String> = header.iter().map(str::to_owned).collect();
-    let kinds: Vec<Kind> = columns
-        .iter()
-        .map(|c| kind_of(c).unwrap_or(Kind::Text))
+    let kinds: Vec<Kind> = (0..columns.len())
+        .map(|i| axes::kind(i.checked_sub(1).map(|b| columns[b].as_str()), &columns[i]))
         .collect();
     let mut rows = Vec::new();
     for record in reader.records() {

@@ -121,14 +121,15 @@ impl Serialize for Series<'_> {
     }
 }
 
-/// A sample: what is missing is left out, and the kind, which names the list.
+/// A sample: what is missing is left out, the kind, which names the list, and
+/// the time in seconds, which is there in nanoseconds.
 struct SampleObject<'a>(&'a Run<'a>, &'a SampleRow);
 
 impl Serialize for SampleObject<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         entries(&mut map, self.0, self.1, |name, value| {
-            name != "sample" && !value.is_missing()
+            !["sample", "time_s"].contains(&name) && !value.is_missing()
         })?;
         map.end()
     }

@@ -11,8 +11,9 @@
 //! - [`Interval`] is an interval of a run: what flows got in it and how they
 //!   shared links;
 //! - [`TableWriter`] writes the tables `runs`, `links`, `crossings`,
-//!   `middleboxes`, `legs` and `series` as CSV or Parquet, [`Table`] reads them
-//!   back, [`rows`] yields them in memory, [`columns()`] lists their columns;
+//!   `middleboxes`, `legs` and `series` as CSV or Parquet, [`RowWriter`] any
+//!   other, [`Table`] reads them back, [`rows`] yields them in memory,
+//!   [`columns()`] lists their columns;
 //! - [`Outcome`] is `Serialize` and `Deserialize` under the column names of
 //!   the tables, which is what `--json` prints and a [`Journal`] keeps;
 //! - [`Capture`] writes packets as pcapng, [`write_qlog`] a sender's state as
@@ -21,6 +22,7 @@
 //! Final files are whole or absent ([`WholeFile`]), and none holds a time of
 //! day: the same outcome gives the same bytes.
 
+mod axes;
 mod cell;
 mod columns;
 mod csv_file;
@@ -41,7 +43,8 @@ mod table;
 mod value;
 mod whole_file;
 
-pub use columns::{Column, TableKind, columns};
+pub use axes::{AxisColumn, AxisPoint, AxisUnit};
+pub use columns::{Column, TableKind, columns, run_columns};
 pub use error::Error;
 pub use interval::{Interval, NoCheckpoint};
 pub use journal::{Journal, JournalError, Record};
@@ -52,9 +55,9 @@ pub use packet::{
     SnackOption, TcpHeader, Transport,
 };
 pub use pcapng::{Capture, CaptureError, Interface};
-pub use provenance::Provenance;
+pub use provenance::{Provenance, SCHEMA};
 pub use qlog::{QlogSettings, write_qlog};
 pub use record::{Metric, Part, Quantity, Together};
-pub use table::{Format, Row, Table, TableWriter, rows, write_table};
+pub use table::{Format, Row, RowWriter, Table, TableWriter, rows, run_cells};
 pub use value::{Kind, Value};
 pub use whole_file::{WholeFile, remove_leftovers, write_whole};

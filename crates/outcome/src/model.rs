@@ -39,6 +39,19 @@ pub struct Outcome {
 }
 
 record! {
+    /// Which run of which study a row is of.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct RunKey {
+        /// Name of the study; empty in results of `bentpipe run`.
+        label study: String = String::new();
+        /// Number of the run in its study, from 0: its cell, counted in the order
+        /// of the axes with the last one fastest, times the study's replications,
+        /// plus the replication.
+        label run: u64 = 0;
+    }
+}
+
+record! {
     /// What every row of a table says of its run.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct RunInfo {

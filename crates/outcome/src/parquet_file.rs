@@ -21,11 +21,90 @@ use std::sync::Arc;
 /// Rows of a row group: what is held in memory at once.
 const GROUP: usize = 1 << 14;
 
+/// The cells of a column that wait to be written.
+enum Cells {
+    Text(Vec<ByteArray>),
+    Integer(Vec<i64>),
+    Number(Vec<f64>),
+}
+
+/// A column of the row group at hand.
+struct Buffer {
+    cells: Cells,
+    /// 1 where there is a value, 0 where it is missing.
+    levels: Vec<i16>,
+}
+
+impl Buffer {
+    fn new(kind: Kind) -> Buffer {
+        Buffer {
+            cells: match kind {
+                Kind::Text => Cells::Text(Vec::new()),
+                Kind::Integer => Cells::Integer(Vec::new()),
+                Kind::Number => Cells::Number(Vec::new()),
+            },
+            levels: Vec::new(),
+        }
+    }
+
+    /// Adds a cell; what does not fit the column is missing.
+    fn push(&mut self, value: &Value) {
+        let is_there = match &mut self.cells {
+            Cells::Text(cells) => match value.as_text().filter(|text| !text.is_empty()) {
+                Some(text) => {
+                    // Names repeat from row to row: they share their bytes.
+                    let last = cells.last().filter(|last| last.data() == text.as_bytes());
+                    let cell = last.cloned().unwrap_or_else(|| text.into());
+                    cells.push(cell);
+                    true
+                }
+                None => false,
+            },
+            Cells::Integer(cells) => {
+                cells.extend(value.as_integer().map(u64::cast_signed));
+                value.as_integer().is_some()
+            }
+            Cells::Number(cells) => {
+                cells.extend(value.as_number());
+                value.as_number().is_some()
+            }
+        };
+        self.levels.push(i16::from(is_there));
+    }
+
+    fn clear(&mut self) {
+        self.levels.clear();
+        match &mut self.cells {
+            Cells::Text(cells) => cells.clear(),
+            Cells::Integer(cells) => cells.clear(),
+            Cells::Number(cells) => cells.clear(),
+        }
+    }
+
+    fn write(&self, column: &mut ColumnWriter<'_>) -> Result<usize, ParquetError> {
+        let levels = Some(self.levels.as_slice());
+        match (&self.cells, column) {
+            (Cells::Text(cells), ColumnWriter::ByteArrayColumnWriter(to)) => {
+                to.write_batch(cells, levels, None)
+            }
+            (Cells::Integer(cells), ColumnWriter::Int64ColumnWriter(to)) => {
+                to.write_batch(cells, levels, None)
+            }
+            (Cells::Number(cells), ColumnWriter::DoubleColumnWriter(to)) => {
+                to.write_batch(cells, levels, None)
+            }
+            _ => Err(ParquetError::General(
+                "a column of no known kind".to_owned(),
+            )),
+        }
+    }
+}
+
 pub(crate) struct ParquetWriter {
     path: PathBuf,
     writer: SerializedFileWriter<WholeFile>,
-    kinds: Vec<Kind>,
-    rows: Vec<Vec<Value>>,
+    columns: Vec<Buffer>,
+    rows: usize,
 }
 
 impl ParquetWriter {
@@ -34,7 +113,8 @@ impl ParquetWriter {
         columns: &[Column],
         provenance: &Provenance,
     ) -> Result<ParquetWriter, Error> {
-        let entries = provenance.to_entries();
+        let mut entries = provenance.to_entries();
+        entries.push((COLUMNS.to_owned(), described(columns)));
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_created_by(format!(
@@ -55,14 +135,17 @@ impl ParquetWriter {
         Ok(ParquetWriter {
             path: path.to_path_buf(),
             writer,
-            kinds: columns.iter().map(|c| c.kind).collect(),
-            rows: Vec::new(),
+            columns: columns.iter().map(|c| Buffer::new(c.kind)).collect(),
+            rows: 0,
         })
     }
 
-    pub(crate) fn row(&mut self, row: Vec<Value>) -> Result<(), Error> {
-        self.rows.push(row);
-        if self.rows.len() >= GROUP {
+    pub(crate) fn row(&mut self, row: &[Value]) -> Result<(), Error> {
+        for (i, column) in self.columns.iter_mut().enumerate() {
+            column.push(row.get(i).unwrap_or(&Value::Missing));
+        }
+        self.rows += 1;
+        if self.rows >= GROUP {
             self.flush()
         } else {
             Ok(())
@@ -79,14 +162,27 @@ impl ParquetWriter {
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        if self.rows.is_empty() {
+        if self.rows == 0 {
             return Ok(());
         }
-        write_group(&mut self.writer, &self.kinds, &self.rows)
-            .map_err(|e| error(&self.path, "write", e))?;
-        self.rows.clear();
+        write_group(&mut self.writer, &self.columns).map_err(|e| error(&self.path, "write", e))?;
+        self.columns.iter_mut().for_each(Buffer::clear);
+        self.rows = 0;
         Ok(())
     }
+}
+
+/// The entry of the metadata that says what each column is, as JSON.
+const COLUMNS: &str = "bentpipe.columns";
+
+/// `{"rtt_s": {"unit": "s", "about": "axis rtt: seconds"}, ...}`
+fn described(columns: &[Column]) -> String {
+    let mut all = serde_json::Map::new();
+    for column in columns {
+        let entry = serde_json::json!({ "unit": column.unit, "about": column.about });
+        all.insert(column.name.clone(), entry);
+    }
+    serde_json::Value::Object(all).to_string()
 }
 
 fn schema(columns: &[Column]) -> Result<TypePtr, ParquetError> {
@@ -111,55 +207,17 @@ fn schema(columns: &[Column]) -> Result<TypePtr, ParquetError> {
 
 fn write_group(
     writer: &mut SerializedFileWriter<WholeFile>,
-    kinds: &[Kind],
-    rows: &[Vec<Value>],
+    columns: &[Buffer],
 ) -> Result<(), ParquetError> {
     let mut group = writer.next_row_group()?;
-    for (i, kind) in kinds.iter().enumerate() {
+    for buffer in columns {
         let Some(mut column) = group.next_column()? else {
             break;
         };
-        let cells = || rows.iter().filter_map(|row| row.get(i));
-        // 1 where there is a value, 0 where it is missing.
-        let levels: Vec<i16> = cells().map(|v| i16::from(fits(v, *kind))).collect();
-        match column.untyped() {
-            ColumnWriter::ByteArrayColumnWriter(w) => {
-                let values: Vec<ByteArray> = cells()
-                    .filter_map(Value::as_text)
-                    .filter(|t| !t.is_empty())
-                    .map(Into::into)
-                    .collect();
-                w.write_batch(&values, Some(&levels), None)?;
-            }
-            ColumnWriter::Int64ColumnWriter(w) => {
-                let values: Vec<i64> = cells()
-                    .filter_map(Value::as_integer)
-                    .map(u64::cast_signed)
-                    .collect();
-                w.write_batch(&values, Some(&levels), None)?;
-            }
-            ColumnWriter::DoubleColumnWriter(w) => {
-                let values: Vec<f64> = cells().filter_map(Value::as_number).collect();
-                w.write_batch(&values, Some(&levels), None)?;
-            }
-            _ => {
-                return Err(ParquetError::General(
-                    "a column of no known kind".to_owned(),
-                ));
-            }
-        }
+        buffer.write(column.untyped())?;
         column.close()?;
     }
     group.close().map(|_| ())
-}
-
-/// True if a column of this kind holds the value; what does not fit is null.
-fn fits(value: &Value, kind: Kind) -> bool {
-    match kind {
-        Kind::Text => value.as_text().is_some_and(|t| !t.is_empty()),
-        Kind::Integer => value.as_integer().is_some(),
-        Kind::Number => value.as_number().is_some(),
-    }
 }
 
 pub(crate) fn read(path: &Path) -> Result<Table, Error> {

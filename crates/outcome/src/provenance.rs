@@ -26,6 +26,10 @@ pub struct Provenance {
     pub details: BTreeMap<String, String>,
 }
 
+/// Version of the layout of the tables: it changes when a column changes its
+/// meaning, its unit or its name, not when one is added.
+pub const SCHEMA: u32 = 1;
+
 const PREFIX: &str = "bentpipe.";
 const DETAIL: &str = "bentpipe.detail.";
 
@@ -72,6 +76,7 @@ impl Provenance {
         let mut entries = vec![
             (format!("{PREFIX}program"), self.program.clone()),
             (format!("{PREFIX}version"), self.version.clone()),
+            (format!("{PREFIX}schema"), SCHEMA.to_string()),
             (format!("{PREFIX}scenario"), self.scenario.clone()),
             (format!("{PREFIX}scenario_hash"), self.scenario_hash.clone()),
             (format!("{PREFIX}seeds"), join(&self.seeds)),

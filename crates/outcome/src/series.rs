@@ -1,6 +1,7 @@
 //! Time series as rows of a table.
 
 use crate::record::record;
+use crate::value::seconds;
 use crate::{FlowSeries, SenderSample};
 use bentpipe_units::{Bytes, Duration, Time};
 
@@ -14,6 +15,8 @@ record! {
         derived sample: String = |_, row| row.sample.map_or("", Sample::name).to_owned();
         /// The time.
         label at: Time as "at_ns";
+        /// The same time in seconds.
+        derived time_s: f64 = |_, row| seconds(row.at.since(Time::ZERO));
         /// Congestion window.
         derived cwnd_segments: Option<f64> = |_, row| row.sender().map(|s| s.cwnd);
         /// Slow start threshold; inf until set.

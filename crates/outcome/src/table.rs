@@ -1,11 +1,12 @@
 //! Tables of results: written row by row, read back whole.
 
+use crate::axes::{self, AxisColumn, AxisPoint, axis_columns};
 use crate::columns::{Column, Run, columns, kind_of};
 use crate::csv_file::{self, CsvWriter};
 use crate::parquet_file::{self, ParquetWriter};
 use crate::record::{Fields, Part};
-use crate::value::{Kind, Value};
-use crate::{Error, FlowSeries, Outcome, Provenance, RunInfo, TableKind};
+use crate::value::Value;
+use crate::{Error, Outcome, Provenance, RunInfo, RunKey, TableKind};
 use std::path::{Path, PathBuf};
 
 /// The file formats of tables.
@@ -36,19 +37,12 @@ impl Format {
 
 /// Writes one table as a file that is [whole or absent](crate::WholeFile).
 ///
-/// Each row starts with the values of the study's axes. An axis that has the
-/// name of a column of results, such as `transport`, gets the column
-/// `axis_transport`. Memory is bounded, however many rows there are.
+/// Each row starts with the points of the study's axes: see [`AxisColumn`].
+/// Memory is bounded, however many rows there are.
 pub struct TableWriter {
-    path: PathBuf,
     table: TableKind,
-    axes: usize,
-    sink: Sink,
-}
-
-enum Sink {
-    Csv(CsvWriter),
-    Parquet(ParquetWriter),
+    axes: Vec<AxisColumn>,
+    file: RowWriter,
 }
 
 impl TableWriter {
@@ -57,69 +51,104 @@ impl TableWriter {
     /// # Errors
     /// If the name says no format, two axes have one name, or the folder
     /// cannot be written.
-    pub fn create<S: AsRef<str>>(
+    pub fn create(
         path: &Path,
         table: TableKind,
-        axes: &[S],
+        axes: &[AxisColumn],
         provenance: &Provenance,
     ) -> Result<TableWriter, Error> {
+        let columns = columns(table);
+        Ok(TableWriter {
+            table,
+            axes: axes.to_vec(),
+            file: RowWriter::create(path, axes, columns, provenance)?,
+        })
+    }
+
+    /// Adds the rows of one run: its flows, links, crossings or samples.
+    ///
+    /// # Errors
+    /// If there is not one point per axis, or the file cannot be written.
+    pub fn push(
+        &mut self,
+        key: &RunKey,
+        outcome: &Outcome,
+        points: &[AxisPoint],
+    ) -> Result<(), Error> {
+        let head = self.file.axes(&self.axes, points)?;
+        let run = &Run::of(outcome);
+        each_row(self.table, key, run, &mut |row| {
+            self.file.row(&[&head[..], &row].concat())
+        })
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// If the file cannot be written; then it is absent.
+    pub fn finish(self) -> Result<(), Error> {
+        self.file.finish()
+    }
+}
+
+/// Writes rows of any columns behind those of a study's axes, as a file that is
+/// [whole or absent](crate::WholeFile). Memory is bounded, however many rows
+/// there are.
+pub struct RowWriter {
+    path: PathBuf,
+    sink: Sink,
+}
+
+enum Sink {
+    Csv(CsvWriter),
+    Parquet(ParquetWriter),
+}
+
+impl RowWriter {
+    /// Starts the file in the format that its name says.
+    ///
+    /// # Errors
+    /// If the name says no format, two axes have one name, or the folder
+    /// cannot be written.
+    pub fn create(
+        path: &Path,
+        axes: &[AxisColumn],
+        columns: Vec<Column>,
+        provenance: &Provenance,
+    ) -> Result<RowWriter, Error> {
         let format = Format::of(path)?;
-        let mut all: Vec<Column> = Vec::new();
-        for axis in axes {
-            let axis = axis.as_ref();
-            let known = kind_of(axis).is_some();
-            let name = if known {
-                format!("axis_{axis}")
-            } else {
-                axis.to_owned()
-            };
-            if all.iter().any(|c| c.name == name) {
-                return Err(Error::DuplicateAxis {
-                    path: path.to_path_buf(),
-                    axis: axis.into(),
-                });
-            }
-            all.push(Column {
-                name,
-                kind: Kind::Text,
-                about: format!("axis {axis}"),
-            });
-        }
-        all.extend(columns(table));
+        let known = |name: &str| kind_of(name).is_some() || columns.iter().any(|c| c.name == name);
+        let mut all = axis_columns(path, axes, &known)?;
+        all.extend(columns);
         let sink = match format {
             Format::Csv => Sink::Csv(CsvWriter::create(path, &all, provenance)?),
             Format::Parquet => Sink::Parquet(ParquetWriter::create(path, &all, provenance)?),
         };
-        Ok(TableWriter {
+        Ok(RowWriter {
             path: path.to_path_buf(),
-            table,
-            axes: axes.len(),
             sink,
         })
     }
 
-    /// Adds the rows of one outcome: its flows, links, crossings or samples.
+    /// The cells that a row begins with.
     ///
     /// # Errors
-    /// If there is not one value per axis, or the file cannot be written.
-    pub fn push<S: AsRef<str>>(&mut self, outcome: &Outcome, axes: &[S]) -> Result<(), Error> {
-        if axes.len() != self.axes {
-            return Err(Error::AxisCount {
-                path: self.path.clone(),
-                expected: self.axes,
-                found: axes.len(),
-            });
-        }
-        let axes: Vec<Value> = axes.iter().map(|value| value.as_ref().into()).collect();
-        for row in rows(self.table, outcome) {
-            self.row([&axes[..], &row].concat())?;
-        }
-        Ok(())
+    /// If there is not one point per axis.
+    pub fn axes(&self, axes: &[AxisColumn], points: &[AxisPoint]) -> Result<Vec<Value>, Error> {
+        axes::cells(axes, points).ok_or_else(|| Error::AxisCount {
+            path: self.path.clone(),
+            expected: axes.len(),
+            found: points.len(),
+        })
     }
 
-    fn row(&mut self, row: Vec<Value>) -> Result<(), Error> {
+    /// Adds a row: a cell per column, those of the axes first.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn row(&mut self, row: &[Value]) -> Result<(), Error> {
         match &mut self.sink {
-            Sink::Csv(csv) => csv.row(&row),
+            Sink::Csv(csv) => csv.row(row),
             Sink::Parquet(parquet) => parquet.row(row),
         }
     }
@@ -139,58 +168,76 @@ impl TableWriter {
 /// The rows of a table for one outcome, in the order of its [`columns`].
 #[must_use]
 pub fn rows(table: TableKind, outcome: &Outcome) -> Vec<Vec<Value>> {
-    let run = &Run::of(outcome);
+    let mut all = Vec::new();
+    // Collecting cannot fail.
+    let _ = each_row(table, &RunKey::default(), &Run::of(outcome), &mut |row| {
+        all.push(row);
+        Ok(())
+    });
+    all
+}
+
+/// What every row says of its run, in the order of [`run_columns`].
+///
+/// [`run_columns`]: crate::run_columns
+#[must_use]
+pub fn run_cells(key: &RunKey, outcome: &Outcome) -> Vec<Value> {
+    head(key, &Run::of(outcome))
+}
+
+fn head(key: &RunKey, run: &Run<'_>) -> Vec<Value> {
     let mut head = Vec::new();
+    key.each_value(run, &mut |_, value| head.push(value));
     run.info().each_value(run, &mut |_, value| head.push(value));
+    head
+}
+
+/// The columns that name a run, in every table: `study`, `run`, `scenario` and
+/// `seed`.
+const NAMING: usize = 4;
+
+type Put<'a> = dyn FnMut(Vec<Value>) -> Result<(), Error> + 'a;
+
+fn each_row(table: TableKind, key: &RunKey, run: &Run<'_>, put: &mut Put<'_>) -> Result<(), Error> {
+    let head = head(key, run);
     match table {
-        TableKind::Runs => parts(&head, run, &outcome.flows),
-        TableKind::Links => parts(&head, run, &outcome.links),
-        TableKind::Crossings => parts(&head, run, &outcome.crossings),
-        TableKind::Middleboxes => parts(&head, run, &outcome.middleboxes),
-        TableKind::Legs => parts(&head, run, &outcome.legs),
+        TableKind::Runs => parts(&head, run, &run.flows, put),
+        TableKind::Links => parts(&head, run, &run.links, put),
+        TableKind::Crossings => parts(&head, run, &run.crossings, put),
+        TableKind::Middleboxes => parts(&head, run, &run.middleboxes, put),
+        TableKind::Legs => parts(&head, run, &run.legs, put),
         TableKind::Series => {
-            let of_flow = |series: &FlowSeries| {
-                let head = [&head[..2], &[series.flow.as_str().into()]].concat();
-                parts(&head, run, &series.by_time())
-            };
-            outcome.series.iter().flat_map(of_flow).collect()
+            for series in &run.series {
+                let head = [&head[..NAMING], &[series.flow.as_str().into()]].concat();
+                parts(&head, run, &series.by_time(), put)?;
+            }
+            Ok(())
         }
     }
 }
 
 /// A row for each part, all of which begin with `head`.
-fn parts(head: &[Value], run: &Run<'_>, parts: &[impl Part]) -> Vec<Vec<Value>> {
-    let row = |part| {
-        let mut row = head.to_vec();
-        Part::each_value(part, run, &mut |_, value| row.push(value));
-        row
-    };
-    parts.iter().map(row).collect()
-}
-
-/// Writes a whole table: [`TableWriter`] in one call.
-///
-/// # Errors
-/// As those of [`TableWriter`].
-pub fn write_table<'a, S: AsRef<str>>(
-    path: &Path,
-    table: TableKind,
-    axes: &[S],
-    provenance: &Provenance,
-    outcomes: impl IntoIterator<Item = (&'a Outcome, Vec<String>)>,
+fn parts(
+    head: &[Value],
+    run: &Run<'_>,
+    parts: &[impl Part],
+    put: &mut Put<'_>,
 ) -> Result<(), Error> {
-    let mut writer = TableWriter::create(path, table, axes, provenance)?;
-    for (outcome, values) in outcomes {
-        writer.push(outcome, &values)?;
+    for part in parts {
+        let mut row = head.to_vec();
+        part.each_value(run, &mut |_, value| row.push(value));
+        put(row)?;
     }
-    writer.finish()
+    Ok(())
 }
 
 /// A row read back: one part of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row<T> {
-    /// The study's axes, (name, value).
+    /// The columns of the study's axes, (name, value).
     pub axes: Vec<(String, String)>,
+    /// Which run it is.
+    pub key: RunKey,
     /// The run.
     pub run: RunInfo,
     /// Name of the flow; empty in a table without.
@@ -236,7 +283,9 @@ impl Table {
     ) -> Table {
         let axes = columns
             .iter()
-            .position(|c| c == "scenario")
+            .position(|c| c == "study")
+            // Files of earlier versions have no `study`.
+            .or_else(|| columns.iter().position(|c| c == "scenario"))
             .unwrap_or(columns.len());
         Table {
             path: path.to_path_buf(),
@@ -271,6 +320,7 @@ impl Table {
                     axes: axes
                         .map(|(name, value)| (name.clone(), value.to_text()))
                         .collect(),
+                    key: RunKey::read(&fields)?,
                     run: RunInfo::read(&fields)?,
                     flow: fields.get("flow")?,
                     link: fields.get("link")?,

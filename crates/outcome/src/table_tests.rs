@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::model::samples::{any_outcome, name, outcome};
-use crate::{FlowOutcome, LinkOutcome, remove_leftovers};
+use crate::{AxisUnit, FlowOutcome, LinkOutcome, remove_leftovers};
 use proptest::prelude::*;
 use std::fs;
 
@@ -12,9 +12,25 @@ fn provenance() -> Provenance {
 }
 
 fn write(path: &Path, table: TableKind, outcome: &Outcome, axes: &[(&str, &str)]) {
-    let names: Vec<&str> = axes.iter().map(|a| a.0).collect();
-    let values = axes.iter().map(|a| a.1.to_owned()).collect();
-    write_table(path, table, &names, &provenance(), [(outcome, values)]).unwrap();
+    let names: Vec<AxisColumn> = axes.iter().map(|a| AxisColumn::text(a.0)).collect();
+    let points: Vec<AxisPoint> = axes.iter().map(|a| AxisPoint::text(a.1)).collect();
+    write_numbers(path, table, outcome, &names, &points);
+}
+
+fn write_numbers(
+    path: &Path,
+    table: TableKind,
+    outcome: &Outcome,
+    axes: &[AxisColumn],
+    points: &[AxisPoint],
+) {
+    let key = RunKey {
+        study: "sweep".to_owned(),
+        run: 7,
+    };
+    let mut writer = TableWriter::create(path, table, axes, &provenance()).unwrap();
+    writer.push(&key, outcome, points).unwrap();
+    writer.finish().unwrap();
 }
 
 #[test]
@@ -31,7 +47,7 @@ fn the_runs_table_looks_as_documented() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
-        "link.satellite.rate,scenario,seed,ended_at_ns,events,packet_hops,jain_index,flow,\
+        "link.satellite.rate,study,run,scenario,seed,ended_at_ns,events,packet_hops,jain_index,flow,\
          transport,started_at_ns,transfer_time_s,goodput_bps,throughput_bps,goodput_share,\
          offered_bytes,delivered_bytes,acknowledged_bytes,first_delivery_at_ns,\
          last_delivery_at_ns,sent_bytes,packets_sent,retransmissions,retransmitted_bytes,\
@@ -40,7 +56,9 @@ fn the_runs_table_looks_as_documented() {
          p95_page_time_ns,video_segments,startup_delay_ns,stalls,stall_time_ns,min_rtt_ns,mean_rtt_ns,max_cwnd_segments,\
          completion"
     );
-    assert!(lines[1].starts_with("2 Mbit/s,geo,18446744073709551615,60000000000,123456,6000,"));
+    assert!(
+        lines[1].starts_with("2 Mbit/s,sweep,7,geo,18446744073709551615,60000000000,123456,6000,")
+    );
     assert!(
         lines[1].contains(",a,newreno,0,12.5,1920000,1920000,"),
         "{}",
@@ -61,14 +79,14 @@ fn series_are_merged_in_the_order_of_time() {
     let path = folder.path().join("series.csv");
     write(&path, TableKind::Series, &outcome(), &[]);
     let text = fs::read_to_string(&path).unwrap();
-    let start = "geo,18446744073709551615,a";
+    let start = "sweep,7,geo,18446744073709551615,a";
     assert_eq!(
         text.lines().skip(1).collect::<Vec<_>>(),
         [
-            format!("{start},sender,5,2.5,inf,2,,0,0,slow_start,,,"),
-            format!("{start},sent,5,,,,,,,,,1448,"),
-            format!("{start},delivered,300000000,,,,,,,,1448,,"),
-            format!("{start},sender,600000000,2.5,20,2,511000000,0,0,recovery,,,"),
+            format!("{start},sender,5,5e-9,2.5,inf,2,,0,0,slow_start,,,"),
+            format!("{start},sent,5,5e-9,,,,,,,,,1448,"),
+            format!("{start},delivered,300000000,0.3,,,,,,,,1448,,"),
+            format!("{start},sender,600000000,0.6,2.5,20,2,511000000,0,0,recovery,,,"),
         ]
     );
 }
@@ -79,19 +97,45 @@ fn csv_and_parquet_hold_the_same() {
     for kind in TableKind::ALL {
         let [csv, parquet] = ["t.csv", "t.parquet"].map(|name| {
             let path = folder.path().join(name);
-            write(
-                &path,
-                kind,
-                &outcome(),
-                &[("size", "100 kB"), ("transport", "")],
-            );
+            let axis = |name: &str, unit| AxisColumn {
+                name: name.to_owned(),
+                unit,
+            };
+            let axes = [
+                axis("size", Some(AxisUnit::Bytes)),
+                axis("transport", None),
+                axis("seed", Some(AxisUnit::Value)),
+            ];
+            let size = AxisPoint {
+                label: "100 kB".to_owned(),
+                number: Some(1e5),
+            };
+            let points = [size, AxisPoint::text(""), AxisPoint::text("none")];
+            write_numbers(&path, kind, &outcome(), &axes, &points);
             let mut table = Table::read(&path).unwrap();
             table.path = PathBuf::new();
             table
         });
         assert_eq!(csv, parquet);
-        assert_eq!(csv.axes, 2);
-        assert_eq!(csv.columns[1], "axis_transport");
+        assert_eq!(csv.axes, 5);
+        let names = [
+            "size",
+            "size_bytes",
+            "axis_transport",
+            "axis_seed",
+            "axis_seed_value",
+        ];
+        assert_eq!(csv.columns[..5], names);
+        let expected = [
+            Value::from("100 kB"),
+            Value::from(1e5),
+            Value::Missing,
+            Value::from("none"),
+            Value::Missing,
+        ];
+        if let Some(row) = csv.rows.first() {
+            assert_eq!(row[..5], expected);
+        }
         assert_eq!(csv.provenance, Some(provenance()));
     }
 }
@@ -117,9 +161,20 @@ fn a_rerun_gives_the_same_bytes() {
 fn many_row_groups_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.parquet");
-    let mut writer = TableWriter::create(&path, TableKind::Runs, &["n"], &provenance()).unwrap();
-    for n in 0..20_000 {
-        writer.push(&outcome(), &[n.to_string()]).unwrap();
+    let mut writer = TableWriter::create(
+        &path,
+        TableKind::Runs,
+        &[AxisColumn::text("n")],
+        &provenance(),
+    )
+    .unwrap();
+    for run in 0..20_000 {
+        let key = RunKey {
+            run,
+            ..RunKey::default()
+        };
+        let point = AxisPoint::text(&run.to_string());
+        writer.push(&key, &outcome(), &[point]).unwrap();
     }
     writer.finish().unwrap();
     let table = Table::read(&path).unwrap();
@@ -132,13 +187,16 @@ fn mistakes_are_errors_with_the_path() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.csv");
     let create = |path: &Path, axes: &[&str]| {
-        TableWriter::create(path, TableKind::Runs, axes, &provenance())
+        let axes: Vec<AxisColumn> = axes.iter().map(|name| AxisColumn::text(name)).collect();
+        TableWriter::create(path, TableKind::Runs, &axes, &provenance())
     };
     let text = |e: Option<Error>| e.unwrap().to_string();
     assert!(text(create(&path, &["a", "a"]).err()).ends_with("runs.csv: two axes are named `a`"));
     assert!(text(create(&folder.path().join("x.txt"), &[]).err()).contains("x.txt: the name"));
     let mut writer = create(&path, &["a"]).unwrap();
-    let e = writer.push(&outcome(), &["1", "2"]).unwrap_err();
+    let points = ["1", "2"].map(AxisPoint::text);
+    let key = RunKey::default();
+    let e = writer.push(&key, &outcome(), &points).unwrap_err();
     assert!(
         e.to_string()
             .ends_with("runs.csv: 2 axis values for 1 axes")
@@ -201,6 +259,7 @@ proptest! {
         prop_assert_eq!(back.len(), outcome.flows.len());
         for (row, flow) in back.iter().zip(&outcome.flows) {
             prop_assert_eq!(&row.axes, &[("bundle".to_owned(), axis.clone())]);
+            prop_assert_eq!(row.key.run, 7);
             prop_assert_eq!(&row.run.scenario, &outcome.scenario);
             prop_assert_eq!(row.run.seed, outcome.seed);
             prop_assert_eq!(row.run.ended_at, outcome.ended_at);
@@ -211,4 +270,25 @@ proptest! {
         let back = Table::read(&links).unwrap().rows_of::<LinkOutcome>().unwrap();
         prop_assert_eq!(&back[0].part, &outcome.links[0]);
     }
+}
+
+#[test]
+fn a_parquet_file_says_what_its_columns_are() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("links.parquet");
+    write(&path, TableKind::Links, &outcome(), &[]);
+    let reader = SerializedFileReader::new(fs::File::open(&path).unwrap()).unwrap();
+    let entries = reader.metadata().file_metadata().key_value_metadata();
+    let entry = |name: &str| {
+        let mut entries = entries.unwrap().iter();
+        let found = entries.find(|entry| entry.key == name).unwrap();
+        found.value.clone().unwrap()
+    };
+    assert_eq!(entry("bentpipe.schema"), crate::SCHEMA.to_string());
+    let described: serde_json::Value = serde_json::from_str(&entry("bentpipe.columns")).unwrap();
+    assert_eq!(described["rate_bps"]["unit"], "bit/s");
+    assert_eq!(described["rate_bps"]["about"], "rate of the link");
+    assert_eq!(described["utilisation"]["unit"], "ratio");
 }

@@ -95,20 +95,25 @@ pub enum ExecuteError {
     Threads(String),
 }
 
-/// Checks every cell of a study before anything runs.
+/// Checks every cell of a study before anything runs; the hash of the scenario of
+/// each.
 ///
 /// # Errors
 /// For the first cell that makes no scenario.
-pub fn check_cells(study: &Arc<Study>, runner: &dyn Runner) -> Result<(), ExecuteError> {
-    for job in &Plan::new(study, Some(1)).jobs {
-        if let Err(why) = runner.check(&job.settings) {
-            return Err(ExecuteError::Cell {
+pub fn check_cells(study: &Arc<Study>, runner: &dyn Runner) -> Result<Vec<String>, ExecuteError> {
+    let plan = Plan::new(study, Some(1));
+    let mut hashes = Vec::with_capacity(plan.jobs.len());
+    for job in &plan.jobs {
+        let hash = runner
+            .check(&job.settings)
+            .map_err(|why| ExecuteError::Cell {
                 place: place(study, job.cell),
                 why,
-            });
-        }
+            })?;
+        hashes.push(hash);
     }
-    Ok(())
+    let of_cells = plan.of_run.iter().map(|job| hashes[*job].clone());
+    Ok(of_cells.collect())
 }
 
 fn place(study: &Arc<Study>, cell: usize) -> String {
@@ -187,7 +192,7 @@ pub fn execute(
     runner: &dyn Runner,
     options: &ExecuteOptions<'_>,
 ) -> Result<StudyResults, ExecuteError> {
-    check_cells(study, runner)?;
+    let hashes = check_cells(study, runner)?;
     let plan = Plan::new(study, options.replications);
     let mut results: Vec<Option<Arc<RunResult>>> = vec![None; plan.jobs.len()];
     let journal = match &options.journal {
@@ -211,6 +216,8 @@ pub fn execute(
         stop: AtomicBool::new(false),
         state: Mutex::new(State {
             journal,
+            done: results.iter().flatten().count(),
+            failed: results.iter().flatten().filter(|r| has_failed(r)).count(),
             results,
             error: None,
         }),
@@ -243,12 +250,13 @@ pub fn execute(
         .iter()
         .map(|job| state.results[*job].clone())
         .collect();
-    runs.map(|runs| StudyResults::new(study.clone(), plan.replications as usize, runs))
-        .ok_or(ExecuteError::Stopped {
-            study: study.name.clone(),
-            done,
-            total: plan.jobs.len(),
-        })
+    let runs = runs.ok_or(ExecuteError::Stopped {
+        study: study.name.clone(),
+        done,
+        total: plan.jobs.len(),
+    })?;
+    let results = StudyResults::new(study.clone(), plan.replications as usize, runs);
+    Ok(results.with_hashes(hashes))
 }
 
 /// Opens the journal and takes from it what the plan asks for.
@@ -301,17 +309,21 @@ pub(crate) fn recorded(
     let known = |(run, job): (usize, &usize)| results[*job].is_some().then_some(run % all + 1);
     let replications = plan.of_run.iter().enumerate().filter_map(known).max();
     let replications = replications.unwrap_or(all);
+    // Cells of which nothing was run may even be wrong.
+    let hash = |(cell, runs): (usize, &[usize])| {
+        let is_known = runs.iter().any(|job| results[*job].is_some());
+        let hash = is_known.then(|| runner.check(&crate::plan::settings(study, cell)).ok());
+        hash.flatten().unwrap_or_default()
+    };
+    let hashes = plan.of_run.chunks(all).enumerate().map(hash).collect();
     let missing = Arc::new(RunResult::Missing);
     let runs = plan
         .of_run
         .chunks(all)
         .flat_map(|cell| &cell[..replications]);
     let runs = runs.map(|job| results[*job].clone().unwrap_or_else(|| missing.clone()));
-    Ok(StudyResults::new(
-        study.clone(),
-        replications,
-        runs.collect(),
-    ))
+    let results = StudyResults::new(study.clone(), replications, runs.collect());
+    Ok(results.with_hashes(hashes))
 }
 
 struct Executor<'a> {
@@ -326,7 +338,14 @@ struct Executor<'a> {
 struct State {
     journal: Option<Journal>,
     results: Vec<Option<Arc<RunResult>>>,
+    /// How many of them there are, and how many of these failed.
+    done: usize,
+    failed: usize,
     error: Option<JournalError>,
+}
+
+fn has_failed(result: &RunResult) -> bool {
+    result.failure().is_some()
 }
 
 impl Executor<'_> {
@@ -350,17 +369,14 @@ impl Executor<'_> {
             self.stop.store(true, Ordering::Relaxed);
             return;
         }
+        state.done += 1;
+        state.failed += usize::from(has_failed(&result));
         state.results[index] = Some(Arc::new(result));
         let progress = Progress {
             study: self.study.name.clone(),
-            done: state.results.iter().flatten().count(),
+            done: state.done,
             total: self.jobs.len(),
-            failed: state
-                .results
-                .iter()
-                .flatten()
-                .filter(|r| r.failure().is_some())
-                .count(),
+            failed: state.failed,
         };
         if (self.options.watch)(&progress).is_break() {
             self.stop.store(true, Ordering::Relaxed);

@@ -60,12 +60,12 @@ impl Runner for Fake {
         "fake".into()
     }
 
-    fn check(&self, settings: &[Setting]) -> Result<(), String> {
+    fn check(&self, settings: &[Setting]) -> Result<String, String> {
         let wrong = settings.iter().any(|s| s.value.contains("wrong"));
         if wrong {
             Err("this is wrong".into())
         } else {
-            Ok(())
+            Ok(format!("{:?}", settings.first().map(|s| &s.value)))
         }
     }
 
@@ -153,14 +153,18 @@ fn interrupted_and_parallel_studies_end_with_the_same_bytes() {
             "sweep/claims.csv",
             "sweep/crossings.csv",
             "sweep/crossings.csv.json",
+            "sweep/crossings.parquet",
             "sweep/failures.csv",
             "sweep/figures/over-time.csv",
             "sweep/links.csv",
             "sweep/links.csv.json",
+            "sweep/links.parquet",
             "sweep/provenance.json",
+            "sweep/results.parquet",
             "sweep/runs.csv",
             "sweep/runs.csv.json",
             "sweep/runs.parquet",
+            "sweep/series.parquet",
             "sweep/tables/times.csv",
         ]
     );
@@ -348,7 +352,7 @@ impl Runner for Stopped {
         self.0.identity()
     }
 
-    fn check(&self, settings: &[Setting]) -> Result<(), String> {
+    fn check(&self, settings: &[Setting]) -> Result<String, String> {
         self.0.check(settings)
     }
 

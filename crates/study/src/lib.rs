@@ -16,6 +16,8 @@
 mod bar;
 mod claim;
 mod collection;
+mod data;
+mod data_reference;
 mod execute;
 mod expr;
 mod figure;
@@ -45,6 +47,8 @@ pub use bar::{CellVerdict, ErrorSummary, relative_error};
 pub use bentpipe_document::{Diagnostic, Diagnostics};
 pub use claim::{ClaimResult, PartResult, ReadingResult, Verdict};
 pub use collection::{Collection, LoadError, LoadedStudy};
+pub use data::{ABOUT_RESULTS, RESULTS, results_columns, write_result};
+pub use data_reference::{data_reference, data_schema};
 pub use execute::{ExecuteError, ExecuteOptions, Progress, Watch, check_cells, execute};
 pub use figure::{Curve, CurvePoint, FigureData, FigureForm};
 pub use metric::{METRICS, Metric, Of, metric};

@@ -189,6 +189,30 @@ impl Metric {
         }
     }
 
+    /// What the metric of several flows or links is, in words that follow
+    /// `about`; `None` where there is one of a run.
+    pub(crate) fn together(&self) -> Option<&'static str> {
+        let (of, what) = match &self.source {
+            Source::Flow(_, of, _) | Source::DeclaredOfFlow(of, _) => (of, "flows"),
+            Source::DeclaredOfLink(of) => (of.as_ref()?, "links"),
+            _ => return None,
+        };
+        // Some say it themselves.
+        if self.about.ends_with("over the flows") {
+            return None;
+        }
+        Some(match (of, what) {
+            (Of::Mean, "flows") => "; mean over the flows",
+            (Of::Sum, "flows") => "; of all flows",
+            (Of::Max, "flows") => "; the largest of the flows",
+            (Of::Min, "flows") => "; the smallest of the flows",
+            (Of::Mean, _) => "; mean over the links",
+            (Of::Sum, _) => "; of all links",
+            (Of::Max, _) => "; the largest of the links",
+            (Of::Min, _) => "; the smallest of the links",
+        })
+    }
+
     /// Its value in one run.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! What a study keeps of each run, in memory and in its journal.
 
-use bentpipe_outcome::{FlowSeries, Outcome};
+use bentpipe_outcome::{FlowSeries, Outcome, SenderSample};
+use bentpipe_units::{Bytes, Duration, Time};
 use serde::{Deserialize, Serialize};
 
 /// The result of one run, as the journal holds it.
@@ -55,6 +56,19 @@ impl RunData {
             series: series.iter().map(StoredSeries::new).collect(),
         }
     }
+
+    /// The series as those of an outcome, for the table of them, which needs
+    /// nothing else of it but the run. Phases of the congestion control and what
+    /// a relay held are not kept of a study's runs.
+    pub(crate) fn with_series(&self) -> Outcome {
+        Outcome {
+            scenario: self.outcome.scenario.clone(),
+            seed: self.outcome.seed,
+            ended_at: self.outcome.ended_at,
+            series: self.series.iter().map(StoredSeries::to_series).collect(),
+            ..Outcome::default()
+        }
+    }
 }
 
 /// The time series of one flow; unlike those of an outcome they can be read
@@ -86,11 +100,14 @@ pub struct StoredSample {
     pub rtt_ns: u64,
     /// Retransmissions so far.
     pub retransmissions: u64,
+    /// Spurious retransmissions so far.
+    #[serde(default)]
+    pub spurious_retransmissions: u64,
 }
 
 impl StoredSeries {
     fn new(series: &FlowSeries) -> StoredSeries {
-        let steps = |steps: &[(bentpipe_units::Time, bentpipe_units::Bytes)]| {
+        let steps = |steps: &[(Time, Bytes)]| {
             steps
                 .iter()
                 .map(|(at, bytes)| (at.as_nanos(), bytes.get()))
@@ -103,12 +120,38 @@ impl StoredSeries {
             flight: s.flight,
             rtt_ns: s.rtt.as_nanos(),
             retransmissions: s.retransmissions,
+            spurious_retransmissions: s.spurious_retransmissions,
         });
         StoredSeries {
             flow: series.flow.clone(),
             sender: sender.collect(),
             delivered: steps(&series.delivered),
             sent: steps(&series.sent),
+        }
+    }
+
+    fn to_series(&self) -> FlowSeries {
+        let steps = |steps: &[(u64, u64)]| {
+            let steps = steps.iter();
+            let step = |&(at, bytes): &(u64, u64)| (Time::from_nanos(at), Bytes::new(bytes));
+            steps.map(step).collect()
+        };
+        let sample = |s: &StoredSample| SenderSample {
+            at: Time::from_nanos(s.at_ns),
+            cwnd: s.cwnd,
+            ssthresh: s.ssthresh.unwrap_or(f64::INFINITY),
+            flight: s.flight,
+            rtt: Duration::from_nanos(s.rtt_ns),
+            retransmissions: s.retransmissions,
+            spurious_retransmissions: s.spurious_retransmissions,
+            phase: "",
+        };
+        FlowSeries {
+            flow: self.flow.clone(),
+            sender: self.sender.iter().map(sample).collect(),
+            delivered: steps(&self.delivered),
+            sent: steps(&self.sent),
+            ..FlowSeries::default()
         }
     }
 

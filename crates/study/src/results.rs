@@ -12,6 +12,8 @@ pub struct StudyResults {
     /// Cell by cell, the replications of each together. Cells that set the
     /// same share their runs.
     runs: Vec<Arc<RunResult>>,
+    /// The hash of each cell's scenario.
+    hashes: Vec<String>,
 }
 
 impl StudyResults {
@@ -25,7 +27,19 @@ impl StudyResults {
             study,
             replications,
             runs,
+            hashes: Vec::new(),
         }
+    }
+
+    /// With the hash of each cell's scenario.
+    pub(crate) fn with_hashes(self, hashes: Vec<String>) -> StudyResults {
+        StudyResults { hashes, ..self }
+    }
+
+    /// The hash of a cell's scenario; empty where it is not known.
+    #[must_use]
+    pub fn scenario_hash(&self, cell: usize) -> &str {
+        self.hashes.get(cell).map_or("", String::as_str)
     }
 
     /// The study.

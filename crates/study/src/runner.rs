@@ -27,11 +27,11 @@ pub trait Runner: Sync {
     /// it.
     fn identity(&self) -> String;
 
-    /// Checks that the settings make a scenario.
+    /// Checks that the settings make a scenario, and returns the hash of it.
     ///
     /// # Errors
     /// What is wrong, for people.
-    fn check(&self, settings: &[Setting]) -> Result<(), String>;
+    fn check(&self, settings: &[Setting]) -> Result<String, String>;
 
     /// True once no run is to be begun and none that ends counts any more.
     fn is_stopped(&self) -> bool {

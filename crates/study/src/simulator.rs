@@ -86,9 +86,9 @@ impl Runner for Simulator {
         self.identity.clone()
     }
 
-    fn check(&self, settings: &[Setting]) -> Result<(), String> {
+    fn check(&self, settings: &[Setting]) -> Result<String, String> {
         self.scenario(settings)
-            .map(|_| ())
+            .map(|scenario| scenario.hash().to_string())
             .map_err(|e| e.render(false))
     }
 

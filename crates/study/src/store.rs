@@ -3,7 +3,9 @@
 //! ```text
 //! results/table-3/
 //!   journal            results of runs as they come
-//!   runs.csv, runs.parquet, links.csv, crossings.csv
+//!   results.parquet    a row for each run
+//!   runs, links, crossings, and where there are any middleboxes, legs and
+//!                      series: .parquet, and .csv but for the last two
 //!   failures.csv       runs that failed, where there are any
 //!   tables/*.csv, figures/*.csv, claims.csv
 //!   provenance.json
@@ -12,12 +14,13 @@
 //! Every file but the journal is whole or absent and holds no time of day.
 
 use crate::claim::{ClaimResult, Verdict};
+use crate::data::{RESULTS, Runs};
 use crate::figure::FigureData;
 use crate::plan::hash;
 use crate::reproduce::Reproduction;
 use crate::results::StudyResults;
 use crate::table::TableData;
-use bentpipe_outcome::{Provenance, TableKind, remove_leftovers, write_table, write_whole};
+use bentpipe_outcome::{Provenance, TableKind, remove_leftovers, write_whole};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -94,35 +97,27 @@ pub fn write_runs(folder: &Path, results: &StudyResults, identity: &str) -> Resu
     })?;
     json.push(b'\n');
     write_whole(&folder.join("provenance.json"), &json)?;
-    let axes: Vec<&str> = study.axes.iter().map(|a| a.name.as_str()).collect();
-    let mut files = vec![
-        ("runs.csv", TableKind::Runs),
-        ("runs.parquet", TableKind::Runs),
-        ("links.csv", TableKind::Links),
-        ("crossings.csv", TableKind::Crossings),
-    ];
-    let boxed = (0..results.cells()).any(|cell| {
-        let mut done = results.runs_of(cell).filter_map(|run| run.data());
-        done.any(|data| !data.outcome.middleboxes.is_empty())
-    });
-    if boxed {
-        files.push(("middleboxes.csv", TableKind::Middleboxes));
-    } else {
-        remove(&folder.join("middleboxes.csv"))?;
+    let runs = Runs::new(results);
+    for table in TableKind::ALL {
+        let name = table.name();
+        let csv = match table {
+            TableKind::Runs | TableKind::Links | TableKind::Crossings | TableKind::Middleboxes => {
+                Some(format!("{name}.csv"))
+            }
+            // Long, and of a few columns at a time.
+            TableKind::Legs | TableKind::Series => None,
+        };
+        let parquet = Some(format!("{name}.parquet"));
+        for file in [csv, parquet].into_iter().flatten() {
+            let path = folder.join(file);
+            match runs.have(table) {
+                true => runs.write(&path, table, &provenance)?,
+                false => remove(&path)?,
+            }
+        }
     }
-    for (file, kind) in files {
-        let rows = (0..results.cells()).flat_map(|cell| {
-            let labels: Vec<String> = results
-                .labels(cell)
-                .into_iter()
-                .map(str::to_owned)
-                .collect();
-            let done = results.runs_of(cell).filter_map(|run| run.data());
-            done.map(move |data| (&data.outcome, labels.clone()))
-                .collect::<Vec<_>>()
-        });
-        write_table(&folder.join(file), kind, &axes, &provenance, rows)?;
-    }
+    let path = folder.join(format!("{RESULTS}.parquet"));
+    runs.write_results(&path, &provenance)?;
     write_failures(&folder.join("failures.csv"), results)
 }
 

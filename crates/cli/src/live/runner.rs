@@ -194,7 +194,7 @@ impl Runner for Live {
         )
     }
 
-    fn check(&self, settings: &[Setting]) -> Result<(), String> {
+    fn check(&self, settings: &[Setting]) -> Result<String, String> {
         self.simulator.check(settings)
     }
 

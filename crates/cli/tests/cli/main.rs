@@ -10,6 +10,7 @@
 mod common;
 mod compare;
 mod corners;
+mod data;
 mod emulate;
 mod files;
 mod help;

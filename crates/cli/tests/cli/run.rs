@@ -159,6 +159,7 @@ fn results_are_written_whole() {
             "links.csv.json",
             "links.parquet",
             "outcome.json",
+            "results.parquet",
             "runs.csv",
             "runs.csv.json",
             "runs.parquet",
