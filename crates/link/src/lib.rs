@@ -50,5 +50,5 @@ pub use packet::{Admission, PacketMeta, Verdict};
 pub use queue::*;
 pub use settings::{ChannelSettings, Limit, LinkSettings};
 pub use timeline::{
-    InFlightPolicy, Loss, Opportunities, Piece, State, Timeline, TimelineError, WhenDown,
+    InFlightPolicy, Loss, Means, Opportunities, Piece, State, Timeline, TimelineError, WhenDown,
 };

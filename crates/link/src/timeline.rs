@@ -27,9 +27,11 @@
 //!   changes arrive all the same ([`InFlightPolicy::Delivered`], as in ns-2), or are
 //!   lost at that instant ([`InFlightPolicy::Lost`]).
 
+mod means;
 mod opportunities;
 mod span;
 
+pub use means::Means;
 pub use opportunities::Opportunities;
 pub(crate) use span::Span;
 

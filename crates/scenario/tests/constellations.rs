@@ -314,3 +314,29 @@ fn the_hash_covers_the_sky() {
         );
     }
 }
+
+#[test]
+fn a_terminal_stands_at_a_place_with_a_name() {
+    let text = |place: &str| {
+        let degrees = "latitude = 37.9\nlongitude = -122.3";
+        let text = TERMINALS.replacen(degrees, place, 1);
+        let document = Document::parse("test.toml", &format!("{text}kind = \"iridium\"\n"));
+        document.unwrap().validate().map_err(|e| e.render(false))
+    };
+    let named = text("place = \"Anchorage\"").unwrap();
+    let degrees = text("latitude = 61.22\nlongitude = -149.90").unwrap();
+    assert_eq!(named.hash(), degrees.hash());
+    let wrong = |place: &str| text(place).unwrap_err();
+    let twice = wrong("place = \"Oslo\"\nlatitude = 60");
+    assert!(twice.contains("the place is given twice"), "{twice}");
+    let neither = wrong("");
+    assert!(neither.contains("write `place = \"Berlin\"`"), "{neither}");
+    let unknown = wrong("place = \"Ancorage\"");
+    assert!(
+        unknown.contains("did you mean `Anchorage, Alaska`?"),
+        "{unknown}"
+    );
+    let several = wrong("place = \"Springfield\"");
+    assert!(several.contains("is ambiguous"), "{several}");
+    assert!(wrong("latitude = 60").contains("has no `longitude`"));
+}

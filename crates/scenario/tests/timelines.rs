@@ -219,3 +219,53 @@ mistakes! {
     no_such_format: "trace = { file = \"x\", format = \"netem\" }";
     no_coding: "fade = { depth_db = 3, begins = \"1 s\", slope = \"1 s\" }";
 }
+
+/// A link of which a trace says the rate, and perhaps the delay.
+fn traced(keys: &str) -> Result<Scenario, String> {
+    let text = format!(
+        "duration = \"10 s\"\n[node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\n\
+         queue = \"1 BDP\"\n{keys}\n[flow.f]\nfrom = \"a\"\nto = \"b\"\n\
+         transport = \"sack\"\napplication = \"persistent\"\n"
+    );
+    let mut document = Document::parse("test.toml", &text).unwrap();
+    document.give_file("rate", "1\n2\n2\n10\n");
+    document.give_file("delay", "20\n30\n");
+    document.give_file(
+        "queue",
+        "1000000,5000000,7000000,0,10\n3000000,9000000,3000000,0,10\n",
+    );
+    document.validate().map_err(|e| e.render(false))
+}
+
+#[test]
+fn a_trace_stands_in_for_the_rate_and_the_delay_that_it_has() {
+    let settings = |keys: &str| {
+        let scenario = traced(keys).unwrap_or_else(|e| panic!("{e}"));
+        let of = |i: usize| {
+            let settings = &scenario.links[i].settings;
+            (settings.rate.bps(), settings.one_way_delay)
+        };
+        [of(0), of(1)]
+    };
+    let ms = Duration::from_millis;
+    // 4 opportunities of 1500 bytes in 10 ms.
+    let mahimahi = "trace = { format = \"mahimahi\", file = \"rate\" }\none_way_delay = \"7 ms\"";
+    assert_eq!(settings(mahimahi), [(4_800_000, ms(7)); 2]);
+    let both = "trace = { format = \"leoreplayer\", rate = \"rate\", delay = \"delay\", \
+                interval = \"10 ms\" }";
+    assert_eq!(settings(both), [(4_800_000, ms(25)); 2]);
+    let theaterq = "trace = { format = \"theaterq\", file = \"queue\" }";
+    assert_eq!(settings(theaterq), [(4_000_000, ms(8)); 2]);
+    // What is written as well still counts.
+    let written = format!("{theaterq}\nrate = \"2 Mbit/s\"\none_way_delay = \"1 ms\"");
+    assert_eq!(settings(&written), [(2_000_000, ms(1)); 2]);
+    let back = format!("{theaterq}\n[link.l.reverse]\nrate = \"1 Mbit/s\"");
+    assert_eq!(settings(&back), [(4_000_000, ms(8)), (1_000_000, ms(8))]);
+    let wrong = traced("trace = { format = \"mahimahi\", file = \"rate\" }").unwrap_err();
+    assert!(wrong.contains("one_way_delay"), "{wrong}");
+    let wrong = traced("trace = { format = \"mahimahi\", file = \"delay\" }").unwrap_err();
+    assert!(
+        wrong.contains("one_way_delay") && !wrong.contains("`rate`"),
+        "{wrong}"
+    );
+}

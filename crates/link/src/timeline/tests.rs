@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 
-fn piece(from_ms: u64, bps: u64, delay_ms: u64) -> Piece {
+pub(crate) fn piece(from_ms: u64, bps: u64, delay_ms: u64) -> Piece {
     Piece {
         from: Time::from_nanos(from_ms * MS),
         rate: Rate::from_bps(bps),
@@ -17,7 +17,7 @@ fn piece(from_ms: u64, bps: u64, delay_ms: u64) -> Piece {
     }
 }
 
-fn at(ms: u64) -> Time {
+pub(crate) fn at(ms: u64) -> Time {
     Time::from_nanos(ms * MS)
 }
 

@@ -9,6 +9,7 @@ use crate::incompatible::link_conflict;
 use crate::model::{Link, LinkId, MediumId};
 use crate::schema::LARGEST_COUNT;
 use crate::schema::link::{ChannelTable, DirectionKeys, LinkTable};
+use crate::schema::timeline::TraceFormat;
 use bentpipe_document::{
     Context, Diagnostic, Item, Named, OneNamed, OptionalField, Place, Placed, Reported, Value,
 };
@@ -154,9 +155,12 @@ fn settings(table: LinkTable, media: &Media, name: &str) -> Result<(Finished, Fi
     let context = &table.context;
     let total = &table.round_trip_delay;
     let shared = media.of(context, &table.direction, total.as_ref().ok());
+    let (one_way, delays_in_file) = (table.direction.one_way_delay, has_delays(&table.direction));
     let delays = match &shared {
-        Ok(Some((_, medium))) => Ok((medium.one_way_delay, medium.one_way_delay)),
-        Ok(None) => delays(context, &table.direction.one_way_delay, total),
+        Ok(Some((_, medium))) => Ok(Some((medium.one_way_delay, medium.one_way_delay))),
+        // Those of a trace are known when it has been read.
+        Ok(None) if delays_in_file && matches!((one_way, total), (Ok(None), Ok(None))) => Ok(None),
+        Ok(None) => delays(context, &one_way, total).map(Some),
         Err(reported) => Err(*reported),
     };
     let back = table.reverse?.map(|reverse| reverse.value);
@@ -164,6 +168,7 @@ fn settings(table: LinkTable, media: &Media, name: &str) -> Result<(Finished, Fi
         Some(back) => media.of(&back.context, &back.direction, None),
         None => Ok(None),
     };
+    let back_in_file = back.as_ref().is_some_and(|b| has_delays(&b.direction));
     let back_delay = match (&back, &back_shared) {
         (_, Ok(Some((_, medium)))) => Ok(Some(medium.one_way_delay)),
         (Some(back), _) => back.direction.one_way_delay.map(|d| d.map(|d| d.value)),
@@ -181,21 +186,42 @@ fn settings(table: LinkTable, media: &Media, name: &str) -> Result<(Finished, Fi
         ));
     }
     let mut there = direction(context, table.direction, shared, None);
-    let (forth, half) = delays?;
-    if let Ok(there) = &mut there {
-        there.one_way_delay = forth;
-    }
+    let half = match (delays?, &mut there) {
+        (Some((forth, half)), Ok(there)) => {
+            there.one_way_delay = forth;
+            half
+        }
+        (None, Ok(there)) => there.one_way_delay,
+        (_, Err(reported)) => return Err(*reported),
+    };
     let there = there?;
     let back_context = back.as_ref().map_or(context, |back| &back.context).clone();
     let mut reverse = match back {
         Some(back) => direction(&back_context, back.direction, back_shared, Some(&there))?,
         None => there.again(),
     };
-    reverse.one_way_delay = back_delay?.unwrap_or(half);
+    reverse.one_way_delay = match back_delay? {
+        Some(own) => own,
+        None if back_in_file => reverse.one_way_delay,
+        None => half,
+    };
     let round_trip = there.one_way_delay + reverse.one_way_delay;
     let there = there.finish(context, name, round_trip);
     let reverse = reverse.finish(context, name, round_trip);
     Ok((there?, reverse?))
+}
+
+/// Whether a trace of this direction has delays. One that cannot be read is
+/// taken for one that has.
+fn has_delays(direction: &DirectionKeys) -> bool {
+    let Ok(trace) = direction.trace.as_ref() else {
+        return true;
+    };
+    let format = trace.as_ref().map(|trace| trace.value.format.as_ref());
+    match format {
+        None => false,
+        Some(format) => format.map_or(true, |format| format.value != TraceFormat::Mahimahi),
+    }
 }
 
 /// Propagation delay forth and, unless the way back has its own, back.
@@ -236,13 +262,28 @@ fn direction(
     shared: Shared<'_>,
     there: Option<&Direction>,
 ) -> Result<Direction, Reported> {
+    let traced = keys.trace.as_ref().map_or(true, Option::is_some);
+    let times = TimeKeys {
+        timeline: keys.timeline,
+        fade: keys.fade,
+        trace: keys.trace,
+        repeat: keys.repeat,
+        when_down: keys.when_down,
+        in_flight: keys.in_flight,
+    };
+    let changing = timelines::read(context, times, there.map(|t| &t.changing));
+    let implied = changing.as_ref().ok().filter(|_| traced);
+    let implied = implied.and_then(Changing::implied);
     let rate = match (&shared, keys.rate) {
         (Err(reported), _) => Err(*reported),
         (_, Err(reported)) => Err(reported),
         (Ok(Some((_, medium))), _) => Ok(medium.rate),
-        (Ok(None), Ok(rate)) => match (rate, there) {
-            (None, Some(there)) => Ok(there.rate),
-            (rate, _) => context.need("rate", rate).map(|rate| rate.value),
+        (Ok(None), Ok(rate)) => match (rate, implied, there) {
+            (None, Some((rate, _)), _) => Ok(rate),
+            // A trace that cannot be read has been reported.
+            (None, None, None) if traced => Err(context.errors.already()),
+            (None, None, Some(there)) => Ok(there.rate),
+            (rate, ..) => context.need("rate", rate).map(|rate| rate.value),
         },
     };
     let queue = keys.queue.and_then(|queue| {
@@ -262,20 +303,13 @@ fn direction(
     let arq = keys
         .arq
         .and_then(|table| table.map(|table| protection::arq(table.value)).transpose());
-    let times = TimeKeys {
-        timeline: keys.timeline,
-        fade: keys.fade,
-        trace: keys.trace,
-        repeat: keys.repeat,
-        when_down: keys.when_down,
-        in_flight: keys.in_flight,
-    };
-    let changing = timelines::read(context, times, there.map(|t| &t.changing));
     let channel = channel?;
     let value = |time: Option<Placed<Duration>>| time.map(|t| t.value);
     Ok(Direction {
         rate: rate?,
-        one_way_delay: Duration::ZERO,
+        one_way_delay: implied
+            .and_then(|(_, delay)| delay)
+            .unwrap_or(Duration::ZERO),
         queue: queue?
             .or(there.map(|t| t.queue))
             .unwrap_or((queues::DEFAULT, context.at)),

@@ -114,7 +114,14 @@ pub(super) fn read(top: &Context, tables: OptionalField<Named<NodeTable>>, skies
 fn station(table: NodeTable, skies: &Skies) -> Result<Option<(usize, Station)>, Reported> {
     let context = table.context;
     let Some(of) = table.terminal_of? else {
-        let keys = ["latitude", "longitude", "mask", "up_rate", "down_rate"];
+        let keys = [
+            "place",
+            "latitude",
+            "longitude",
+            "mask",
+            "up_rate",
+            "down_rate",
+        ];
         let Some(entry) = keys.iter().find_map(|key| context.table.get(key)) else {
             return Ok(None);
         };
@@ -127,12 +134,8 @@ fn station(table: NodeTable, skies: &Skies) -> Result<Option<(usize, Station)>, 
         let known = skies.names.iter().map(String::as_str);
         return Err(context.unknown("constellation", &of, known));
     }
-    let latitude = context.need("latitude", table.latitude?)?;
-    let longitude = context.need("longitude", table.longitude?)?;
     let station = Station {
-        // Both are in their ranges.
-        place: bentpipe_orbit::Place::new(latitude.value, longitude.value)
-            .map_err(|_| context.errors.already())?,
+        place: ground(&context, table.place, table.latitude, table.longitude)?,
         mask: table.mask?.map(|mask| Angle::from_degrees(mask.value)),
         up_rate: table.up_rate?.map(|rate| rate.value),
         down_rate: table.down_rate?.map(|rate| rate.value),
@@ -142,6 +145,39 @@ fn station(table: NodeTable, skies: &Skies) -> Result<Option<(usize, Station)>, 
         Some(index) => Ok(Some((index, station))),
         None => Err(context.errors.already()),
     }
+}
+
+/// Where a terminal stands: by name, or in degrees.
+fn ground(
+    context: &Context,
+    place: OptionalField<String>,
+    latitude: OptionalField<f64>,
+    longitude: OptionalField<f64>,
+) -> Result<bentpipe_orbit::Place, Reported> {
+    let (place, latitude, longitude) = (place?, latitude?, longitude?);
+    let Some(named) = place else {
+        if latitude.is_none() && longitude.is_none() {
+            let message = format!("{} has no place", context.what);
+            let error = Diagnostic::new(context.at, message);
+            let help = "write `place = \"Berlin\"`, or `latitude` and `longitude` in degrees";
+            return Err(context.report(error.help(help)));
+        }
+        let latitude = context.need("latitude", latitude)?;
+        let longitude = context.need("longitude", longitude)?;
+        // Both are in their ranges.
+        return bentpipe_orbit::Place::new(latitude.value, longitude.value)
+            .map_err(|_| context.errors.already());
+    };
+    if let Some(degrees) = latitude.or(longitude) {
+        let error = Diagnostic::new(degrees.key, "the place is given twice");
+        let error = error.label("in degrees").related(named.key, "and by name");
+        return Err(context.report(error.help("keep one of the two")));
+    }
+    let site = named.value.parse::<bentpipe_orbit::Site>();
+    site.map(|site| site.place()).map_err(|why| {
+        let message = format!("{} has no place", context.what);
+        context.report(Diagnostic::new(named.place, message).label(why.to_string()))
+    })
 }
 
 impl Nodes {

@@ -277,7 +277,58 @@ fn read_file<T>(
     read(text).map_err(|why| fail(format!("{name}:{}: {}", why.line, why.what)))
 }
 
+impl Trace {
+    /// The timeline of a link that is otherwise as `base`.
+    fn timeline(&self, base: Piece) -> Result<Timeline, TimelineError> {
+        match self {
+            Trace::Timeline(timeline) => Ok(timeline.clone()),
+            Trace::Opportunities(given) => {
+                Timeline::new(vec![base]).map(|line| line.with_opportunities(given.clone()))
+            }
+            Trace::LeoReplayer {
+                opportunities,
+                delays,
+                wraps,
+            } => {
+                let line = Timeline::new(delays.pieces(base));
+                let line = line.map(|line| line.with_opportunities(opportunities.clone()));
+                line.and_then(|line| match wraps {
+                    true => line.repeating(delays.period()),
+                    false => Ok(line),
+                })
+            }
+        }
+    }
+}
+
+/// What a link is like before anything changes.
+fn base(rate: Rate, one_way_delay: Duration) -> Piece {
+    Piece {
+        from: Time::ZERO,
+        rate,
+        one_way_delay,
+        sloped: false,
+        loss: Loss::Channel,
+        up: true,
+        route: 0,
+    }
+}
+
 impl Changing {
+    /// Mean rate and, unless it is in none of its files, mean delay of a trace.
+    pub(super) fn implied(&self) -> Option<(Rate, Option<Duration>)> {
+        let Some((How::Trace(trace), _)) = &self.how else {
+            return None;
+        };
+        let line = trace
+            .timeline(base(Rate::from_bps(1), Duration::ZERO))
+            .ok()?;
+        // A trace of a single line that does not repeat has no length.
+        let means = line.means(Time::ZERO, line.length().max(Duration::from_millis(1)));
+        let delay = (!matches!(**trace, Trace::Opportunities(_))).then_some(means.one_way_delay[1]);
+        Some((means.rate.max(Rate::from_bps(1)), delay))
+    }
+
     /// The timeline of a link that is otherwise of this rate and delay.
     pub(super) fn finish(
         &self,
@@ -288,36 +339,11 @@ impl Changing {
         let Some((how, place)) = &self.how else {
             return Ok(None);
         };
-        let base = Piece {
-            from: Time::ZERO,
-            rate,
-            one_way_delay,
-            sloped: false,
-            loss: Loss::Channel,
-            up: true,
-            route: 0,
-        };
+        let base = base(rate, one_way_delay);
         let built = match how {
             How::Steps(steps) => Timeline::new(pieces(base, steps)),
             How::Fade(fade) => fade.timeline(base),
-            How::Trace(trace) => match &**trace {
-                Trace::Timeline(timeline) => Ok(timeline.clone()),
-                Trace::Opportunities(given) => {
-                    Timeline::new(vec![base]).map(|line| line.with_opportunities(given.clone()))
-                }
-                Trace::LeoReplayer {
-                    opportunities,
-                    delays,
-                    wraps,
-                } => {
-                    let line = Timeline::new(delays.pieces(base));
-                    let line = line.map(|line| line.with_opportunities(opportunities.clone()));
-                    line.and_then(|line| match wraps {
-                        true => line.repeating(delays.period()),
-                        false => Ok(line),
-                    })
-                }
-            },
+            How::Trace(trace) => trace.timeline(base),
         };
         let built = built.and_then(|line| match self.repeat {
             Some(period) if !matches!(how, How::Trace(_)) => line.repeating(period),

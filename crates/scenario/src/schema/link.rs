@@ -12,9 +12,10 @@ table! {
     /// what a link is like in one direction
     pub(crate) DirectionKeys at "link.NAME", called "a direction of";
     /// transmission rate
-    rate: Rate, or "required, but of a shared medium; on the way back as forth";
+    rate: Rate, or "required, but of a shared medium or with a `trace`; on the way back as forth";
     /// propagation delay
-    one_way_delay: Duration, or "this or `round_trip_delay` is required; on the way back as forth";
+    one_way_delay: Duration, or "this or `round_trip_delay` is required, but with a `trace` of delays; \
+                               on the way back as forth";
     /// the waiting room; the packet in transmission does not count
     queue: QueueTable, or "1000 packets; on the way back as forth";
     /// the round trip that `BDP` of the queue refers to

@@ -67,10 +67,13 @@ table! {
     count: u32 [integer(1, LARGEST_COUNT)], or "a single node without a number";
     /// the constellation that it is a terminal of
     terminal_of: String [bentpipe_document::schema::Kind::Name("constellation")], or "none";
+    /// where a terminal stands: a city, such as `Berlin` or `Portland, Oregon`; a terminal has this,
+    /// or `latitude` and `longitude`
+    place: String [bentpipe_document::schema::Kind::Text], or "by `latitude` and `longitude`";
     /// where a terminal stands, degrees north; negative: south
-    latitude: f64 [number(-90.0, 90.0)], or "required of a terminal";
+    latitude: f64 [number(-90.0, 90.0)], or "by `place`";
     /// where a terminal stands, degrees east; negative: west
-    longitude: f64 [number(-180.0, 180.0)], or "required of a terminal";
+    longitude: f64 [number(-180.0, 180.0)], or "by `place`";
     /// degrees; this terminal uses satellites that stand higher than this
     mask: f64 [number(0.0, 90.0)], or "the constellation's";
     /// from this terminal to a satellite
