@@ -6,6 +6,7 @@
 
 mod args;
 mod capture;
+mod charts;
 mod check;
 mod compare;
 mod curves;

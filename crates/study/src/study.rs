@@ -128,6 +128,8 @@ pub struct TableSpec {
     pub rows: Vec<String>,
     /// Axes across.
     pub columns: Vec<String>,
+    /// True if it is printed with rows as columns, as its paper does.
+    pub transposed: bool,
     /// Axes that are fixed.
     pub at: Labels,
     /// Axes of which only some points are shown.

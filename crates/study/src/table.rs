@@ -28,6 +28,9 @@ pub struct TableData {
     /// Labels of each column: of its axes and, if there are several, of its
     /// value.
     pub columns: Vec<Vec<String>>,
+    /// True if it is printed with rows as columns.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub transposed: bool,
     /// Row by row.
     pub cells: Vec<Vec<TableCell>>,
     /// Errors of the table as a whole, then of columns with a bar of their
@@ -265,6 +268,7 @@ pub(crate) fn judged(
             .iter()
             .flat_map(|side| spec.values.iter().map(|value| column_labels(side, value)))
             .collect(),
+        transposed: spec.transposed,
         cells,
         errors,
     }

@@ -23,6 +23,7 @@ pub(super) fn read(section: &Section<'_>) -> Option<TableSpec> {
             .collect::<Vec<_>>()
     };
     let (rows, columns) = (names("rows"), names("columns"));
+    let transposed = section.flag("transposed");
     let (at, only) = selection(section);
     let unit = section.text("unit").map(|t| t.value);
     let decimals = section.integer("decimals", 0..=12).map_or(2, |n| n as u32);
@@ -50,6 +51,7 @@ pub(super) fn read(section: &Section<'_>) -> Option<TableSpec> {
         from,
         rows,
         columns,
+        transposed,
         at,
         only,
         values,
