@@ -13,6 +13,7 @@ mod corners;
 mod data;
 mod emulate;
 mod files;
+mod guide;
 mod help;
 mod kernel;
 mod live;
