@@ -10,7 +10,7 @@ FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   then echo bentpipe-cli/kernel; else echo bentpipe-cli/linux; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all test tools lint verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce
+.PHONY: all test tools lint guide verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce
 
 all:
 	$(CARGO) build --release $(WITH)
@@ -48,6 +48,11 @@ lint:
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(if $(FEATURES),$(CARGO) clippy --workspace --all-targets $(WITH) -- -D warnings)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+
+# Writes the outputs that docs/guide and README.md show; `make test` fails where
+# they are not what the commands print.
+guide:
+	BENTPIPE_GUIDE=write $(CARGO) test --workspace $(WITH) --test cli guide
 
 bench:
 	$(CARGO) bench --workspace

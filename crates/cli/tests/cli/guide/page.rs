@@ -116,15 +116,20 @@ impl Block {
             let value = self.value(key)?;
             Some(value.parse().unwrap_or_else(|_| panic!("{key}={value}")))
         };
-        let lines: Vec<&str> = output.lines().map(str::trim_end).collect();
+        let lines = output.trim_end().lines();
+        let lines: Vec<&str> = lines.map(str::trim_end).collect();
         let shown: Vec<bool> = if let Some(parts) = self.value("parts") {
             let parts: Vec<usize> = parts.split(',').map(|n| n.parse().unwrap()).collect();
-            let mut part = 1;
-            let of_part = |line: &&str| {
-                part += usize::from(line.is_empty());
-                !line.is_empty() && parts.contains(&part)
+            let numbers = lines.iter().scan(1, |part, line| {
+                *part += usize::from(line.is_empty());
+                Some(*part)
+            });
+            // A blank line counts as the first of the part after it.
+            let of_part = |(part, line): (usize, &&str)| {
+                let after = !line.is_empty() || parts.contains(&(part - 1));
+                parts.contains(&part) && after
             };
-            lines.iter().map(of_part).collect()
+            numbers.zip(&lines).map(of_part).collect()
         } else {
             let (head, tail) = match (number("head"), number("tail")) {
                 (None, None) => (lines.len(), 0),
@@ -165,7 +170,7 @@ fn session(body: &[&str]) -> Result<Vec<Step>, String> {
     while let Some(line) = lines.next() {
         if let Some(command) = line.strip_prefix("$ ") {
             let mut command = command.to_owned();
-            while command.ends_with('\\') {
+            while command.ends_with('\\') || command.matches('\'').count() % 2 == 1 {
                 let next = lines.next().ok_or("the last command goes on")?;
                 command = format!("{command}\n{next}");
             }
@@ -229,8 +234,8 @@ a = 1
         let page = Page::parse(PAGE).unwrap();
         assert_eq!(block(&page, 0).excerpt("a\nb\nc\nd\n"), "a\n…\nd\n");
         assert_eq!(block(&page, 0).excerpt("a  \nd\n"), "a\nd\n");
-        let parts = Page::parse("```console parts=1,3\n$ x\n```\n").unwrap();
-        let shown = block(&parts, 0).excerpt("a\nb\n\nc\n\nd\n");
-        assert_eq!(shown, "a\nb\n…\nd\n");
+        let parts = Page::parse("```console parts=1,3,4\n$ x\n```\n").unwrap();
+        let shown = block(&parts, 0).excerpt("a\nb\n\nc\n\nd\n\ne\n\nf\n\n");
+        assert_eq!(shown, "a\nb\n…\nd\n\ne\n…\n");
     }
 }
