@@ -148,7 +148,7 @@ pub(crate) struct Compare {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) threads: Threads,
-    /// Draw window, rate and received bytes against time (.svg or .png)
+    /// Draw window, rate and received bytes against time (.svg, .png or .pdf)
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
     /// Print one JSON document instead of text
@@ -250,7 +250,7 @@ pub(crate) struct Run {
     /// Record time series: into --out, and into the JSON
     #[arg(long)]
     pub(crate) series: bool,
-    /// Draw window, rate and received bytes against time (.svg or .png)
+    /// Draw window, rate and received bytes against time (.svg, .png or .pdf)
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
     /// Print every row of long tables
@@ -358,7 +358,7 @@ pub(crate) struct Map {
     /// Draw this flow only
     #[arg(long, value_name = "NAME")]
     pub(crate) flow: Option<String>,
-    /// Draw delay, hops and handovers against time as well (.svg or .png)
+    /// Draw delay, hops and handovers against time as well (.svg, .png or .pdf)
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
     /// Print paths, delay, hops and handovers as JSON; draws only into --out

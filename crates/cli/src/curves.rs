@@ -2,9 +2,9 @@
 
 use crate::exit::Failure;
 use crate::output;
-use bentpipe_outcome::FlowSeries;
+use bentpipe_outcome::{FlowSeries, WindowRate, window_rates};
 use bentpipe_report::plot::{Axis, Chart, Legend, Panel, Series};
-use bentpipe_units::{Duration, Time};
+use bentpipe_units::Duration;
 use std::path::Path;
 
 /// One flow in the figure.
@@ -79,24 +79,14 @@ pub(crate) fn draw(
     output::draw(&chart, file)
 }
 
-/// Delivered bytes per `window`, Mbit/s, from the first delivery to the last,
-/// each at the middle of its window.
+/// Rates of delivery, Mbit/s, over windows: the beginning and the end of each.
 fn rates(series: &FlowSeries, window: Duration) -> Vec<(f64, f64)> {
-    let Some(&(end, _)) = series.delivered.last() else {
-        return Vec::new();
+    let steps = series.delivered.iter();
+    let steps: Vec<(u64, u64)> = steps.map(|(at, n)| (at.as_nanos(), n.get())).collect();
+    let ends = |r: WindowRate| {
+        let rate = r.bytes_per_second * 8e-6;
+        [r.from_ns, r.to_ns].map(|at| (at as f64 / 1e9, rate))
     };
-    let window = window
-        .max(Duration::from_millis(1))
-        .max(end.since(Time::ZERO) / 2000);
-    let mut points = Vec::new();
-    let mut from = Time::ZERO;
-    while from < end {
-        let to = from + window;
-        points.push((
-            (from + window / 2).as_secs(),
-            series.goodput_between(from, to).bps_f64() / 1e6,
-        ));
-        from = to;
-    }
-    points
+    let windows = window_rates(&steps, window.as_nanos()).into_iter();
+    windows.flat_map(ends).collect()
 }

@@ -247,13 +247,16 @@ pub(crate) fn number(x: f64) -> serde_json::Value {
     serde_json::Number::from_f64(x).map_or(serde_json::Value::Null, Into::into)
 }
 
-/// Draws `chart` into `path`, whose ending says how: `.svg` or `.png`.
+/// Draws `chart` into `path`, whose ending says how: `.svg`, `.png` or `.pdf`.
 pub(crate) fn draw(chart: &Chart, path: &Path) -> Result<(), Failure> {
     let svg = chart.to_svg();
     let content = match picture_kind(path)? {
         Picture::Svg => svg.into_bytes(),
         Picture::Png => {
             bentpipe_report::png::render(&svg, 2.0).map_err(|e| Failure::file("draw", path, e))?
+        }
+        Picture::Pdf => {
+            bentpipe_report::pdf::render(&svg).map_err(|e| Failure::file("draw", path, e))?
         }
     };
     write_whole(path, &content).map_err(|e| Failure::new(e.to_string()))
@@ -265,6 +268,8 @@ pub(crate) enum Picture {
     Svg,
     /// Pixels.
     Png,
+    /// A page.
+    Pdf,
 }
 
 /// The kind of picture that `path` asks for; checked before long work begins.
@@ -273,8 +278,9 @@ pub(crate) fn picture_kind(path: &Path) -> Result<Picture, Failure> {
     match ending.as_deref() {
         Some("svg") => Ok(Picture::Svg),
         Some("png") => Ok(Picture::Png),
+        Some("pdf") => Ok(Picture::Pdf),
         _ => Err(Failure::new(format!(
-            "cannot tell what kind of picture `{}` is: the name must end in .svg or .png",
+            "cannot tell what kind of picture `{}` is: the name must end in .svg, .png or .pdf",
             path.display()
         ))),
     }

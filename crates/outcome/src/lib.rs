@@ -8,6 +8,7 @@
 //!   checkpoints and its metric ([`Part`]);
 //! - metrics derived from several fields are methods with their definitions
 //!   ([`Outcome::goodput`], [`jain_index`], ...);
+//! - [`window_rates`] are the rates of a cumulative series over windows;
 //! - [`Interval`] is an interval of a run: what flows got in it and how they
 //!   shared links;
 //! - [`TableWriter`] writes the tables `runs`, `links`, `crossings`,
@@ -37,6 +38,7 @@ mod parquet_file;
 mod pcapng;
 mod provenance;
 mod qlog;
+mod rates;
 mod record;
 mod series;
 mod table;
@@ -57,6 +59,7 @@ pub use packet::{
 pub use pcapng::{Capture, CaptureError, Interface};
 pub use provenance::{Provenance, SCHEMA};
 pub use qlog::{QlogSettings, write_qlog};
+pub use rates::{WindowRate, window_rates};
 pub use record::{Metric, Part, Quantity, Together};
 pub use table::{Format, Row, RowWriter, Table, TableWriter, rows, run_cells};
 pub use value::{Kind, Value};

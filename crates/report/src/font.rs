@@ -32,6 +32,11 @@ fn face(weight: Weight) -> Option<&'static Face<'static>> {
     }
 }
 
+/// The number of the glyph of a character.
+pub(crate) fn glyph(c: char, weight: Weight) -> Option<u16> {
+    face(weight)?.glyph_index(c).map(|glyph| glyph.0)
+}
+
 /// The width of one character at size 1.
 fn advance(c: char, weight: Weight) -> f64 {
     let measured = face(weight).and_then(|face| {

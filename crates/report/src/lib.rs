@@ -3,7 +3,7 @@
 //! - [`plot`] draws charts as SVG: lines, steps, points, bands, grouped bars,
 //!   and the printed values of a paper beside ours.
 //! - [`svg`] writes elements of such pictures, with the palette.
-//! - [`png`] turns such an SVG into a PNG, with embedded fonts.
+//! - [`png`] and [`pdf`] turn such an SVG into a PNG or a PDF, with embedded fonts.
 //! - [`table`] lays out tables for terminals and Markdown, and text bars.
 //! - [`text`] writes numbers as sentences have them.
 //! - [`html`] puts all of them on one page that works offline.
@@ -11,6 +11,7 @@
 //! The same data gives the same bytes on every machine.
 
 pub mod html;
+pub mod pdf;
 pub mod plot;
 pub mod png;
 pub mod svg;

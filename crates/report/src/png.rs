@@ -43,15 +43,20 @@ fn fonts() -> Arc<usvg::fontdb::Database> {
     Arc::clone(fonts)
 }
 
-/// Renders an SVG at `scale` pixels per unit: 1 for a screen, 2 for a sharp
-/// screen or a document, 3 for print.
-pub fn render(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
+/// Reads an SVG, with the fonts of this crate.
+pub(crate) fn tree(svg: &str) -> Result<usvg::Tree, PngError> {
     let options = usvg::Options {
         fontdb: fonts(),
         font_family: font::FAMILY.to_owned(),
         ..usvg::Options::default()
     };
-    let tree = usvg::Tree::from_str(svg, &options).map_err(|e| PngError::Svg(e.to_string()))?;
+    usvg::Tree::from_str(svg, &options).map_err(|e| PngError::Svg(e.to_string()))
+}
+
+/// Renders an SVG at `scale` pixels per unit: 1 for a screen, 2 for a sharp
+/// screen or a document, 3 for print.
+pub fn render(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
+    let tree = tree(svg)?;
     let size = tree.size();
     let wrong = || PngError::Size {
         width: size.width(),

@@ -1,6 +1,8 @@
 //! Whole figures: one frozen as text, and properties of others.
 
-use bentpipe_report::plot::{Annotation, Axis, BarSeries, Chart, Panel, Series};
+use bentpipe_report::plot::{
+    Annotation, Axis, BarSeries, BoxMarks, BoxSeries, Chart, Heat, Panel, Series,
+};
 use bentpipe_report::png;
 
 fn count(svg: &str, what: &str) -> usize {
@@ -133,4 +135,132 @@ fn a_figure_becomes_a_png_of_its_size() {
         .to_svg();
     let png = png::render(&svg, 2.0).expect("a PNG");
     assert_eq!(png[16..24], [0, 0, 2, 88, 0, 0, 1, 144]);
+}
+
+/// One small chart of each kind, by name.
+fn kinds() -> Vec<(&'static str, Chart)> {
+    let small = |title: &str| Chart::new(title).width(380.0);
+    let xy = || Panel::xy(Axis::linear("Time (s)"), Axis::linear("Rate (Mbit/s)"));
+    let samples = |shift: f64| (0..9_i32).map(move |i| shift + f64::from((i * 7) % 9));
+    let rows = Panel::rows(Axis::linear("Time (s)"), ["bbr", "cubic", "newreno"])
+        .bar_series(
+            BarSeries::new("without a PEP", [9.1, 12.6, 15.0])
+                .whiskers([(9.0, 9.3), (11.0, 14.0), (13.0, 17.5)])
+                .labels(["9.1 s", "12.6 s", "15.0 s"]),
+        )
+        .bar_series(BarSeries::new("split", [8.0, 8.2, 8.3]).labels(["8.0 s", "8.2 s", "8.3 s"]));
+    let boxes = Panel::boxes("Size", Axis::linear("Time (s)"), ["1 MB", "10 MB"])
+        .box_series(
+            BoxSeries::new(
+                "cubic",
+                [2.0, 9.0].map(|s| BoxMarks::of(&samples(s).collect::<Vec<_>>())),
+            )
+            .reference([5.0, f64::NAN]),
+        )
+        .box_series(BoxSeries::new(
+            "bbr",
+            [None, BoxMarks::of(&[1.0, 2.0, 2.5, 3.0, 20.0])],
+        ));
+    let heat = Heat {
+        label: "Loss".into(),
+        columns: ["0%", "0.1%", "1%"].map(String::from).to_vec(),
+        rows: ["50 ms", "600 ms"].map(String::from).to_vec(),
+        values: vec![vec![9.6, 9.1, 4.0], vec![8.2, f64::NAN, 0.5]],
+        scale: Axis::linear("Mbit/s"),
+        decimals: 1,
+    };
+    let facet = |title: &str, top: f64| {
+        xy().title(title)
+            .series(Series::step("cubic", [(0.0, 1.0), (1.0, top), (2.0, 2.0)]))
+            .series(Series::line("bbr", [(0.0, 2.0), (2.0, 2.5)]).marks([(2.0, 2.5)]))
+    };
+    vec![
+        (
+            "cdf",
+            small("Distribution").panel(
+                Panel::xy(
+                    Axis::log("Time (s)"),
+                    Axis::linear("Share of runs").range(0.0, 1.0),
+                )
+                .series(Series::cdf("cubic", samples(4.0)))
+                .series(Series::cdf("bbr", samples(2.0))),
+            ),
+        ),
+        (
+            "rows",
+            small("Bars that lie")
+                .spread_label("95% interval")
+                .panel(rows),
+        ),
+        ("boxes", small("Boxes").panel(boxes)),
+        ("heat", small("A map").panel(Panel::heat("RTT", heat))),
+        (
+            "facets",
+            small("Small multiples")
+                .columns(2)
+                .mark_label("end of the transfer")
+                .panel(facet("0%", 9.0))
+                .panel(facet("0.1%", 6.0))
+                .panel(facet("1%", 3.0)),
+        ),
+        (
+            "broken",
+            small("A broken axis").panel(
+                Panel::bars(
+                    "",
+                    Axis::linear("Time (s)").broken(20.0, 180.0),
+                    ["a", "b", "c"],
+                )
+                .bar_series(BarSeries::new("", [12.0, 15.0, 195.0])),
+            ),
+        ),
+        (
+            "band",
+            small("A band on logarithmic axes")
+                .spread_label("all runs")
+                .panel(
+                    Panel::xy(Axis::log("Loss"), Axis::log("Rate (Mbit/s)")).series(
+                        Series::line_points("reno", [(1e-5, 8.0), (1e-4, 4.0), (1e-3, 1.2)])
+                            .band([(7.0, 9.0), (3.0, 5.0), (0.9, 1.5)])
+                            .reference([(1e-4, 4.4)]),
+                    ),
+                ),
+        ),
+    ]
+}
+
+#[test]
+fn every_kind_of_chart_is_frozen() {
+    for (name, chart) in kinds() {
+        insta::assert_snapshot!(format!("kind_{name}"), chart.to_svg());
+    }
+}
+
+#[test]
+fn the_same_chart_is_the_same_bytes_in_each_format() {
+    for (name, chart) in kinds() {
+        let svg = chart.to_svg();
+        assert_eq!(svg, chart.to_svg(), "{name}");
+        let pdf = bentpipe_report::pdf::render(&svg).expect("a PDF");
+        assert_eq!(pdf, bentpipe_report::pdf::render(&svg).expect("a PDF"));
+        assert_eq!(
+            png::render(&svg, 1.0).expect("a PNG"),
+            png::render(&svg, 1.0).expect("a PNG")
+        );
+    }
+}
+
+#[test]
+fn a_million_points_keep_their_peaks() {
+    let points = (0..1_000_000_u32).map(|i| {
+        let noise = f64::from(i.wrapping_mul(7919) % 1009);
+        (f64::from(i), if i == 314_159 { 5000.0 } else { noise })
+    });
+    let panel = Panel::xy(Axis::linear("Time (s)"), Axis::linear("Queue (packets)"));
+    let svg = Chart::new("")
+        .panel(panel.series(Series::line("q", points)))
+        .to_svg();
+    assert!(svg.len() < 100_000, "{} bytes", svg.len());
+    assert_eq!(count(&svg, ">least to greatest</text>"), 1);
+    assert_eq!(count(&svg, ">5000</text>"), 1, "the axis reaches the peak");
 }

@@ -6,6 +6,8 @@ use crate::record::StoredSeries;
 use crate::reference::Reference;
 use crate::study::{Axis, FigureKind, FigureSpec, Labels, SeriesQuantity, Study, ValueSpec};
 use crate::table::{ROW_JOIN, fixed, shown};
+use bentpipe_outcome::{WindowRate, window_rates};
+use bentpipe_units::Duration;
 use serde::Serialize;
 
 /// A computed figure.
@@ -71,6 +73,9 @@ pub(crate) struct Sources<'a> {
     pub(crate) world: &'a dyn World,
 }
 
+/// The window of rates where a figure names none, at least.
+const RATE_WINDOW: Duration = Duration::from_millis(500);
+
 /// The points of an axis that are shown.
 fn points<'a>(axis: &'a Axis, spec: &FigureSpec) -> Vec<&'a crate::study::Point> {
     let only = spec.only.iter().find(|(name, _)| *name == axis.name);
@@ -110,12 +115,14 @@ pub(crate) fn compute(spec: &FigureSpec, sources: &Sources<'_>) -> FigureData {
             let (_, _, about, unit) = found.copied().unwrap_or(SeriesQuantity::ALL[0]);
             figure.x_label = "time [s]".to_owned();
             figure.y_label = format!("{about} [{unit}]");
+            let asked = window.as_ref().map_or(RATE_WINDOW, |(window, _)| *window);
+            let length = home.series.map_or(asked, |interval| asked.max(interval));
             for label in labels {
                 let at = moved(&at, series, label);
                 match stored(sources, &at, flow.as_deref()) {
                     Ok(stored) => figure.curves.push(Curve {
                         label: label.unwrap_or(&home.title).to_owned(),
-                        points: sampled(stored, *y, window.as_nanos()),
+                        points: sampled(stored, *y, length.as_nanos()),
                     }),
                     Err(why) => figure.notes.push(why),
                 }
@@ -298,9 +305,8 @@ fn stored<'a>(
 }
 
 fn sampled(series: &StoredSeries, quantity: SeriesQuantity, window: u64) -> Vec<CurvePoint> {
-    let seconds = |ns: u64| ns as f64 / 1e9;
     let point = |at: u64, y: f64| CurvePoint {
-        x: seconds(at),
+        x: at as f64 / 1e9,
         y,
         ci95: None,
         published: None,
@@ -317,6 +323,15 @@ fn sampled(series: &StoredSeries, quantity: SeriesQuantity, window: u64) -> Vec<
             .map(|(at, n)| point(*at, *n as f64 / 1e3))
             .collect()
     };
+    // A rate holds over its window, so that a pause has edges.
+    let rates = |steps: &[(u64, u64)]| {
+        let windows = window_rates(steps, window).into_iter();
+        let ends = |r: WindowRate| {
+            let rate = r.bytes_per_second / 1e3;
+            [point(r.from_ns, rate), point(r.to_ns, rate)]
+        };
+        windows.flat_map(ends).collect()
+    };
     match quantity {
         SeriesQuantity::Cwnd => sender(|s| Some(s.cwnd)),
         SeriesQuantity::Ssthresh => sender(|s| s.ssthresh),
@@ -324,56 +339,37 @@ fn sampled(series: &StoredSeries, quantity: SeriesQuantity, window: u64) -> Vec<
         SeriesQuantity::Rtt => sender(|s| (s.rtt_ns > 0).then(|| s.rtt_ns as f64 / 1e9)),
         SeriesQuantity::Received => kilobytes(&series.delivered),
         SeriesQuantity::Sent => kilobytes(&series.sent),
-        SeriesQuantity::Rate => rates(&series.delivered, window, &point),
-        SeriesQuantity::SentRate => rates(&series.sent, window, &point),
+        SeriesQuantity::Rate => rates(&series.delivered),
+        SeriesQuantity::SentRate => rates(&series.sent),
     }
-}
-
-/// Rates in kB/s over windows side by side, each shown at its end, from nothing
-/// at the start.
-fn rates(
-    steps: &[(u64, u64)],
-    window: u64,
-    point: &dyn Fn(u64, f64) -> CurvePoint,
-) -> Vec<CurvePoint> {
-    let Some(last) = steps.last().map(|s| s.0) else {
-        return Vec::new();
-    };
-    let window = window.max(1).max(last / 100_000);
-    let (mut next, mut before, mut at) = (0, 0u64, 0u64);
-    let mut points = vec![point(0, 0.0)];
-    while at < last {
-        at += window;
-        let mut total = before;
-        while let Some((_, n)) = steps.get(next).filter(|s| s.0 <= at) {
-            total = *n;
-            next += 1;
-        }
-        let rate = total.saturating_sub(before) as f64 / 1e3 / (window as f64 / 1e9);
-        points.push(point(at, rate));
-        before = total;
-    }
-    points
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What a flow of 10 Mbit/s shows when it is sampled every `interval`.
+    fn steady(interval: u64) -> StoredSeries {
+        let spacing = interval + 1_200_000;
+        let steps: Vec<(u64, u64)> = (0..20).map(|i| (i * spacing, i * spacing / 800)).collect();
+        StoredSeries {
+            delivered: steps.clone(),
+            sent: steps,
+            ..StoredSeries::default()
+        }
+    }
+
     #[test]
-    fn rates_are_taken_over_windows() {
+    fn a_rate_is_that_of_the_flow_however_rarely_it_is_sampled() {
         const SECOND: u64 = 1_000_000_000;
-        let steps = [(SECOND / 2, 1000), (SECOND, 4000), (3 * SECOND, 5000)];
-        let point = |at: u64, y: f64| CurvePoint {
-            x: at as f64 / 1e9,
-            y,
-            ci95: None,
-            published: None,
-        };
-        let rates: Vec<(f64, f64)> = rates(&steps, SECOND, &point)
-            .iter()
-            .map(|p| (p.x, p.y))
-            .collect();
-        assert_eq!(rates, [(0.0, 0.0), (1.0, 4.0), (2.0, 0.0), (3.0, 1.0)]);
+        for interval in [SECOND / 10, SECOND, 10 * SECOND] {
+            for quantity in [SeriesQuantity::Rate, SeriesQuantity::SentRate] {
+                let points = sampled(&steady(interval), quantity, SECOND / 2);
+                assert!(points.len() > 2);
+                for point in points {
+                    assert!((point.y - 1250.0).abs() < 1.0, "{interval}: {point:?}");
+                }
+            }
+        }
     }
 }

@@ -241,8 +241,9 @@ pub enum FigureKind {
         y: SeriesQuantity,
         /// The flow; the first where `None`.
         flow: Option<String>,
-        /// Window over which rates are taken.
-        window: Duration,
+        /// Window over which rates are taken, and where it stands in the file; half
+        /// a second, or an interval of the series if that is longer, where `None`.
+        window: Option<(Duration, Range<usize>)>,
     },
     /// A metric over an axis.
     Line {

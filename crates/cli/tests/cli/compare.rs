@@ -157,7 +157,7 @@ fn pictures_are_drawn() {
         );
     }
     let error = bentpipe(&[&QUICK[..], &["--plot", "a.gif"]].concat()).refused();
-    insta::assert_snapshot!(error, @"error: cannot tell what kind of picture `a.gif` is: the name must end in .svg or .png");
+    insta::assert_snapshot!(error, @"error: cannot tell what kind of picture `a.gif` is: the name must end in .svg, .png or .pdf");
 }
 
 #[test]

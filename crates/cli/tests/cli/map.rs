@@ -204,7 +204,7 @@ fn what_cannot_be_drawn() {
         (&["--out", "map.pdf"], "must end in .html, .svg or .png"),
         (&["--flow", "dwnload"], "did you mean `download`?"),
         (&["--at", "11 s"], "the scenario lasts 10 s"),
-        (&["--plot", "plot"], "must end in .svg or .png"),
+        (&["--plot", "plot"], "must end in .svg, .png or .pdf"),
         (&["--set", "link.up.rate=fast"], "rate"),
     ];
     for (arguments, part) in cases {

@@ -2,7 +2,7 @@
 
 use super::labels::{SLANT, across_height};
 use super::layout::{Across, LABEL, LABEL_ROW, PanelBox, SMALL, TICK, TICK_GAP, TICK_ROW};
-use super::model::{Annotation, Panel};
+use super::model::{Annotation, Content, Panel};
 use crate::svg::{AXIS, GRID, GRID_MINOR, INK, INK_SOFT};
 use crate::svg::{Anchor, Svg, TextStyle};
 
@@ -31,6 +31,10 @@ pub(super) fn draw_under(svg: &mut Svg, panel: &Panel, area: &PanelBox) {
             vertical(svg, area, x, GRID_MINOR);
         }
     }
+    if matches!(panel.content, Content::Heat(_)) {
+        return;
+    }
+    let named = matches!(panel.content, Content::Rows { .. });
     for y in area.y_ticks.minor.iter().filter_map(|v| area.y.at(*v)) {
         horizontal(svg, area, y, GRID_MINOR);
     }
@@ -40,7 +44,9 @@ pub(super) fn draw_under(svg: &mut Svg, panel: &Panel, area: &PanelBox) {
         }
     }
     for y in area.y_ticks.major.iter().filter_map(|(v, _)| area.y.at(*v)) {
-        horizontal(svg, area, y, GRID);
+        if !named {
+            horizontal(svg, area, y, GRID);
+        }
     }
     for annotation in &panel.annotations {
         let (from, to) = match annotation {
@@ -80,6 +86,7 @@ pub(super) fn draw_under(svg: &mut Svg, panel: &Panel, area: &PanelBox) {
 /// Draws what lies over the data: the axes, their labels, all other text.
 pub(super) fn draw_over(svg: &mut Svg, area: &PanelBox) {
     let plot = area.plot;
+    draw_gaps(svg, area);
     if area.y.contains(0.0)
         && !area.empty
         && let Some(y) = area.y.at(0.0).filter(|y| (*y - plot.bottom).abs() > 1.0)
@@ -99,6 +106,9 @@ pub(super) fn draw_over(svg: &mut Svg, area: &PanelBox) {
             AXIS,
             1.0,
         );
+        if !area.y_shown {
+            continue;
+        }
         let place = (plot.left - TICK_GAP, y + 0.36 * TICK + 0.5);
         svg.text(place.0, place.1, label, ticks.anchor(Anchor::End));
     }
@@ -106,7 +116,8 @@ pub(super) fn draw_over(svg: &mut Svg, area: &PanelBox) {
         .anchor(Anchor::Middle)
         .rotate(-90.0);
     let centre = (plot.top + plot.bottom) / 2.0;
-    for (i, line) in area.y_label.iter().enumerate() {
+    let label = area.y_label.iter().filter(|_| area.y_shown);
+    for (i, line) in label.enumerate() {
         let x = area.y_label_x + LABEL - 1.0 + i as f64 * LABEL_ROW;
         svg.text(x, centre, line, middle);
     }
@@ -144,6 +155,47 @@ pub(super) fn draw_over(svg: &mut Svg, area: &PanelBox) {
     }
 }
 
+/// Draws the gaps of broken axes: a white stripe across the panel, and two strokes
+/// where it crosses the axis.
+fn draw_gaps(svg: &mut Svg, area: &PanelBox) {
+    let plot = area.plot;
+    let stripe = |svg: &mut Svg, x: f64, y: f64, width: f64, height: f64| {
+        svg.tag("rect")
+            .num("x", x)
+            .num("y", y)
+            .num("width", width)
+            .num("height", height)
+            .attr("fill", "#ffffff")
+            .close();
+    };
+    for (low, high) in area.y.gaps() {
+        stripe(svg, plot.left, high, plot.width(), low - high);
+        for y in [low, high] {
+            svg.line((plot.left, y), (plot.right, y), GRID, 1.0);
+            svg.line(
+                (plot.left - 4.0, y + 3.0),
+                (plot.left + 4.0, y - 3.0),
+                AXIS,
+                1.0,
+            );
+        }
+    }
+    if let Across::Numbers(scale, _) = &area.across {
+        for (low, high) in scale.gaps() {
+            stripe(svg, low, plot.top, high - low, plot.height());
+            for x in [low, high] {
+                svg.line((x, plot.top), (x, plot.bottom), GRID, 1.0);
+                svg.line(
+                    (x - 3.0, plot.bottom + 4.0),
+                    (x + 3.0, plot.bottom - 4.0),
+                    AXIS,
+                    1.0,
+                );
+            }
+        }
+    }
+}
+
 fn draw_across(svg: &mut Svg, area: &PanelBox, style: TextStyle) {
     let plot = area.plot;
     let first = plot.bottom + TICK_GAP + 9.0;
@@ -158,7 +210,7 @@ fn draw_across(svg: &mut Svg, area: &PanelBox, style: TextStyle) {
                     AXIS,
                     1.0,
                 );
-                if area.x_shown {
+                if area.x_shown && !label.is_empty() {
                     svg.text(x, first, label, style.anchor(Anchor::Middle));
                 }
             }

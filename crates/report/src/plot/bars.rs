@@ -1,9 +1,10 @@
 //! Grouped bars over categories.
 
-use super::layout::PanelBox;
+use super::layout::{Across, PanelBox, SMALL};
+use super::scale::Scale;
 use super::style::{Style, Styles};
-use crate::svg::INK;
-use crate::svg::{Svg, path_data};
+use crate::font::{self, Weight};
+use crate::svg::{INK, Svg, TextStyle, path_data};
 
 /// The groups of bars of a panel.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +15,9 @@ pub struct Bars {
     pub categories: Vec<String>,
     /// One bar in each group for each, in the same order.
     pub series: Vec<BarSeries>,
+    /// Whether the bars of a group stand in one place: for series of which each
+    /// category has one.
+    pub overlaid: bool,
 }
 
 /// The bars of one name, one for each category.
@@ -28,6 +32,8 @@ pub struct BarSeries {
     pub limits: Vec<(f64, f64)>,
     /// Printed values in the same order; may be shorter or empty.
     pub reference: Vec<f64>,
+    /// Texts beside bars that lie, in the same order; may be shorter or empty.
+    pub labels: Vec<String>,
     /// A fixed place in the palette, for one colour across several charts.
     pub slot: Option<usize>,
 }
@@ -56,6 +62,13 @@ impl BarSeries {
         self
     }
 
+    /// Adds texts beside the bars, where they lie.
+    #[must_use]
+    pub fn labels(mut self, texts: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.labels = texts.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Fixes the place in the palette.
     #[must_use]
     pub fn slot(mut self, slot: usize) -> Self {
@@ -80,30 +93,101 @@ impl Bars {
 
 /// A bar gets no wider than this.
 const WIDEST: f64 = 44.0;
+/// A bar that lies gets no thicker than this.
+const THICKEST: f64 = 18.0;
+/// Between a bar that lies and its text.
+const LABEL_GAP: f64 = 6.0;
 
 /// Draws the bars of a panel.
 pub(super) fn draw(svg: &mut Svg, bars: &Bars, area: &PanelBox, styles: &Styles) {
-    let groups = bars.categories.len();
-    let members = bars.series.len();
-    if groups == 0 || members == 0 {
+    let base = area.y.at(area.y.base()).unwrap_or(area.plot.bottom);
+    let along = Along {
+        scale: &area.y,
+        from: area.plot.bottom,
+        to: area.plot.top,
+        base,
+        lying: false,
+    };
+    let (left, right) = (area.plot.left, area.plot.right);
+    draw_all(svg, bars, &along, (left, right, WIDEST), styles);
+}
+
+/// Draws the bars that lie, and their texts.
+pub(super) fn draw_rows(svg: &mut Svg, bars: &Bars, area: &PanelBox, styles: &Styles) {
+    let Across::Numbers(scale, _) = &area.across else {
         return;
+    };
+    let along = Along {
+        scale,
+        from: area.plot.left,
+        to: area.plot.right,
+        base: scale.at(scale.base()).unwrap_or(area.plot.left),
+        lying: true,
+    };
+    let (top, bottom) = (area.plot.top, area.plot.bottom);
+    draw_all(svg, bars, &along, (top, bottom, THICKEST), styles);
+}
+
+/// The axis along which bars grow.
+struct Along<'a> {
+    scale: &'a Scale,
+    from: f64,
+    to: f64,
+    base: f64,
+    lying: bool,
+}
+
+impl Along<'_> {
+    /// The pixel of a value; one beyond a fixed axis ends at the edge of the panel.
+    fn at(&self, value: f64) -> Option<f64> {
+        let (low, high) = (self.from.min(self.to), self.from.max(self.to));
+        self.scale.at(value).map(|at| at.clamp(low, high))
     }
-    let cell = area.plot.width() / groups as f64;
-    let slot = (cell * 0.78 / members as f64).min(WIDEST);
-    let bar = (slot * 0.9).max(0.4);
-    for group in 0..groups {
-        let centre = area.plot.left + (group as f64 + 0.5) * cell;
-        let start = centre - slot * members as f64 / 2.0;
-        for (member, series) in bars.series.iter().enumerate() {
-            let left = start + slot * member as f64 + (slot - bar) / 2.0;
-            let place = Place { left, width: bar };
-            draw_bar(svg, series, group, &place, area, styles.of(&series.name));
+
+    /// A point of the page, from a place along this axis and one across it.
+    fn point(&self, along: f64, across: f64) -> (f64, f64) {
+        if self.lying {
+            (along, across)
+        } else {
+            (across, along)
         }
     }
 }
 
+fn draw_all(
+    svg: &mut Svg,
+    bars: &Bars,
+    along: &Along<'_>,
+    (start, end, widest): (f64, f64, f64),
+    styles: &Styles,
+) {
+    let groups = bars.categories.len();
+    let members = if bars.overlaid {
+        bars.series.len().min(1)
+    } else {
+        bars.series.len()
+    };
+    if groups == 0 || members == 0 {
+        return;
+    }
+    let cell = (end - start) / groups as f64;
+    let slot = (cell * 0.78 / members as f64).min(widest);
+    let bar = (slot * 0.9).max(0.4);
+    for group in 0..groups {
+        let centre = start + (group as f64 + 0.5) * cell;
+        let first = centre - slot * members as f64 / 2.0;
+        for (member, series) in bars.series.iter().enumerate() {
+            let member = if bars.overlaid { 0 } else { member };
+            let at = first + slot * member as f64 + (slot - bar) / 2.0;
+            let place = Place { at, width: bar };
+            draw_bar(svg, series, group, &place, along, styles.of(&series.name));
+        }
+    }
+}
+
+/// Where a bar stands across its axis.
 struct Place {
-    left: f64,
+    at: f64,
     width: f64,
 }
 
@@ -112,30 +196,29 @@ fn draw_bar(
     series: &BarSeries,
     group: usize,
     place: &Place,
-    area: &PanelBox,
+    along: &Along<'_>,
     style: Style,
 ) {
-    let base = area.y.at(area.y.base()).unwrap_or(area.plot.bottom);
-    // A value beyond a fixed axis ends at the edge of the panel.
-    let at = |value: f64| {
-        area.y
-            .at(value)
-            .map(|y| y.clamp(area.plot.top, area.plot.bottom))
-    };
-    let (left, right) = (place.left, place.left + place.width);
-    if let Some(y) = series.values.get(group).and_then(|v| at(*v)) {
+    let base = along.base;
+    let (near, far) = (place.at, place.at + place.width);
+    let end = series.values.get(group).and_then(|v| along.at(*v));
+    if let Some(end) = end {
+        let (x, y) = along.point(end.min(base), near);
+        let (width, height) = along.point((end - base).abs(), place.width);
         svg.tag("rect")
-            .num("x", left)
-            .num("y", y.min(base))
-            .num("width", place.width)
-            .num("height", (y - base).abs())
+            .num("x", x)
+            .num("y", y)
+            .num("width", width)
+            .num("height", height)
             .attr("fill", &style.fill())
             .attr("stroke", style.colour)
             .num("stroke-width", if place.width > 4.0 { 1.0 } else { 0.0 })
             .close();
     }
-    if let Some(y) = series.reference.get(group).and_then(|v| at(*v)) {
-        let outline = vec![(left, base), (left, y), (right, y), (right, base)];
+    let printed = series.reference.get(group).and_then(|v| along.at(*v));
+    if let Some(printed) = printed {
+        let outline = [(base, near), (printed, near), (printed, far), (base, far)];
+        let outline = outline.map(|(a, b)| along.point(a, b)).to_vec();
         svg.tag("path")
             .attr("d", &path_data(&[outline], false))
             .attr("fill", "none")
@@ -143,22 +226,67 @@ fn draw_bar(
             .num("stroke-width", 1.0)
             .close();
         let over = (place.width * 0.12).clamp(0.5, 3.0);
-        svg.line((left - over, y), (right + over, y), INK, 2.0);
+        let (from, to) = (
+            along.point(printed, near - over),
+            along.point(printed, far + over),
+        );
+        svg.line(from, to, INK, 2.0);
     }
-    let Some(&(low, high)) = series.limits.get(group) else {
-        return;
-    };
-    let low = if low.is_finite() {
-        at(low).or(Some(area.plot.bottom))
-    } else {
-        None
-    };
-    if let (Some(low), Some(high)) = (low, at(high)) {
-        let centre = (left + right) / 2.0;
-        let cap = (place.width * 0.28).clamp(0.5, 5.0);
-        svg.line((centre, low), (centre, high), INK, 1.2);
-        for end in [low, high] {
-            svg.line((centre - cap, end), (centre + cap, end), INK, 1.2);
+    let whisker = whisker(svg, series.limits.get(group), place, along);
+    let text = series.labels.get(group).map_or("", |text| text.trim());
+    // Only where the bars are far enough apart for a line of text.
+    if along.lying && !text.is_empty() && place.width >= 0.9 * SMALL {
+        let ends = [end, printed, whisker].into_iter().flatten();
+        let x = ends.fold(base, f64::max) + LABEL_GAP;
+        let middle = place.at + place.width / 2.0;
+        let style = TextStyle::new(SMALL, INK);
+        let text = font::elide(text, along.to - x, SMALL, Weight::Regular);
+        if text == "…" {
+            return;
         }
+        let text = text.as_str();
+        svg.text(x, middle + 0.36 * SMALL, text, style);
+    }
+}
+
+/// Draws a whisker; returns where its high end is.
+fn whisker(
+    svg: &mut Svg,
+    limits: Option<&(f64, f64)>,
+    place: &Place,
+    along: &Along<'_>,
+) -> Option<f64> {
+    let &(low, high) = limits?;
+    if !low.is_finite() {
+        return None;
+    }
+    let low = along.at(low).unwrap_or(along.from);
+    let high = along.at(high)?;
+    let centre = place.at + place.width / 2.0;
+    let cap = (place.width * 0.28).clamp(0.5, 5.0);
+    let mut line = |from: (f64, f64), to: (f64, f64)| {
+        svg.line(
+            along.point(from.0, from.1),
+            along.point(to.0, to.1),
+            INK,
+            1.2,
+        );
+    };
+    line((low, centre), (high, centre));
+    for end in [low, high] {
+        line((end, centre - cap), (end, centre + cap));
+    }
+    Some(high)
+}
+
+/// The room that texts beside bars that lie need at most.
+pub(super) fn label_room(bars: &Bars) -> f64 {
+    let texts = bars.series.iter().flat_map(|s| &s.labels);
+    let widths = texts.map(|text| font::width(text.trim(), SMALL, Weight::Regular));
+    let widest = widths.fold(0.0, f64::max);
+    if widest > 0.0 {
+        widest + LABEL_GAP + 2.0
+    } else {
+        0.0
     }
 }

@@ -1,5 +1,7 @@
 //! Long lines, reduced to what a picture can show.
 
+use super::series::{Series, Spread};
+
 /// Cuts a line at its gaps, and reduces each run of points that falls into one
 /// pixel column to its first, lowest, highest and last point, in their order.
 ///
@@ -101,6 +103,94 @@ fn push(line: &mut Vec<(f64, f64)>, point: (f64, f64)) {
     line.push(point);
 }
 
+/// Points of a series from which on it may have more of them than a picture has
+/// columns.
+const MANY: usize = 6_000;
+/// Parts of such a series, of which most must go up and down.
+const PARTS: usize = 400;
+/// How much of the range of the series a part must cover to count as going up and
+/// down.
+const SWING: f64 = 0.03;
+
+/// Whether a series goes up and down so quickly that its line would be a solid
+/// block: then the range in each column is shown, and a line through the means.
+pub(super) fn is_dense(series: &Series) -> bool {
+    let points = &series.points;
+    if points.len() < MANY || !series.kind.has_line() || series.spread != Spread::None {
+        return false;
+    }
+    let reach = |points: &[(f64, f64)]| {
+        let finite = points.iter().map(|p| p.1).filter(|y| y.is_finite());
+        finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
+            (low.min(y), high.max(y))
+        })
+    };
+    let (low, high) = reach(points);
+    let swings = |part: &&[(f64, f64)]| {
+        let (least, most) = reach(part);
+        // A part that only rises or only falls is a slope, which a line shows.
+        let ends = part.first().zip(part.last());
+        let slope = ends.map_or(0.0, |(a, b)| (b.1 - a.1).abs());
+        most - least > SWING * (high - low) && most - least > 1.5 * slope
+    };
+    let parts = points.chunks(points.len().div_ceil(PARTS));
+    2 * parts.filter(swings).count() > PARTS
+}
+
+/// What each pixel column holds of a line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Ranges {
+    /// The lowest point of each column, cut at gaps.
+    pub(super) low: Vec<Vec<(f64, f64)>>,
+    /// The highest one.
+    pub(super) high: Vec<Vec<(f64, f64)>>,
+    /// The mean.
+    pub(super) mean: Vec<Vec<(f64, f64)>>,
+}
+
+/// The range and the mean of a line in each pixel column, of points in pixels.
+pub(super) fn ranges(
+    points: impl IntoIterator<Item = Option<(f64, f64)>>,
+    left: f64,
+    right: f64,
+) -> Ranges {
+    let mut all = Ranges::default();
+    let (mut low, mut high, mut mean) = (Vec::new(), Vec::new(), Vec::new());
+    let mut column: Option<(f64, f64, f64, f64, u32)> = None;
+    let mut flush = |column: &mut Option<(f64, f64, f64, f64, u32)>, end: bool| {
+        if let Some((x, least, most, sum, n)) = column.take() {
+            low.push((x, least));
+            high.push((x, most));
+            mean.push((x, sum / f64::from(n)));
+        }
+        if end && !low.is_empty() {
+            all.low.push(std::mem::take(&mut low));
+            all.high.push(std::mem::take(&mut high));
+            all.mean.push(std::mem::take(&mut mean));
+        }
+    };
+    for point in points {
+        let Some((x, y)) = point else {
+            flush(&mut column, true);
+            continue;
+        };
+        if x < left || x > right {
+            continue;
+        }
+        let x = (x.floor() + 0.5).clamp(left, right);
+        if column.is_some_and(|c| c.0 != x) {
+            flush(&mut column, false);
+        }
+        let (_, least, most, sum, n) = column.get_or_insert((x, y, y, 0.0, 0));
+        *least = least.min(y);
+        *most = most.max(y);
+        *sum += y;
+        *n += 1;
+    }
+    flush(&mut column, true);
+    all
+}
+
 /// Thins marks so that no two stand in the same cell of `grain` pixels; the
 /// first one of a cell stays.
 pub(super) fn thin(points: &[(f64, f64)], grain: f64) -> Vec<(f64, f64)> {
@@ -162,6 +252,24 @@ mod tests {
             "level stretches take two points: {:?}",
             lines[0]
         );
+    }
+
+    #[test]
+    fn noise_is_a_range_and_a_slope_is_a_line() {
+        let of = |y: fn(f64) -> f64| {
+            let points = (0..20_000).map(|i| (f64::from(i), y(f64::from(i))));
+            is_dense(&Series::line("s", points))
+        };
+        assert!(of(|x| (x * 0.7) % 10.0));
+        assert!(!of(|x| x / 50.0));
+        assert!(!of(|x| (x / 5_000.0) % 1.0));
+        let few = (0..100).map(|i| (f64::from(i), f64::from(i % 2)));
+        assert!(!is_dense(&Series::line("s", few)));
+        let points = [(0.2, 4.0), (0.4, 8.0), (0.6, 0.0), (3.0, 2.0)];
+        let ranges = ranges(points.map(Some), 0.0, 10.0);
+        assert_eq!(ranges.low, [vec![(0.5, 0.0), (3.5, 2.0)]]);
+        assert_eq!(ranges.high, [vec![(0.5, 8.0), (3.5, 2.0)]]);
+        assert_eq!(ranges.mean, [vec![(0.5, 4.0), (3.5, 2.0)]]);
     }
 
     #[test]

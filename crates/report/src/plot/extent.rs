@@ -15,8 +15,8 @@ pub(super) fn has_markers(panel: &Panel) -> bool {
     match &panel.content {
         Content::Xy { series, .. } => series
             .iter()
-            .any(|s| s.kind.has_markers() || !s.reference.is_empty()),
-        Content::Bars(_) => false,
+            .any(|s| s.kind.has_markers() || !s.reference.is_empty() || !s.marks.is_empty()),
+        _ => false,
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn values_of(panel: &Panel) -> Values {
                 }
             };
             for s in series {
-                for &(px, py) in s.points.iter().chain(&s.reference) {
+                for &(px, py) in s.points.iter().chain(&s.reference).chain(&s.marks) {
                     add(px, py);
                 }
                 for (&(px, _), &(bottom, top)) in s.points.iter().zip(s.spread.limits()) {
@@ -54,7 +54,16 @@ pub(super) fn values_of(panel: &Panel) -> Values {
         Content::Bars(bars) if !bars.categories.is_empty() => {
             values.y.extend(bars.values().filter(|v| y.accepts(*v)));
         }
-        Content::Bars(_) => {}
+        Content::Boxes(boxes) if !boxes.categories.is_empty() => {
+            values.y.extend(boxes.values().filter(|v| y.accepts(*v)));
+        }
+        Content::Rows { x, bars } if !bars.categories.is_empty() => {
+            values.x.extend(bars.values().filter(|v| x.accepts(*v)));
+            values.y.extend(values.x.first().map(|_| 0.0));
+        }
+        // The numbers of a map are on neither axis; without any there is no map.
+        Content::Heat(heat) => values.y.extend(heat.numbers().next().map(|_| 0.0)),
+        Content::Bars(_) | Content::Boxes(_) | Content::Rows { .. } => {}
     }
     values
 }
@@ -74,7 +83,7 @@ pub(super) fn x_range(axis: &Axis, values: impl Iterator<Item = f64>, markers: b
 }
 
 pub(super) fn x_axis(axis: &Axis, range: (f64, f64), left: f64, right: f64) -> (Scale, Ticks) {
-    let scale = Scale::new(axis.kind, range, left, right);
+    let scale = Scale::new(axis.kind, range, left, right).broken(&axis.breaks);
     let target = (((right - left) / 62.0) as usize).clamp(2, 12);
     let width = |label: &str| font::width(label, TICK, Weight::Regular);
     let ticks = scale::fit(&scale, target, 10.0, width);

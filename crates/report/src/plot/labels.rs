@@ -28,8 +28,12 @@ pub(super) fn across_height(across: &Across) -> f64 {
 }
 
 /// Category labels: upright on up to three lines if every word fits under its
-/// group, else on a slant.
-pub(super) fn category_labels(categories: &[String], left: f64, right: f64) -> Across {
+/// group, else on a slant, where they may begin left of the panel at `reach`.
+pub(super) fn category_labels(
+    categories: &[String],
+    (left, right): (f64, f64),
+    reach: f64,
+) -> Across {
     let cell = (right - left) / categories.len().max(1) as f64;
     let upright: Vec<Vec<String>> = categories
         .iter()
@@ -52,7 +56,7 @@ pub(super) fn category_labels(categories: &[String], left: f64, right: f64) -> A
             }
             // The text ends under its group and reaches to the left.
             let end = left + (i as f64 + 0.5) * cell;
-            let room = ((end - 4.0) / SLANT_COS).min(SLANT_LONGEST);
+            let room = ((end - reach - 4.0) / SLANT_COS).min(SLANT_LONGEST);
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             font::elide_middle(&text, room, TICK, Weight::Regular)
         })

@@ -1,5 +1,6 @@
 //! The legend: one for the whole chart, beside or below the panels.
 
+use super::decimate::is_dense;
 use super::model::{Chart, Content};
 use super::series::Spread;
 use super::style::{Marker, Shown, Style, Styles};
@@ -19,9 +20,54 @@ const COLUMN_GAP: f64 = 22.0;
 enum Sample {
     Series(Style, Shown),
     HollowMarker,
+    Mark,
     HollowBar,
     Whisker,
     Band,
+    Line,
+}
+
+/// The marks of a chart that need words of their own.
+#[derive(Clone, Copy, Debug, Default)]
+struct Marks {
+    hollow: bool,
+    outlines: bool,
+    printed: bool,
+    marks: bool,
+    whiskers: bool,
+    bands: bool,
+    ranges: bool,
+}
+
+impl Marks {
+    fn of(chart: &Chart) -> Self {
+        let mut has = Self::default();
+        for panel in &chart.panels {
+            match &panel.content {
+                Content::Xy { series, .. } => {
+                    for s in series {
+                        has.hollow |= !s.reference.is_empty();
+                        has.marks |= !s.marks.is_empty();
+                        has.whiskers |= matches!(s.spread, Spread::Whiskers(_));
+                        has.bands |= matches!(s.spread, Spread::Band(_));
+                        has.ranges |= is_dense(s);
+                    }
+                }
+                Content::Bars(bars) | Content::Rows { bars, .. } => {
+                    for s in &bars.series {
+                        has.outlines |= s.reference.iter().any(|r| r.is_finite());
+                        has.whiskers |= !s.limits.is_empty();
+                    }
+                }
+                Content::Boxes(boxes) => {
+                    let mut printed = boxes.series.iter().flat_map(|s| &s.reference);
+                    has.printed |= printed.any(|r| r.is_finite());
+                }
+                Content::Heat(_) => {}
+            }
+        }
+        has
+    }
 }
 
 /// The legend with its entries, and, once laid out, their places.
@@ -43,40 +89,21 @@ impl LegendBox {
             .filter(|(name, ..)| !name.trim().is_empty())
             .map(|(name, style, shown)| (Sample::Series(*style, *shown), name.clone()))
             .collect();
-        let (mut points, mut outlines, mut whiskers, mut bands) = (false, false, false, false);
-        for panel in &chart.panels {
-            match &panel.content {
-                Content::Xy { series, .. } => {
-                    for s in series {
-                        points |= !s.reference.is_empty();
-                        whiskers |= matches!(s.spread, Spread::Whiskers(_));
-                        bands |= matches!(s.spread, Spread::Band(_));
-                    }
-                }
-                Content::Bars(bars) => {
-                    for s in &bars.series {
-                        outlines |= s.reference.iter().any(|r| r.is_finite());
-                        whiskers |= !s.limits.is_empty();
-                    }
-                }
-            }
-        }
+        let has = Marks::of(chart);
         let reference = chart.reference_label.trim();
-        if !reference.is_empty() {
-            if points {
-                entries.push((Sample::HollowMarker, reference.to_owned()));
-            }
-            if outlines {
-                entries.push((Sample::HollowBar, reference.to_owned()));
-            }
-        }
         let spread = chart.spread_label.trim();
-        if !spread.is_empty() {
-            if whiskers {
-                entries.push((Sample::Whisker, spread.to_owned()));
-            }
-            if bands {
-                entries.push((Sample::Band, spread.to_owned()));
+        let added = [
+            (has.hollow, Sample::HollowMarker, reference),
+            (has.outlines, Sample::HollowBar, reference),
+            (has.printed, Sample::Line, reference),
+            (has.marks, Sample::Mark, chart.mark_label.trim()),
+            (has.whiskers, Sample::Whisker, spread),
+            (has.bands, Sample::Band, spread),
+            (has.ranges, Sample::Band, "least to greatest"),
+        ];
+        for (there, sample, label) in added {
+            if there && !label.is_empty() {
+                entries.push((sample, label.to_owned()));
             }
         }
         Self {
@@ -198,6 +225,8 @@ fn draw_sample(svg: &mut Svg, sample: Sample, x: f64, y: f64) {
                 style.marker.draw(svg, (centre, y), style.colour, false);
             }
         }
+        Sample::Mark => Marker::Circle.draw(svg, (centre, y), INK_SOFT, false),
+        Sample::Line => svg.line((x + 3.0, y), (x + SAMPLE - 3.0, y), INK, 2.4),
         Sample::HollowMarker => Marker::Circle.draw(svg, (centre, y), INK_SOFT, true),
         Sample::HollowBar => {
             svg.tag("path")

@@ -1,8 +1,9 @@
 //! Charts as SVG, written by hand.
 //!
-//! A [`Chart`] is a stack of [`Panel`]s with one legend. A panel shows series
-//! over numeric axes ([`Panel::xy`]) or grouped bars over categories
-//! ([`Panel::bars`]). Series that bear the same name have the same colour in
+//! A [`Chart`] is a stack or a grid of [`Panel`]s with one legend. A panel shows
+//! series over numeric axes ([`Panel::xy`]), grouped bars or boxes over categories
+//! ([`Panel::bars`], [`Panel::boxes`]), bars that lie ([`Panel::rows`]), or a map of
+//! coloured cells ([`Panel::heat`]). Series that bear the same name have the same colour in
 //! every panel and share one legend entry.
 //!
 //! ```
@@ -21,12 +22,16 @@
 //! What cannot be drawn does no harm: a point that is not finite, or not
 //! positive on a logarithmic axis, is a gap in its line; a panel without any
 //! point says "no data". Long series are reduced to what a pixel column can
-//! show: its first, lowest, highest and last value.
+//! show: its first, lowest, highest and last value, or, of one that goes up and
+//! down more often than there are columns, its range and mean.
 
 mod axes;
 mod bars;
+mod boxes;
 mod decimate;
 mod extent;
+mod grid;
+mod heat;
 mod labels;
 mod layout;
 mod legend;
@@ -42,5 +47,7 @@ mod xy;
 mod page_tests;
 
 pub use bars::{BarSeries, Bars};
+pub use boxes::{BoxMarks, BoxSeries, Boxes};
+pub use heat::Heat;
 pub use model::{Annotation, Axis, Chart, Content, Legend, Panel, ScaleKind};
 pub use series::{Series, SeriesKind, Spread};

@@ -1,6 +1,8 @@
 //! The description of a chart: what the caller fills in.
 
 use super::bars::{BarSeries, Bars};
+use super::boxes::{BoxSeries, Boxes};
+use super::heat::Heat;
 use super::series::Series;
 
 /// Linear or logarithmic.
@@ -28,6 +30,8 @@ pub struct Axis {
     /// data, and a y axis shows zero where leaving it out would gain less than
     /// half of the axis. Bars always stand on zero.
     pub zero: Option<bool>,
+    /// Ranges that a linear axis leaves out, each shown as a gap across the panel.
+    pub breaks: Vec<(f64, f64)>,
 }
 
 impl Axis {
@@ -72,6 +76,14 @@ impl Axis {
     #[must_use]
     pub fn zero(mut self, zero: bool) -> Self {
         self.zero = Some(zero);
+        self
+    }
+
+    /// Leaves the values between `from` and `to` out: a gap across the panel shows
+    /// that. Does nothing to a logarithmic axis.
+    #[must_use]
+    pub fn broken(mut self, from: f64, to: f64) -> Self {
+        self.breaks.push((from, to));
         self
     }
 
@@ -131,6 +143,17 @@ pub enum Content {
     },
     /// Groups of bars over categories.
     Bars(Bars),
+    /// Groups of bars that lie: a row for each category, from top to bottom.
+    Rows {
+        /// The axis of the values.
+        x: Axis,
+        /// The bars.
+        bars: Bars,
+    },
+    /// Groups of boxes over categories.
+    Boxes(Boxes),
+    /// A map of coloured cells.
+    Heat(Heat),
 }
 
 /// One coordinate system of a [`Chart`].
@@ -171,12 +194,56 @@ impl Panel {
         let bars = Bars {
             label: x_label.into(),
             categories,
-            series: Vec::new(),
+            ..Bars::default()
         };
         Self {
             title: String::new(),
             y,
             content: Content::Bars(bars),
+            annotations: Vec::new(),
+        }
+    }
+
+    /// A panel of bars that lie: a row for each category, which suits long names.
+    pub fn rows(x: Axis, categories: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let bars = Bars {
+            categories: categories.into_iter().map(Into::into).collect(),
+            ..Bars::default()
+        };
+        Self {
+            title: String::new(),
+            y: Axis::default(),
+            content: Content::Rows { x, bars },
+            annotations: Vec::new(),
+        }
+    }
+
+    /// A panel of grouped boxes: one group for each category, one box in it for
+    /// each series.
+    pub fn boxes(
+        x_label: impl Into<String>,
+        y: Axis,
+        categories: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        let boxes = Boxes {
+            label: x_label.into(),
+            categories: categories.into_iter().map(Into::into).collect(),
+            series: Vec::new(),
+        };
+        Self {
+            title: String::new(),
+            y,
+            content: Content::Boxes(boxes),
+            annotations: Vec::new(),
+        }
+    }
+
+    /// A map of coloured cells; `y_label` names its rows.
+    pub fn heat(y_label: impl Into<String>, heat: Heat) -> Self {
+        Self {
+            title: String::new(),
+            y: Axis::linear(y_label),
+            content: Content::Heat(heat),
             annotations: Vec::new(),
         }
     }
@@ -197,11 +264,30 @@ impl Panel {
         self
     }
 
-    /// Adds a bar to each group; does nothing to a panel of lines.
+    /// Adds a bar to each group of a panel of bars or rows.
     #[must_use]
     pub fn bar_series(mut self, added: BarSeries) -> Self {
-        if let Content::Bars(bars) = &mut self.content {
+        if let Content::Bars(bars) | Content::Rows { bars, .. } = &mut self.content {
             bars.series.push(added);
+        }
+        self
+    }
+
+    /// Lets the bars of a group stand in one place, for series of which each
+    /// category has one.
+    #[must_use]
+    pub fn overlaid(mut self) -> Self {
+        if let Content::Bars(bars) | Content::Rows { bars, .. } = &mut self.content {
+            bars.overlaid = true;
+        }
+        self
+    }
+
+    /// Adds a box to each group of a panel of boxes.
+    #[must_use]
+    pub fn box_series(mut self, added: BoxSeries) -> Self {
+        if let Content::Boxes(boxes) = &mut self.content {
+            boxes.series.push(added);
         }
         self
     }
@@ -229,10 +315,12 @@ pub enum Legend {
     Hidden,
 }
 
-/// A figure: panels from top to bottom, with one title and one legend.
+/// A figure: panels from top to bottom, or in rows of several, with one title and
+/// one legend.
 ///
 /// Panels of the same kind with equal x axes share one range and one set of
-/// labels, at the bottom.
+/// labels, at the bottom. In rows of several, panels with equal y axes share their
+/// range, too, and have one set of labels for each row, at the left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
     /// The title; may be empty.
@@ -241,8 +329,10 @@ pub struct Chart {
     pub subtitle: String,
     /// A remark under the figure; may be empty.
     pub note: String,
-    /// The panels, from top to bottom.
+    /// The panels, row by row.
     pub panels: Vec<Panel>,
+    /// Panels in a row; fewer where they would be too narrow.
+    pub columns: usize,
     /// The width in pixels at scale 1; at least 240.
     pub width: f64,
     /// The height in pixels; without it, what the panels need. A height too
@@ -254,6 +344,8 @@ pub struct Chart {
     pub reference_label: String,
     /// What the legend calls whiskers and bands; without it, they have no entry.
     pub spread_label: String,
+    /// What the legend calls the marks on lines; without it, they have no entry.
+    pub mark_label: String,
 }
 
 impl Chart {
@@ -264,11 +356,13 @@ impl Chart {
             subtitle: String::new(),
             note: String::new(),
             panels: Vec::new(),
+            columns: 1,
             width: 760.0,
             height: None,
             legend: Legend::Auto,
             reference_label: "published".to_owned(),
             spread_label: String::new(),
+            mark_label: String::new(),
         }
     }
 
@@ -286,7 +380,21 @@ impl Chart {
         self
     }
 
-    /// Adds a panel at the bottom.
+    /// Sets how many panels stand side by side.
+    #[must_use]
+    pub fn columns(mut self, columns: usize) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// Names the marks on lines in the legend: `end of the transfer`.
+    #[must_use]
+    pub fn mark_label(mut self, label: impl Into<String>) -> Self {
+        self.mark_label = label.into();
+        self
+    }
+
+    /// Adds a panel at the end.
     #[must_use]
     pub fn panel(mut self, panel: Panel) -> Self {
         self.panels.push(panel);

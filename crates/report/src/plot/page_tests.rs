@@ -3,7 +3,10 @@
 
 use proptest::prelude::*;
 
-use super::{Annotation, Axis, BarSeries, Chart, Legend, Panel, Series};
+use super::layout;
+use super::legend::LegendBox;
+use super::style::Styles;
+use super::{Annotation, Axis, BarSeries, BoxMarks, BoxSeries, Chart, Heat, Legend, Panel, Series};
 use crate::font::{self, Weight};
 
 #[derive(Clone, Debug)]
@@ -17,7 +20,7 @@ struct Extent {
     slanted: bool,
 }
 
-fn boxes(svg: &str) -> ((f64, f64), Vec<Extent>) {
+fn texts_of(svg: &str) -> ((f64, f64), Vec<Extent>) {
     let tree = roxmltree::Document::parse(svg).expect("well-formed");
     let of = |node: &roxmltree::Node<'_, '_>, key: &str| {
         node.attribute(key)
@@ -85,7 +88,7 @@ fn boxes(svg: &str) -> ((f64, f64), Vec<Extent>) {
 
 fn check(chart: &Chart) -> Result<(), String> {
     let svg = chart.to_svg();
-    let ((width, height), texts) = boxes(&svg);
+    let ((width, height), texts) = texts_of(&svg);
     for (i, a) in texts.iter().enumerate() {
         if a.left < 0.0 || a.right > width || a.top < 0.0 || a.bottom > height {
             return Err(format!("leaves the page of {width} x {height}: {a:?}"));
@@ -159,33 +162,176 @@ fn bars() -> impl Strategy<Value = Panel> {
         })
 }
 
+fn rows() -> impl Strategy<Value = Panel> {
+    let series = (words(2), prop::collection::vec(value(), 0..9), words(2)).prop_map(
+        |(name, values, label)| {
+            let labels = vec![label; values.len()];
+            BarSeries::new(name, values).labels(labels)
+        },
+    );
+    let categories = prop::collection::vec(words(5), 0..20);
+    let series = prop::collection::vec(series, 1..4);
+    (axis(), categories, series, any::<bool>()).prop_map(|(x, categories, series, overlaid)| {
+        // Texts beside bars in one place would cover each other.
+        let overlaid = overlaid && series.len() == 1;
+        let panel = series
+            .into_iter()
+            .fold(Panel::rows(x, categories), Panel::bar_series);
+        if overlaid { panel.overlaid() } else { panel }
+    })
+}
+
+fn boxes() -> impl Strategy<Value = Panel> {
+    let samples = prop::collection::vec(value(), 0..12).prop_map(|s| BoxMarks::of(&s));
+    let series = (words(2), prop::collection::vec(samples, 0..6))
+        .prop_map(|(name, boxes)| BoxSeries::new(name, boxes));
+    let categories = prop::collection::vec(words(4), 0..12);
+    let series = prop::collection::vec(series, 1..4);
+    (words(4), axis(), categories, series).prop_map(|(label, y, categories, series)| {
+        series
+            .into_iter()
+            .fold(Panel::boxes(label, y, categories), Panel::box_series)
+    })
+}
+
+fn heat() -> impl Strategy<Value = Panel> {
+    let names = || prop::collection::vec(words(3), 0..8);
+    let values = prop::collection::vec(prop::collection::vec(value(), 0..8), 0..8);
+    (words(3), words(3), names(), names(), axis(), values).prop_map(
+        |(x, y, columns, rows, scale, values)| {
+            let heat = Heat {
+                label: x,
+                columns,
+                rows,
+                values,
+                scale,
+                decimals: 1,
+            };
+            Panel::heat(y, heat)
+        },
+    )
+}
+
 fn chart() -> impl Strategy<Value = Chart> {
-    let panel = (prop_oneof![2 => xy(), 1 => bars()], words(4))
-        .prop_map(|(panel, title)| panel.title(title));
+    let kind = prop_oneof![4 => xy(), 2 => bars(), 2 => rows(), 1 => boxes(), 1 => heat()];
+    let panel = (kind, words(4))
+        .prop_map(|(panel, title)| panel.title(title))
+        .boxed();
+    // Panels of small multiples are alike.
+    let alike = (panel.clone(), 1..7_usize).prop_map(|(panel, n)| vec![panel; n]);
+    let panels = prop_oneof![prop::collection::vec(panel, 1..6), alike];
     let legend = prop::sample::select(vec![Legend::Auto, Legend::Right, Legend::Below]);
     (
         (words(20), words(40), words(40)),
-        prop::collection::vec(panel, 1..4),
+        panels,
         320.0..1200.0_f64,
         prop::option::of(100.0..900.0_f64),
-        legend,
+        (legend, 1..5_usize),
     )
         .prop_map(
-            |((title, subtitle, note), panels, width, height, legend)| Chart {
+            |((title, subtitle, note), panels, width, height, (legend, columns))| Chart {
                 panels,
                 height,
                 legend,
+                columns,
                 ..Chart::new(title).subtitle(subtitle).note(note).width(width)
             },
         )
 }
 
+/// Every mark of a chart without a legend, as points of the page: corners of bars,
+/// boxes and cells, centres of markers, corners of lines.
+fn marks(svg: &str) -> Vec<(f64, f64)> {
+    let tree = roxmltree::Document::parse(svg).expect("well-formed");
+    let mut points = Vec::new();
+    // The first rectangle is the page.
+    let mut rects = 0;
+    for node in tree.descendants() {
+        let of = |key: &str| {
+            let value = node.attribute(key).and_then(|v| v.parse::<f64>().ok());
+            value.unwrap_or(0.0)
+        };
+        match node.tag_name().name() {
+            "circle" => points.push((of("cx"), of("cy"))),
+            "rect" => {
+                rects += 1;
+                if rects > 1 {
+                    let (x, y) = (of("x"), of("y"));
+                    points.push((x, y));
+                    points.push((x + of("width"), y + of("height")));
+                }
+            }
+            "path" => points.extend(corners_of(node.attribute("d").unwrap_or(""))),
+            _ => {}
+        }
+    }
+    points
+}
+
+/// The corners of the data of a path with absolute moves and lines.
+fn corners_of(data: &str) -> Vec<(f64, f64)> {
+    let mut corners = Vec::new();
+    let (mut x, mut y) = (0.0, 0.0);
+    let mut rest = data;
+    while let Some(at) = rest.find(|c: char| "MLHV".contains(c)) {
+        let command = rest.as_bytes()[at];
+        let body = &rest[at + 1..];
+        let end = body
+            .find(|c: char| "MLHVZ".contains(c))
+            .unwrap_or(body.len());
+        let numbers: Vec<f64> = body[..end]
+            .split_whitespace()
+            .filter_map(|n| n.parse().ok())
+            .collect();
+        match (command, &numbers[..]) {
+            (b'H', [to]) => x = *to,
+            (b'V', [to]) => y = *to,
+            (_, [to_x, to_y]) => (x, y) = (*to_x, *to_y),
+            _ => {}
+        }
+        corners.push((x, y));
+        rest = &body[end..];
+    }
+    corners
+}
+
+fn check_marks(chart: &Chart) -> Result<(), String> {
+    let chart = Chart {
+        legend: Legend::Hidden,
+        ..chart.clone()
+    };
+    let styles = Styles::assign(&chart);
+    let page = layout::plan(&chart, || LegendBox::of(&chart, &styles));
+    // A marker on the edge of a panel shows in full; the axis of the colours of a
+    // map stands beside it.
+    let inside = |(x, y): &(f64, f64)| {
+        page.panels.iter().any(|panel| {
+            let plot = panel.plot;
+            *x >= plot.left - 6.5
+                && *x <= plot.right + 27.0
+                && *y >= plot.top - 6.5
+                && *y <= plot.bottom + 6.5
+        })
+    };
+    match marks(&chart.to_svg()).iter().find(|mark| !inside(mark)) {
+        None => Ok(()),
+        Some(mark) => Err(format!("{mark:?} is in none of {:?}", page.panels)),
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
     #[test]
     fn no_text_is_clipped_or_touches_another(chart in chart()) {
         if let Err(problem) = check(&chart) {
+            prop_assert!(false, "{problem}");
+        }
+    }
+
+    #[test]
+    fn all_marks_lie_in_a_panel(chart in chart()) {
+        if let Err(problem) = check_marks(&chart) {
             prop_assert!(false, "{problem}");
         }
     }

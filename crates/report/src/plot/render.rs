@@ -1,10 +1,11 @@
 //! From a chart to its SVG.
 
+use super::heat::{self, Heat};
 use super::layout::{self, SMALL, SUBTITLE, TITLE};
 use super::legend::LegendBox;
 use super::model::{Axis, Chart, Content, Panel};
 use super::style::Styles;
-use super::{axes, bars, xy};
+use super::{axes, bars, boxes, xy};
 use crate::svg::{INK, INK_SOFT};
 use crate::svg::{Svg, TextStyle};
 
@@ -33,6 +34,9 @@ pub(super) fn render(chart: &Chart) -> String {
         match &panel.content {
             Content::Xy { series, .. } => xy::draw(&mut svg, series, area, &styles),
             Content::Bars(groups) => bars::draw(&mut svg, groups, area, &styles),
+            Content::Rows { bars, .. } => bars::draw_rows(&mut svg, bars, area, &styles),
+            Content::Boxes(groups) => boxes::draw(&mut svg, groups, area, &styles),
+            Content::Heat(map) => heat::draw(&mut svg, map, area, &shared_colours(chart, map)),
         }
         axes::draw_over(&mut svg, area);
     }
@@ -42,4 +46,16 @@ pub(super) fn render(chart: &Chart) -> String {
         svg.text(page.left, *y, line, TextStyle::new(SMALL, INK_SOFT));
     }
     svg.finish()
+}
+
+/// The numbers of all maps of a chart whose colours mean the same.
+fn shared_colours(chart: &Chart, map: &Heat) -> Vec<f64> {
+    let maps = chart
+        .panels
+        .iter()
+        .filter_map(|panel| match &panel.content {
+            Content::Heat(other) if other.scale == map.scale => Some(other),
+            _ => None,
+        });
+    maps.flat_map(Heat::numbers).collect()
 }

@@ -17,7 +17,12 @@ pub(super) struct Scale {
     high: f64,
     from: f64,
     to: f64,
+    /// What a linear axis leaves out, in ascending order, without overlaps.
+    breaks: Vec<(f64, f64)>,
 }
+
+/// The pixels of a gap that stands for a range that is left out.
+const BREAK: f64 = 10.0;
 
 impl Scale {
     /// Places the range `low..high` on the pixels `from..to`; a y axis has
@@ -29,13 +34,68 @@ impl Scale {
             high,
             from,
             to,
+            breaks: Vec::new(),
         }
+    }
+
+    /// The same without the ranges `breaks`, where they leave something of it and
+    /// do not overlap.
+    pub(super) fn broken(mut self, breaks: &[(f64, f64)]) -> Self {
+        if self.kind == ScaleKind::Log {
+            return self;
+        }
+        let mut inside: Vec<(f64, f64)> = breaks
+            .iter()
+            .map(|(a, b)| (a.min(*b), a.max(*b)))
+            .filter(|(a, b)| *a > self.low && *b < self.high && a < b)
+            .collect();
+        inside.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (from, to) in inside {
+            let room = (self.breaks.len() + 1) as f64 * BREAK < 0.5 * (self.to - self.from).abs();
+            if room && self.breaks.last().is_none_or(|last| last.1 < from) {
+                self.breaks.push((from, to));
+            }
+        }
+        self
+    }
+
+    /// The pixels of the gaps: of the low and of the high end of each.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = (f64, f64)> {
+        let ends = |(low, high): &(f64, f64)| Some((self.at(*low)?, self.at(*high)?));
+        self.breaks.iter().filter_map(ends)
+    }
+
+    /// Whether a value is in a range that is left out.
+    fn left_out(&self, value: f64) -> bool {
+        self.breaks.iter().any(|(a, b)| value > *a && value < *b)
+    }
+
+    /// The pixel of a value on an axis with gaps.
+    fn at_broken(&self, value: f64) -> f64 {
+        let skipped: f64 = self.breaks.iter().map(|(a, b)| b - a).sum();
+        let length = self.to - self.from;
+        let gap = BREAK.copysign(length);
+        let unit = (length - gap * self.breaks.len() as f64) / (self.high - self.low - skipped);
+        let mut pixel = self.from + (value - self.low) * unit;
+        for (a, b) in &self.breaks {
+            if value >= *b {
+                pixel += gap - (b - a) * unit;
+            } else if value > *a {
+                let share = (value - a) / (b - a);
+                pixel += share * gap - (value - a) * unit;
+            }
+        }
+        pixel
     }
 
     /// The pixel of a value; nothing for what the axis cannot show at all.
     pub(super) fn at(&self, value: f64) -> Option<f64> {
         if !value.is_finite() {
             return None;
+        }
+        if !self.breaks.is_empty() {
+            let pixel = self.at_broken(value);
+            return pixel.is_finite().then(|| pixel.clamp(-1e5, 1e5));
         }
         let share = match self.kind {
             ScaleKind::Linear => (value - self.low) / (self.high - self.low),
@@ -68,6 +128,22 @@ impl Scale {
     /// The ticks for about `target` labels.
     pub(super) fn ticks(&self, target: usize) -> Ticks {
         match self.kind {
+            ScaleKind::Linear if !self.breaks.is_empty() => {
+                let skipped: f64 = self.breaks.iter().map(|(a, b)| b - a).sum();
+                let step = nice_step(self.high - self.low - skipped, target);
+                let share = (self.high - self.low) / step;
+                // Too many steps to walk through: only the ends of what is shown.
+                if share > 10_000.0 {
+                    return linear_ticks(self.low, self.breaks[0].0, target);
+                }
+                let mut ticks = linear_ticks(self.low, self.high, share.ceil() as usize);
+                // The two ends of a gap are too near each other for two labels.
+                let at_end = |v: f64| self.breaks.iter().any(|(_, b)| (v - b).abs() < 0.5 * step);
+                ticks
+                    .major
+                    .retain(|(v, _)| !self.left_out(*v) && !at_end(*v));
+                ticks
+            }
             ScaleKind::Linear => linear_ticks(self.low, self.high, target),
             ScaleKind::Log => log_ticks(self.low, self.high, target),
         }
@@ -415,6 +491,30 @@ mod tests {
                 assert!(axis.kind == ScaleKind::Linear || low > 0.0);
             }
         }
+    }
+
+    #[test]
+    fn a_broken_axis_leaves_a_range_out() {
+        let scale = Scale::new(ScaleKind::Linear, (0.0, 110.0), 200.0, 0.0).broken(&[(10.0, 90.0)]);
+        assert_eq!(scale.at(0.0), Some(200.0));
+        assert_eq!(scale.at(110.0), Some(0.0));
+        let (low, high) = scale.gaps().next().expect("a gap");
+        assert!((low - high - BREAK).abs() < 1e-9, "{low} {high}");
+        assert!(
+            scale
+                .ticks(6)
+                .major
+                .iter()
+                .all(|(v, _)| *v <= 10.0 || *v >= 90.0)
+        );
+        let mut last = f64::INFINITY;
+        for i in 0..=110 {
+            let at = scale.at(f64::from(i)).expect("a pixel");
+            assert!(at < last, "{i}");
+            last = at;
+        }
+        let log = Scale::new(ScaleKind::Log, (1.0, 100.0), 0.0, 9.0).broken(&[(2.0, 3.0)]);
+        assert_eq!(log.gaps().count(), 0);
     }
 
     #[test]

@@ -59,6 +59,8 @@ pub struct Series {
     pub spread: Spread,
     /// Printed values to hold against the series: hollow markers.
     pub reference: Vec<(f64, f64)>,
+    /// Single points that are marked, such as the end of a transfer.
+    pub marks: Vec<(f64, f64)>,
     /// A fixed place in the palette, for one colour across several charts.
     pub slot: Option<usize>,
 }
@@ -100,6 +102,18 @@ impl Series {
         Self::new(name, SeriesKind::LinePoints, points)
     }
 
+    /// The cumulative distribution of `samples`: for each, the share of them that
+    /// are not larger, from 0 to 1.
+    pub fn cdf(name: impl Into<String>, samples: impl IntoIterator<Item = f64>) -> Self {
+        let mut sorted: Vec<f64> = samples.into_iter().filter(|x| x.is_finite()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let all = sorted.len() as f64;
+        let shares = sorted.iter().enumerate();
+        let shares = shares.map(|(i, x)| (*x, (i as f64 + 1.0) / all));
+        let first = sorted.first().map(|x| (*x, 0.0));
+        Self::new(name, SeriesKind::Step, first.into_iter().chain(shares))
+    }
+
     /// Adds a whisker from low to high at each point, in the points' order.
     #[must_use]
     pub fn whiskers(mut self, limits: impl IntoIterator<Item = (f64, f64)>) -> Self {
@@ -118,6 +132,13 @@ impl Series {
     #[must_use]
     pub fn reference(mut self, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         self.reference = points.into_iter().collect();
+        self
+    }
+
+    /// Adds marks on the line, in its colour.
+    #[must_use]
+    pub fn marks(mut self, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        self.marks = points.into_iter().collect();
         self
     }
 
@@ -154,6 +175,16 @@ pub(super) fn corners(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_distribution_ends_at_one() {
+        let cdf = Series::cdf("a", [3.0, f64::NAN, 1.0, 2.0, 2.0]);
+        assert_eq!(
+            cdf.points,
+            [(1.0, 0.0), (1.0, 0.25), (2.0, 0.5), (2.0, 0.75), (3.0, 1.0)]
+        );
+        assert!(Series::cdf("a", []).points.is_empty());
+    }
 
     #[test]
     fn a_step_holds_its_value() {

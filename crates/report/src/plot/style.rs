@@ -157,6 +157,10 @@ impl Styles {
             all.markers |= shown.markers;
             all.bar |= shown.bar;
         };
+        let bar = Shown {
+            bar: true,
+            ..Shown::default()
+        };
         for panel in &chart.panels {
             match &panel.content {
                 Content::Xy { series, .. } => {
@@ -174,18 +178,17 @@ impl Styles {
                         );
                     }
                 }
-                Content::Bars(bars) => {
+                Content::Bars(bars) | Content::Rows { bars, .. } => {
                     for s in &bars.series {
-                        note(
-                            &s.name,
-                            s.slot,
-                            Shown {
-                                bar: true,
-                                ..Shown::default()
-                            },
-                        );
+                        note(&s.name, s.slot, bar);
                     }
                 }
+                Content::Boxes(boxes) => {
+                    for s in &boxes.series {
+                        note(&s.name, s.slot, bar);
+                    }
+                }
+                Content::Heat(_) => {}
             }
         }
         let taken: Vec<usize> = names.iter().filter_map(|(_, slot, _)| *slot).collect();

@@ -1,10 +1,10 @@
 //! The data of a panel with numeric axes: bands, lines, whiskers, markers.
 
-use super::decimate::{decimate, thin};
+use super::decimate::{decimate, is_dense, ranges, thin};
 use super::layout::{Across, PanelBox};
 use super::scale::Scale;
 use super::series::{Series, SeriesKind, Spread, corners};
-use super::style::{Style, Styles};
+use super::style::{Marker, Style, Styles};
 use crate::svg::{Svg, path_data};
 
 /// Markers on a line closer than this are thinned: the line already says what
@@ -60,6 +60,9 @@ pub(super) fn draw(svg: &mut Svg, series: &[Series], area: &PanelBox, styles: &S
     }
     for s in series {
         let style = styles.of(&s.name);
+        for place in painter.inside(&s.marks) {
+            Marker::Circle.draw(painter.svg, place, style.colour, false);
+        }
         for place in painter.inside(&s.reference) {
             style.marker.draw(painter.svg, place, style.colour, true);
         }
@@ -90,6 +93,10 @@ impl Painter<'_> {
         if !s.kind.has_line() {
             return;
         }
+        if is_dense(s) {
+            self.dense(s, style);
+            return;
+        }
         let lines = self.reduced(corners(s.kind, s.points.iter().copied()));
         // A point between two gaps is a line without length: show it as a dot.
         for line in lines.iter().filter(|line| line.len() == 1) {
@@ -100,7 +107,20 @@ impl Painter<'_> {
                 .num("cy", line[0].1);
             dot.num("r", 1.6).attr("fill", style.colour).close();
         }
-        let data = path_data(&lines, false);
+        self.stroke(&lines, style);
+    }
+
+    /// The range in each pixel column, and a line through the means.
+    fn dense(&mut self, s: &Series, style: Style) {
+        let (left, right) = (self.area.plot.left, self.area.plot.right);
+        let pixels = s.points.iter().map(|p| self.at(*p));
+        let ranges = ranges(pixels, left, right);
+        self.tint(ranges.high, ranges.low, style, 0.3);
+        self.stroke(&ranges.mean, style);
+    }
+
+    fn stroke(&mut self, lines: &[Vec<(f64, f64)>], style: Style) {
+        let data = path_data(lines, false);
         if data.is_empty() {
             return;
         }
@@ -144,6 +164,17 @@ impl Painter<'_> {
         }
         let low = self.reduced(corners(kind, low));
         let high = self.reduced(corners(kind, high));
+        self.tint(high, low, style, 0.18);
+    }
+
+    /// Fills what lies between two edges.
+    fn tint(
+        &mut self,
+        high: Vec<Vec<(f64, f64)>>,
+        low: Vec<Vec<(f64, f64)>>,
+        style: Style,
+        opacity: f64,
+    ) {
         let shapes: Vec<Vec<(f64, f64)>> = high
             .into_iter()
             .zip(low)
@@ -160,7 +191,7 @@ impl Painter<'_> {
             .tag("path")
             .attr("d", &data)
             .attr("fill", style.colour)
-            .num("fill-opacity", 0.18)
+            .num("fill-opacity", opacity)
             .close();
     }
 

@@ -27,16 +27,24 @@ fn rate(steps: &[(u64, u64)], from: u64, to: u64) -> Option<f64> {
     Some(bytes as f64 * 8e9 / span as f64)
 }
 
-/// The largest number of bytes in a window is in one that ends with a step.
+/// The largest rate over a window that ends with a step, and begins with one: so
+/// it is `window` long or somewhat longer, and the bytes are those of all of it.
 fn peak(steps: &[(u64, u64)], window: u64, from: u64, to: u64) -> Option<f64> {
     let ends = steps
         .iter()
         .map(|s| s.0)
         .filter(|t| *t >= from.saturating_add(window) && *t <= to);
     let first = from.saturating_add(window).min(to);
+    let at_or_before = |at: u64| {
+        let known = steps[..steps.partition_point(|s| s.0 <= at)].last();
+        known.map_or(at, |s| s.0)
+    };
     std::iter::once(first)
         .chain(ends)
-        .filter_map(|end| rate(steps, end.saturating_sub(window), end))
+        .filter_map(|end| {
+            let start = at_or_before(end.saturating_sub(window));
+            rate(steps, start, end)
+        })
         .reduce(f64::max)
 }
 
@@ -152,7 +160,8 @@ mod tests {
         );
         assert_eq!(
             peak_received_rate(&s, &[1.0, 2.5, f64::INFINITY]),
-            Some(8_000.0)
+            Some(4_000.0),
+            "what arrived between the samples at 2 and 4 s, over 2 s"
         );
         assert_eq!(sent_by(&s, &[0.5]), Some(1000.0));
     }

@@ -54,12 +54,15 @@ fn kind(section: &Section<'_>) -> Option<FigureKind> {
                 );
             }
             let flow = section.text("flow").map(|t| t.value);
-            let window = section
-                .parsed("window")
-                .unwrap_or(Duration::from_millis(500));
-            if window.is_zero() {
-                let span = section.span_of("window");
-                section.error(Diagnostic::at(span, "a window of no length has no rate"));
+            let window = section.text("window").and_then(|text| {
+                let span = text.span.clone();
+                section.parse(text).map(|window: Duration| (window, span))
+            });
+            if let Some((_, span)) = window.as_ref().filter(|(window, _)| window.is_zero()) {
+                section.error(Diagnostic::at(
+                    span.clone(),
+                    "a window of no length has no rate",
+                ));
             }
             Some(FigureKind::Series {
                 y: quantity?.1,
@@ -116,8 +119,22 @@ pub(super) fn check(study: &Study, studies: &dyn Catalogue, errors: &Errors) {
             FigureKind::Line { y, .. } | FigureKind::Bars { y, .. } => {
                 check_value(y, home, studies, &fixed, errors);
             }
-            FigureKind::Series { .. } => {
+            FigureKind::Series { window, .. } => {
                 let error = |message: String| Diagnostic::at(figure.span.clone(), message);
+                if let (Some(interval), Some((window, span))) = (home.series, window)
+                    && *window < interval
+                    && !window.is_zero()
+                {
+                    let message = format!(
+                        "a rate over {window}, but `{}` records a sample every {interval}",
+                        home.name
+                    );
+                    errors.report(
+                        Diagnostic::at(span.clone(), message)
+                            .label(format!("expected {interval} or more"))
+                            .help(format!("or record more often: `series = \"{window}\"`")),
+                    );
+                }
                 if home.series.is_none() {
                     let message = format!("study `{}` records no time series", home.name);
                     errors.report(error(message).help("add `series = \"100 ms\"` to it"));

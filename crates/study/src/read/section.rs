@@ -197,7 +197,7 @@ impl<'a> Section<'a> {
         texts.filter_map(|text| self.parse(text)).collect()
     }
 
-    fn parse<T>(&self, text: Text) -> Option<T>
+    pub(crate) fn parse<T>(&self, text: Text) -> Option<T>
     where
         T: FromStr<Err = bentpipe_units::ParseError>,
     {

@@ -80,12 +80,45 @@ fn figures_are_checked() {
         "kind = \"series\"\ny = \"cwn\"",
         "kind = \"series\"\ny = \"cwnd\"\nseries = \"transport\"\nat = { bandwidth = \"1 Mbit/s\" }",
         "kind = \"line\"\nx = \"file\"\nseries = \"transport\"\ny = \"time\"",
+        "kind = \"series\"\ny = \"rate\"\nwindow = \"0 s\"\nat = { bandwidth = \"1 Mbit/s\", file = \"100 kbytes\", transport = \"mtsi\" }",
     ];
     let shown: Vec<String> = faults
         .iter()
         .map(|lines| rendered(&figure(lines)))
         .collect();
     insta::assert_snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn a_rate_over_less_than_an_interval_is_refused() {
+    let study = |lines: &str| {
+        format!("title = 't'\nname = 'n'\nscenario = 's.toml'\nseries = '10 s'\n{lines}\n")
+    };
+    let figure = |window: &str| {
+        let text = format!("[[figure]]\nslug = 'f'\nkind = 'series'\ny = 'rate'\n{window}");
+        rendered(&study(&text))
+    };
+    assert_eq!(figure(""), "no error\n");
+    assert_eq!(figure("window = '10 s'"), "no error\n");
+    let short = figure("window = '500 ms'");
+    assert!(
+        short.contains("a rate over 500 ms, but `n` records a sample every 10 s"),
+        "{short}"
+    );
+    let metric = |call: &str| {
+        rendered(&study(&format!(
+            "[[metric]]\nname = 'x'\nexpression = '{call}'"
+        )))
+    };
+    assert_eq!(metric("peak_received_rate(window = 10 s)"), "no error\n");
+    for call in [
+        "peak_received_rate()",
+        "time_to_rate(rate = 1 Mbit/s, window = 2 s)",
+        "received_rate(from = 10 s, to = 12 s)",
+    ] {
+        let short = metric(call);
+        assert!(short.contains("records a sample every 10 s"), "{short}");
+    }
 }
 
 #[test]

@@ -84,10 +84,45 @@ pub(super) fn built_in(
         )
         .help("add `series = \"100 ms\"` to that study"));
     }
+    long_enough(metric, &selection.parameters, span, scope)?;
     Ok((
         bind(moved, Number::Cell(metric, selection)),
         Some(metric.unit),
     ))
+}
+
+/// Refuses a rate over less than an interval of the series: what is known of it is
+/// the mean over an interval.
+fn long_enough(
+    metric: &Metric,
+    parameters: &[f64],
+    span: &Range<usize>,
+    scope: &Scope<'_>,
+) -> Result<(), Fault> {
+    let Some(interval) = scope.home.series.filter(|_| metric.needs_series()) else {
+        return Ok(());
+    };
+    let value = |name: &str| {
+        let at = metric.parameters().iter().position(|p| p.name == name)?;
+        parameters.get(at).copied()
+    };
+    let length = match (value("window"), value("from"), value("to")) {
+        (Some(window), ..) => window,
+        (None, Some(from), Some(to)) => to - from,
+        _ => return Ok(()),
+    };
+    // What ends before it begins has no rate, which is reported as that.
+    if length < 0.0 || length >= interval.as_secs() {
+        return Ok(());
+    }
+    let length = Duration::from_secs_f64(length);
+    let message = format!(
+        "`{}` over {length}, but `{}` records a sample every {interval}",
+        metric.name, scope.home.name
+    );
+    Err(Fault::new(span.clone(), message)
+        .label(format!("expected {interval} or more"))
+        .help(format!("or record more often: `series = \"{length}\"`")))
 }
 
 /// A time at which the runs note their counts.
