@@ -12,7 +12,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use bentpipe_units::math::cbrt;
+
+use crate::constants::{EARTH_RADIUS_KM, MU_KM3_PER_S2};
 use crate::epoch::Utc;
+use crate::grid::{ALTITUDE_KM, INCLINATION};
+use crate::quantity::{Angle, Distance};
 
 /// Satellites read from a file.
 #[derive(Clone, Debug)]
@@ -28,6 +33,11 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     pub(crate) epoch: Utc,
     pub(crate) constants: sgp4::Constants,
+    /// Degrees.
+    pub(crate) inclination: f64,
+    /// Mean, km above the ground.
+    pub(crate) altitude_km: f64,
+    pub(crate) eccentricity: f64,
 }
 
 /// What is wrong with a file of elements, and where.
@@ -73,7 +83,7 @@ impl Catalogue {
         self.entries.len()
     }
 
-    /// False: a catalogue that was read has satellites.
+    /// False for a catalogue that was read, before [`Catalogue::only`].
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -92,6 +102,29 @@ impl Catalogue {
         self.entries.iter().map(|entry| entry.name.as_str())
     }
 
+    /// The shells that the satellites belong to, the largest first: how many,
+    /// mean inclination in degrees and mean altitude in km. Those of a shell are
+    /// less than a degree and 25 km from their neighbours.
+    #[must_use]
+    pub fn shells(&self) -> Vec<(usize, f64, f64)> {
+        crate::grid::shells_of(&self.entries)
+    }
+
+    /// Only the satellites within a degree of `inclination` and within 25 km of
+    /// `altitude`; either may be left out. None may be left.
+    #[must_use]
+    pub fn only(mut self, inclination: Option<Angle>, altitude: Option<Distance>) -> Catalogue {
+        let all = self.entries.len();
+        self.entries.retain(|entry| {
+            inclination.is_none_or(|i| (entry.inclination - i.degrees()).abs() <= INCLINATION)
+                && altitude.is_none_or(|a| (entry.altitude_km - a.km()).abs() <= ALTITUDE_KM)
+        });
+        if self.entries.len() != all {
+            self.planes = None;
+        }
+        self
+    }
+
     fn push(&mut self, elements: &sgp4::Elements, line: usize) -> Result<(), CatalogueError> {
         if self.entries.len() == MAX_ENTRIES {
             return Err(error(line, format!("more than {MAX_ENTRIES} satellites")));
@@ -107,10 +140,16 @@ impl Catalogue {
         })?;
         let constants = sgp4::Constants::from_elements(elements)
             .map_err(|e| error(line, format!("the elements of `{name}` are no orbit: {e}")))?;
+        // Turns a day to the half axis: Kepler's third law.
+        let radians = elements.mean_motion * 2.0 * core::f64::consts::PI / 86_400.0;
+        let axis = cbrt(MU_KM3_PER_S2 / (radians * radians));
         self.entries.push(Entry {
             name,
             epoch: Utc::from_unix_nanos(epoch),
             constants,
+            inclination: elements.inclination,
+            altitude_km: axis - EARTH_RADIUS_KM,
+            eccentricity: elements.eccentricity,
         });
         Ok(())
     }

@@ -6,6 +6,7 @@ use bentpipe_units::math::{cos, floor, sin};
 use crate::catalogue::{Catalogue, Entry};
 use crate::epoch::Utc;
 use crate::geo::GeoSlot;
+use crate::grid::{self, Grid, GridError};
 use crate::isl::{Isl, IslKind, IslRules};
 use crate::position::Position;
 use crate::quantity::Angle;
@@ -156,6 +157,37 @@ impl Constellation {
         }
         self.rules = IslRules::NONE;
         Ok(self)
+    }
+
+    /// With links as in a Walker shell instead: to both neighbours in the plane
+    /// and to one satellite of each plane beside it, under `rules`. The
+    /// satellites must be from elements and form a grid at time 0; they are put
+    /// in the order of their planes and slots.
+    ///
+    /// # Errors
+    /// Why they form none.
+    pub fn with_grid(self, rules: IslRules) -> Result<(Constellation, Grid), GridError> {
+        let Motion::Elements { entries, start } = self.motion else {
+            return Err(GridError::Few(self.len()));
+        };
+        let mut grid = grid::find(&entries, start)?;
+        let mut sorted = Vec::with_capacity(entries.len());
+        for slot in grid.slots.iter_mut().flatten() {
+            if let Some(number) = slot {
+                sorted.push(entries[*number as usize].clone());
+                *number = sorted.len() as u32 - 1;
+            }
+        }
+        let constellation = Constellation {
+            per_plane: (grid.empty() == 0).then_some(grid.per_plane),
+            motion: Motion::Elements {
+                entries: sorted,
+                start,
+            },
+            isls: grid.links(),
+            rules,
+        };
+        Ok((constellation, grid))
     }
 
     /// Number of satellites.

@@ -340,3 +340,61 @@ fn a_terminal_stands_at_a_place_with_a_name() {
     assert!(several.contains("is ambiguous"), "{several}");
     assert!(wrong("latitude = 60").contains("has no `longitude`"));
 }
+
+/// 72 satellites of 6 planes as OMM, `missing` left out.
+fn shell(missing: impl Fn(u32) -> bool) -> String {
+    let mut text = "OBJECT_NAME,EPOCH,MEAN_MOTION,ECCENTRICITY,INCLINATION,RA_OF_ASC_NODE,\
+                    ARG_OF_PERICENTER,MEAN_ANOMALY,BSTAR\n"
+        .to_owned();
+    for i in (0..72).filter(|i| !missing(*i)) {
+        let (plane, slot) = (i / 12, i % 12);
+        let line = format!(
+            "S{i},2026-01-01T00:00:00,12.6,0.0001,75,{},0,{},0\n",
+            plane * 60,
+            slot * 30 + plane * 5
+        );
+        text.push_str(&line);
+    }
+    text
+}
+
+#[test]
+fn satellites_of_a_file_that_form_a_grid_are_linked() {
+    let sky = "kind = \"elements\"\nfile = \"shell.csv\"\ngrid = true\nmask = 5\n\
+               up_rate = \"1 Mbit/s\"\ndown_rate = \"1 Mbit/s\"\n";
+    let given = |sky: &str, text: &str| {
+        let mut document = document(sky);
+        document.give_file("shell.csv", text);
+        document.validate().map_err(|e| e.render(false))
+    };
+    let all = shell(|_| false);
+    let scenario = given(sky, &all).unwrap();
+    check_routes(&scenario);
+    assert!(scenario.flows[0].forward.len() >= 2);
+    // A shell beside it is in the way until it is left out.
+    let other = all.replace("12.6,", "15.1,").replace(",75,", ",50,");
+    let mixed = format!("{all}{}", other.split_once('\n').unwrap().1);
+    let why = given(sky, &mixed).unwrap_err();
+    assert!(
+        why.contains("form no grid") && why.contains("72 at 50.0 deg"),
+        "{why}"
+    );
+    assert!(given(&format!("{sky}inclination = 75\n"), &mixed).is_ok());
+    assert!(
+        given(
+            &format!("{sky}altitude_km = 1420\nisl_latitude = 60\n"),
+            &mixed
+        )
+        .is_ok()
+    );
+    let why = given(&format!("{sky}inclination = 10\n"), &mixed).unwrap_err();
+    assert!(
+        why.contains("no satellite of `shell.csv` is in this shell"),
+        "{why}"
+    );
+    let why = given(sky, &shell(|i| i / 12 == 2)).unwrap_err();
+    assert!(why.contains("not evenly spaced"), "{why}");
+    let loose = sky.replace("grid = true\n", "isl_latitude = 60\n");
+    let why = given(&loose, &all).unwrap_err();
+    assert!(why.contains("`isl_latitude` without a `grid`"), "{why}");
+}

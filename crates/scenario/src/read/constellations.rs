@@ -209,9 +209,20 @@ fn parts(table: ConstellationTable, context: &Context) -> Parts {
             file,
             start,
             links,
+            grid,
+            inclination,
+            altitude_km,
+            isl_latitude,
             ..
         } => {
-            let stars = elements(context, file, start, links).map(|constellation| {
+            let how = ElementKeys {
+                start,
+                links,
+                grid: grid.map(|grid| grid.value),
+                only: (inclination, altitude_km),
+                isl_latitude,
+            };
+            let stars = elements(context, file, how).map(|constellation| {
                 let linked = !constellation.isls().is_empty();
                 own(constellation, 10.0, linked)
             });
@@ -279,11 +290,20 @@ fn walker(
     Ok(Constellation::shell(shell, Mesh::GRID, rules))
 }
 
+/// What a constellation of elements says beside the name of its file.
+struct ElementKeys {
+    start: OptionalField<String>,
+    links: OptionalField<String>,
+    grid: Result<bool, Reported>,
+    /// Inclination in degrees, altitude in km.
+    only: (OptionalField<f64>, OptionalField<f64>),
+    isl_latitude: OptionalField<f64>,
+}
+
 fn elements(
     context: &Context,
     file: Result<Placed<String>, Reported>,
-    start: OptionalField<String>,
-    links: OptionalField<String>,
+    keys: ElementKeys,
 ) -> Result<Constellation, Reported> {
     let text = |key: &str, name: &Placed<String>| {
         let files = &context.errors.origin().files;
@@ -292,14 +312,36 @@ fn elements(
             wrong(context, key, name.place, why)
         })
     };
-    let file = file?;
-    let links = links?;
+    let (file, links, grid) = (file?, keys.links?, keys.grid?);
+    let (inclination, altitude) = (keys.only.0?, keys.only.1?);
+    let latitude = keys.isl_latitude?;
+    let misplaced = match (grid, &links, &latitude) {
+        (true, Some(links), _) => Some((links.key, "`links` beside a `grid`", "not both")),
+        (false, _, Some(latitude)) => Some((
+            latitude.key,
+            "`isl_latitude` without a `grid`",
+            "has no effect",
+        )),
+        _ => None,
+    };
+    if let Some((place, message, label)) = misplaced {
+        return Err(context.report(Diagnostic::new(place, message).label(label)));
+    }
     let links = links
         .as_ref()
         .map(|name| Ok((text("links", name)?, name.place)));
     let catalogue = Catalogue::parse(text("file", &file)?)
         .map_err(|e| wrong(context, "file", file.place, e))?;
-    let start: Utc = match start? {
+    let catalogue = catalogue.only(
+        inclination.map(|i| Angle::from_degrees(i.value)),
+        altitude.map(|a| Distance::from_km(a.value)),
+    );
+    if let (true, Some(key)) = (catalogue.is_empty(), inclination.or(altitude)) {
+        let message = format!("no satellite of `{}` is in this shell", file.value);
+        let help = "`inclination` is met to a degree, `altitude_km` to 25 km";
+        return Err(context.report(Diagnostic::new(key.place, message).help(help)));
+    }
+    let start: Utc = match keys.start? {
         Some(start) => {
             let parsed = start.value.parse();
             parsed.map_err(|e| wrong(context, "start", start.place, e))?
@@ -307,6 +349,18 @@ fn elements(
         None => catalogue.latest_epoch(),
     };
     let constellation = Constellation::elements(catalogue, start);
+    if grid {
+        let rules = IslRules {
+            latitude: latitude.map(|latitude| Angle::from_degrees(latitude.value)),
+            ..IslRules::NONE
+        };
+        let linked = constellation.with_grid(rules);
+        return linked.map(|(linked, _)| linked).map_err(|e| {
+            let message = format!("the satellites of `{}` form no grid", file.value);
+            let error = Diagnostic::new(file.place, message).label(e.to_string());
+            context.report(error.help("`inclination` and `altitude_km` choose a shell"))
+        });
+    }
     match links.transpose()? {
         Some((links, place)) => constellation
             .with_links(links)

@@ -29,7 +29,7 @@ table! {
     pub(crate) OrbitKeys at "constellation.NAME", called "constellation";
     /// true: satellites hand packets on over links between them; false: they repeat them to the
     /// ground, and two terminals are joined while one satellite serves both (bent pipe)
-    isl: bool, or "true; elements false without `links`";
+    isl: bool, or "true; elements false without `links` or `grid`";
     /// of a link between satellites
     isl_rate: Rate,
         or "iridium 25 Mbit/s, teledesic 155 Mbit/s, starlink 10 Gbit/s, else as `up_rate`";
@@ -130,5 +130,14 @@ kinds! {
         /// a file with the links between satellites, two numbers counted from 0 a line (Hypatia's
         /// `isls.txt`)
         links: String [Kind::File], or "none";
+        /// links as in a Walker shell: to both neighbours in the plane and to one satellite of each
+        /// plane beside it. The satellites must form a grid; up to a tenth of it may be missing
+        grid: bool, default false;
+        /// only satellites within a degree of this inclination
+        inclination: f64 [number(0.0, 180.0)], or "all";
+        /// only satellites within 25 km of this altitude, km
+        altitude_km: f64 [number(100.0, 400_000.0)], or "all";
+        /// degrees beyond which links of a `grid` across planes are down
+        isl_latitude: f64 [number(0.0, 90.0)], or "none";
     }
 }
