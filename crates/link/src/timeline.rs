@@ -27,6 +27,7 @@
 //!   changes arrive all the same ([`InFlightPolicy::Delivered`], as in ns-2), or are
 //!   lost at that instant ([`InFlightPolicy::Lost`]).
 
+mod later;
 mod means;
 mod opportunities;
 mod span;
