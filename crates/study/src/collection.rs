@@ -4,7 +4,7 @@ use crate::expr::{Argument, Binders, Expr, Filter, Kind};
 use crate::input::{self, InputError};
 use crate::paper::Catalogue;
 use crate::reference::Reference;
-use crate::study::{FigureKind, Study, TableSpec};
+use crate::study::{Study, TableSpec};
 use crate::table::labels;
 use bentpipe_document::Diagnostics;
 use bentpipe_units::nearest;
@@ -366,7 +366,7 @@ fn mentioned(study: &Study) -> BTreeSet<String> {
     }
     for figure in &study.figures {
         names.extend(figure.from.clone());
-        if let FigureKind::Line { y, .. } | FigureKind::Bars { y, .. } = &figure.kind {
+        if let Some(y) = figure.kind.value() {
             names.extend(studies_of(&y.expression.expr));
         }
     }

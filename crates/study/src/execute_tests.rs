@@ -312,6 +312,80 @@ fn tables_and_figures_hold_what_the_runs_gave() {
 }
 
 #[test]
+fn boxes_distributions_maps_and_panels_are_of_the_runs() {
+    const FIGURES: &str = r#"
+[[figure]]
+slug = "boxes"
+kind = "box"
+groups = ["rate"]
+facets = "transport"
+y = "time"
+only = { rate = ["1 Mbit/s", "2 Mbit/s"] }
+[[figure]]
+slug = "shares"
+kind = "cdf"
+series = "transport"
+y = "time"
+unit = "ms"
+at = { rate = "1 Mbit/s" }
+x_scale = "log"
+[[figure]]
+slug = "map"
+kind = "heat"
+x = "rate"
+series = "transport"
+y = "time"
+only = { rate = ["1 Mbit/s", "2 Mbit/s"] }
+[[figure]]
+slug = "line"
+kind = "line"
+x = "rate"
+series = "transport"
+y = "time"
+only = { rate = ["1 Mbit/s", "2 Mbit/s"] }
+published = [{ x = "2 Mbit/s", y = 9, series = "b", text = "p. 3" }, { y = 4, text = "p. 4" }]
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let study = STUDY.replace("[[claim]]", &format!("{FIGURES}\n[[claim]]"));
+    fs::write(folder.path().join("scenario.toml"), "").unwrap();
+    fs::write(folder.path().join("sweep.toml"), study).unwrap();
+    let studies = Collection::load(&[folder.path().join("sweep.toml")]).unwrap();
+    let made = run(&studies, &folder.path().join("r"), 2, usize::MAX).unwrap();
+    let figure = |slug: &str| &made.figures.iter().find(|(_, f)| f.slug == slug).unwrap().1;
+
+    let boxes = figure("boxes");
+    assert_eq!(boxes.panels, ["A", "B"]);
+    assert_eq!(
+        (boxes.x_label.as_str(), boxes.y_label.as_str()),
+        ("Rate", "Time (s)")
+    );
+    assert_eq!(boxes.curves[1].panel, "B");
+    assert_eq!(boxes.curves[0].points[0].samples.len(), 4);
+
+    let shares = figure("shares");
+    assert_eq!(
+        (shares.x_label.as_str(), shares.x_axis.log),
+        ("Time (ms)", true)
+    );
+    let ends: Vec<f64> = shares.curves[0].points.iter().map(|p| p.y).collect();
+    assert_eq!(ends, [0.0, 0.25, 0.5, 0.75, 1.0]);
+
+    let map = figure("map");
+    assert_eq!(map.categories, ["1 Mbit/s", "2 Mbit/s"]);
+    assert_eq!(map.row_label, "Transport");
+
+    let line = figure("line");
+    assert_eq!(line.x_label, "Rate (Mbit/s)");
+    assert_eq!(line.curves[0].points[1].x, 2.0);
+    let mark = &line.published[0];
+    assert_eq!(
+        (mark.x, mark.y, mark.series.as_deref()),
+        (Some(2.0), 9.0, Some("B"))
+    );
+    assert_eq!(line.published[1].x, None);
+}
+
+#[test]
 fn adapted_studies_have_fewer_points_and_medians() {
     let folder = tempfile::tempdir().unwrap();
     let mut studies = study_in(folder.path());

@@ -1,13 +1,21 @@
-//! Computes a figure: curves or bars as plain numbers, to be drawn.
+//! Computes a figure: curves, bars, boxes or cells as plain numbers, to be drawn.
+
+mod label;
+mod published;
 
 use crate::expr::World;
 use crate::paper::Catalogue;
 use crate::record::StoredSeries;
 use crate::reference::Reference;
-use crate::study::{Axis, FigureKind, FigureSpec, Labels, SeriesQuantity, Study, ValueSpec};
+use crate::study::{
+    Axis, AxisSpec, FigureKind, FigureSpec, Labels, SeriesQuantity, Study, ValueSpec,
+};
 use crate::table::{ROW_JOIN, fixed, shown};
+use crate::unit::Unit;
 use bentpipe_outcome::{WindowRate, window_rates};
 use bentpipe_units::Duration;
+pub use published::PublishedMark;
+pub(crate) use published::check as check_published;
 use serde::Serialize;
 
 /// A computed figure.
@@ -21,12 +29,24 @@ pub struct FigureData {
     pub form: FigureForm,
     /// Label of the x axis, with its unit.
     pub x_label: String,
-    /// Label of the y axis, with its unit.
+    /// Label of the y axis, with its unit; of a map, that of its colours.
     pub y_label: String,
+    /// What the rows of a map are.
+    pub row_label: String,
+    /// How the x axis is drawn.
+    pub x_axis: AxisSpec,
+    /// How the y axis is drawn.
+    pub y_axis: AxisSpec,
     /// Labels along the x axis, where it has no numbers.
     pub categories: Vec<String>,
-    /// The curves, or the bars of one colour.
+    /// Titles of the panels; none where there is one panel.
+    pub panels: Vec<String>,
+    /// The curves, the bars or boxes of one colour, or the rows of a map.
     pub curves: Vec<Curve>,
+    /// Numbers that a paper prints in its text.
+    pub published: Vec<PublishedMark>,
+    /// Digits after the point, where numbers are written out.
+    pub decimals: u32,
     /// What could not be computed.
     pub notes: Vec<String>,
 }
@@ -41,11 +61,19 @@ pub enum FigureForm {
     Line,
     /// Bars in groups.
     Bars,
+    /// Boxes in groups.
+    Box,
+    /// Distributions: x is the value, y the share of the runs that do not exceed it.
+    Cdf,
+    /// A map of coloured cells; each curve is a row, from top to bottom.
+    Heat,
 }
 
 /// One curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curve {
+    /// The title of its panel; empty where there is one panel.
+    pub panel: String,
     /// Its name in the legend; may be empty.
     pub label: String,
     /// Its points, by x.
@@ -53,7 +81,7 @@ pub struct Curve {
 }
 
 /// A point of a curve. For categories, `x` is the index.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CurvePoint {
     /// Where.
     pub x: f64,
@@ -63,6 +91,9 @@ pub struct CurvePoint {
     pub ci95: Option<f64>,
     /// The published value.
     pub published: Option<f64>,
+    /// The value of each run, where a box is drawn of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<f64>,
 }
 
 /// What computing a figure needs.
@@ -71,6 +102,15 @@ pub(crate) struct Sources<'a> {
     pub(crate) reference: Option<&'a Reference>,
     pub(crate) studies: &'a dyn Catalogue,
     pub(crate) world: &'a dyn World,
+}
+
+/// One panel of a figure, or all of it.
+struct Frame<'a> {
+    title: String,
+    at: Labels,
+    /// The axis with one curve per point, and the labels of those.
+    series: Option<&'a Axis>,
+    labels: Vec<Option<&'a str>>,
 }
 
 /// The window of rates where a figure names none, at least.
@@ -96,8 +136,14 @@ pub(crate) fn compute(spec: &FigureSpec, sources: &Sources<'_>) -> FigureData {
         form: FigureForm::Series,
         x_label: String::new(),
         y_label: String::new(),
+        row_label: String::new(),
+        x_axis: spec.x_axis,
+        y_axis: spec.y_axis,
         categories: Vec::new(),
+        panels: Vec::new(),
         curves: Vec::new(),
+        published: Vec::new(),
+        decimals: spec.kind.value().map_or(2, |y| y.decimals),
         notes: Vec::new(),
     };
     let at = fixed(&spec.at, home);
@@ -109,36 +155,25 @@ pub(crate) fn compute(spec: &FigureSpec, sources: &Sources<'_>) -> FigureData {
             .collect(),
         None => vec![None],
     };
-    match &spec.kind {
-        FigureKind::Series { y, flow, window } => {
-            let found = SeriesQuantity::ALL.iter().find(|(_, q, ..)| q == y);
-            let (_, _, about, unit) = found.copied().unwrap_or(SeriesQuantity::ALL[0]);
-            figure.x_label = "time [s]".to_owned();
-            figure.y_label = format!("{about} [{unit}]");
-            let asked = window.as_ref().map_or(RATE_WINDOW, |(window, _)| *window);
-            let length = home.series.map_or(asked, |interval| asked.max(interval));
-            for label in labels {
-                let at = moved(&at, series, label);
-                match stored(sources, &at, flow.as_deref()) {
-                    Ok(stored) => figure.curves.push(Curve {
-                        label: label.unwrap_or(&home.title).to_owned(),
-                        points: sampled(stored, *y, length.as_nanos()),
-                    }),
-                    Err(why) => figure.notes.push(why),
-                }
-            }
-        }
-        FigureKind::Line { x, y } => {
-            figure.form = FigureForm::Line;
-            let places = along(x, spec, home, &mut figure);
-            curves(&mut figure, sources, y, &at, (series, &labels), &places);
-        }
-        FigureKind::Bars { groups, y } => {
-            figure.form = FigureForm::Bars;
-            figure.x_label = groups.join(", ");
-            let places = grouped(groups, spec, home, &mut figure);
-            curves(&mut figure, sources, y, &at, (series, &labels), &places);
-        }
+    let facets = spec.facets.as_deref().and_then(|name| home.axis(name));
+    let titles = facets.map_or_else(
+        || vec![None],
+        |axis| {
+            let points = points(axis, spec).into_iter();
+            points.map(|p| Some(p.label.as_str())).collect()
+        },
+    );
+    if facets.is_some() {
+        figure.panels = titles.iter().flatten().map(|t| (*t).to_owned()).collect();
+    }
+    for title in titles {
+        let frame = Frame {
+            title: title.unwrap_or_default().to_owned(),
+            at: moved(&at, facets, title),
+            series,
+            labels: labels.clone(),
+        };
+        panel(spec, sources, &frame, &mut figure);
     }
     if let Some(label) = &spec.x_label {
         figure.x_label.clone_from(label);
@@ -146,31 +181,112 @@ pub(crate) fn compute(spec: &FigureSpec, sources: &Sources<'_>) -> FigureData {
     if let Some(label) = &spec.y_label {
         figure.y_label.clone_from(label);
     }
+    figure.published = published::marks(spec, home);
+    figure.notes.dedup();
     figure
+}
+
+/// Computes what one panel shows.
+fn panel(spec: &FigureSpec, sources: &Sources<'_>, frame: &Frame<'_>, figure: &mut FigureData) {
+    let home = sources.home;
+    match &spec.kind {
+        FigureKind::Series {
+            y,
+            flow,
+            window,
+            unit,
+        } => {
+            let asked = window.as_ref().map_or(RATE_WINDOW, |(window, _)| *window);
+            let length = home.series.map_or(asked, |interval| asked.max(interval));
+            let (label, factor) = label::of_series(*y, unit.as_deref());
+            figure.x_label = label::time();
+            figure.y_label = label;
+            for label in &frame.labels {
+                let at = moved(&frame.at, frame.series, *label);
+                match stored(sources, &at, flow.as_deref()) {
+                    Ok(stored) => figure.curves.push(Curve {
+                        panel: frame.title.clone(),
+                        label: label.unwrap_or(&home.title).to_owned(),
+                        points: sampled(stored, *y, length.as_nanos(), factor),
+                    }),
+                    Err(why) => figure.notes.push(why),
+                }
+            }
+        }
+        FigureKind::Line { x, y } => {
+            figure.form = FigureForm::Line;
+            let places = along(x, spec, home, figure);
+            curves(figure, sources, y, frame, &places);
+        }
+        FigureKind::Heat { x, y } => {
+            figure.form = FigureForm::Heat;
+            figure.row_label = spec
+                .series
+                .as_deref()
+                .map_or_else(String::new, label::words);
+            let places = grouped(std::slice::from_ref(x), spec, home, figure);
+            curves(figure, sources, y, frame, &places);
+        }
+        FigureKind::Bars { groups, y } | FigureKind::Box { groups, y } => {
+            figure.form = match spec.kind {
+                FigureKind::Box { .. } => FigureForm::Box,
+                _ => FigureForm::Bars,
+            };
+            let places = grouped(groups, spec, home, figure);
+            curves(figure, sources, y, frame, &places);
+        }
+        FigureKind::Cdf { y } => {
+            figure.form = FigureForm::Cdf;
+            distributions(figure, sources, y, frame);
+        }
+    }
+}
+
+/// One distribution per label: the runs of a cell, in ascending order.
+fn distributions(figure: &mut FigureData, sources: &Sources<'_>, y: &ValueSpec, frame: &Frame<'_>) {
+    figure.y_label = "Share of runs".to_owned();
+    for label in &frame.labels {
+        let at = moved(&frame.at, frame.series, *label);
+        let shown = shown(y, sources.home, &at, sources.studies, sources.world);
+        figure.x_label = label::of_value(&y.expression.text, &shown.unit);
+        if let Err(why) = shown.value {
+            figure.notes.push(why);
+        }
+        let mut sorted: Vec<f64> = shown.samples;
+        sorted.retain(|x| x.is_finite());
+        sorted.sort_by(f64::total_cmp);
+        let all = sorted.len() as f64;
+        let point = |x: f64, y: f64| CurvePoint {
+            x,
+            y,
+            ..CurvePoint::default()
+        };
+        let first = sorted.first().map(|x| point(*x, 0.0));
+        let shares = sorted.iter().enumerate();
+        let shares = shares.map(|(i, x)| point(*x, (i as f64 + 1.0) / all));
+        figure.curves.push(Curve {
+            panel: frame.title.clone(),
+            label: label.unwrap_or("").to_owned(),
+            points: first.into_iter().chain(shares).collect(),
+        });
+    }
 }
 
 /// The places of a line's points along the axis `x`.
 fn along(x: &str, spec: &FigureSpec, home: &Study, figure: &mut FigureData) -> Vec<Place> {
     let axis = home.axis(x);
     let along: Vec<_> = axis.map_or_else(Vec::new, |axis| points(axis, spec));
-    let numeric = along.iter().all(|p| p.value.is_some());
-    let unit = along
-        .first()
-        .and_then(|p| p.value?.1)
-        .map_or("", |u| u.symbol());
-    figure.x_label = if unit.is_empty() {
-        x.to_owned()
-    } else {
-        format!("{x} [{unit}]")
-    };
-    if !numeric {
+    let scale = axis_scale(x, spec, home);
+    figure.x_label = label::of_axis(x, scale.map_or("", |(unit, _)| unit));
+    if scale.is_none() {
         figure.categories = along.iter().map(|p| p.label.clone()).collect();
     }
     along
         .iter()
         .enumerate()
         .map(|(i, p)| {
-            let place = p.value.filter(|_| numeric).map_or(i as f64, |v| v.0);
+            let factor = scale.map(|(_, factor)| factor);
+            let place = factor.zip(p.value).map_or(i as f64, |(f, v)| v.0 * f);
             (
                 place,
                 p.label.clone(),
@@ -178,6 +294,17 @@ fn along(x: &str, spec: &FigureSpec, home: &Study, figure: &mut FigureData) -> V
             )
         })
         .collect()
+}
+
+/// The unit in which a numeric axis is shown, and the factor from the base unit;
+/// `None` if it has no numbers.
+fn axis_scale(x: &str, spec: &FigureSpec, home: &Study) -> Option<(&'static str, f64)> {
+    let along = points(home.axis(x)?, spec);
+    let values: Option<Vec<(f64, Option<Unit>)>> = along.iter().map(|p| p.value).collect();
+    let values = values?;
+    let largest = values.iter().map(|v| v.0.abs()).fold(0.0, f64::max);
+    let unit = values.first()?.1;
+    Some(unit.map_or(("", 1.0), |unit| label::readable(unit, largest)))
 }
 
 /// The places of bars in groups.
@@ -207,6 +334,8 @@ fn grouped(
         labels.join(ROW_JOIN)
     };
     figure.categories = places.iter().map(joined).collect();
+    let names: Vec<String> = groups.iter().map(|name| label::words(name)).collect();
+    figure.x_label = names.join(", ");
     places
         .iter()
         .enumerate()
@@ -235,39 +364,42 @@ fn curves(
     figure: &mut FigureData,
     sources: &Sources<'_>,
     y: &ValueSpec,
-    at: &[(String, String)],
-    (series, labels): (Option<&Axis>, &[Option<&str>]),
+    frame: &Frame<'_>,
     places: &[Place],
 ) {
-    for label in labels {
+    for label in &frame.labels {
         let mut curve = Curve {
+            panel: frame.title.clone(),
             label: label.unwrap_or("").to_owned(),
             points: Vec::new(),
         };
         for (x, row, place) in places {
-            let mut at = moved(at, series, *label);
+            let mut at = moved(&frame.at, frame.series, *label);
             at.extend(place.iter().cloned());
             let shown = shown(y, sources.home, &at, sources.studies, sources.world);
-            if figure.y_label.is_empty() {
-                let unit = &shown.unit;
-                let text = &y.expression.text;
-                figure.y_label = if unit.is_empty() {
-                    text.clone()
-                } else {
-                    format!("{text} [{unit}]")
-                };
-            }
+            figure.y_label = label::of_value(&y.expression.text, &shown.unit);
             match shown.value {
                 Ok((value, ci95, _)) => {
+                    // Panels are rows of their own in a file of published numbers.
+                    let row = if frame.title.is_empty() {
+                        row.clone()
+                    } else {
+                        format!("{}{ROW_JOIN}{row}", frame.title)
+                    };
                     let published = sources
                         .reference
-                        .and_then(|r| r.get(row, &curve.label))
+                        .and_then(|r| r.get(&row, &curve.label))
                         .map(|p| p.value);
+                    let samples = match figure.form {
+                        FigureForm::Box => shown.samples,
+                        _ => Vec::new(),
+                    };
                     curve.points.push(CurvePoint {
                         x: *x,
                         y: value,
                         ci95,
                         published,
+                        samples,
                     });
                 }
                 Err(why) => figure.notes.push(why),
@@ -304,12 +436,18 @@ fn stored<'a>(
         .ok_or_else(|| format!("{}: there is no such series", results.place(cell)))
 }
 
-fn sampled(series: &StoredSeries, quantity: SeriesQuantity, window: u64) -> Vec<CurvePoint> {
+/// The points of a series; `factor` is that from the usual unit of rates to the one
+/// that is shown.
+fn sampled(
+    series: &StoredSeries,
+    quantity: SeriesQuantity,
+    window: u64,
+    factor: f64,
+) -> Vec<CurvePoint> {
     let point = |at: u64, y: f64| CurvePoint {
         x: at as f64 / 1e9,
         y,
-        ci95: None,
-        published: None,
+        ..CurvePoint::default()
     };
     let sender = |get: fn(&crate::record::StoredSample) -> Option<f64>| {
         let samples = series.sender.iter();
@@ -327,7 +465,7 @@ fn sampled(series: &StoredSeries, quantity: SeriesQuantity, window: u64) -> Vec<
     let rates = |steps: &[(u64, u64)]| {
         let windows = window_rates(steps, window).into_iter();
         let ends = |r: WindowRate| {
-            let rate = r.bytes_per_second / 1e3;
+            let rate = r.bytes_per_second / 1e3 * factor;
             [point(r.from_ns, rate), point(r.to_ns, rate)]
         };
         windows.flat_map(ends).collect()
@@ -364,7 +502,7 @@ mod tests {
         const SECOND: u64 = 1_000_000_000;
         for interval in [SECOND / 10, SECOND, 10 * SECOND] {
             for quantity in [SeriesQuantity::Rate, SeriesQuantity::SentRate] {
-                let points = sampled(&steady(interval), quantity, SECOND / 2);
+                let points = sampled(&steady(interval), quantity, SECOND / 2, 1.0);
                 assert!(points.len() > 2);
                 for point in points {
                     assert!((point.y - 1250.0).abs() < 1.0, "{interval}: {point:?}");

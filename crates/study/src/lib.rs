@@ -51,7 +51,7 @@ pub use collection::{Collection, LoadError, LoadedStudy};
 pub use data::{ABOUT_RESULTS, RESULTS, results_columns, write_result};
 pub use data_reference::{data_reference, data_schema};
 pub use execute::{ExecuteError, ExecuteOptions, Progress, Watch, check_cells, execute};
-pub use figure::{Curve, CurvePoint, FigureData, FigureForm};
+pub use figure::{Curve, CurvePoint, FigureData, FigureForm, PublishedMark};
 pub use layout::{Layout, Span, spans};
 pub use metric::{METRICS, Metric, Of, metric};
 pub use paper::{Highlight, Item, ItemKind, NamedPaper, Paper, papers};
@@ -69,8 +69,9 @@ pub use simulator::Simulator;
 pub use stats::Central;
 pub use store::{StoreError, write_claims_file, write_figure_file, write_runs, write_table_file};
 pub use study::{
-    Axis, Bar, ClaimPart, ClaimSpec, DerivedMetric, Expression, FigureKind, FigureSpec, Labels,
-    Limits, Point, SeriesQuantity, Setting, Shown, Study, TableSpec, ValueSpec,
+    Axis, AxisSpec, Bar, ClaimPart, ClaimSpec, DerivedMetric, Expression, FigureKind, FigureSpec,
+    Labels, Limits, Point, PublishedSpec, SeriesQuantity, Setting, Shown, Study, TableSpec,
+    ValueSpec,
 };
 pub use table::{COLUMN_JOIN, ROW_JOIN, TableCell, TableData};
 pub use unit::{Unit, quantity};

@@ -12,7 +12,7 @@ use crate::report::{ReproduceReport, report};
 use crate::results::StudyResults;
 use crate::runner::Runner;
 use crate::store::{self, StoreError};
-use crate::study::{FigureKind, FigureSpec, Study, TableSpec};
+use crate::study::{FigureSpec, Study, TableSpec};
 use crate::table::{self, TableData};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -222,7 +222,7 @@ impl<'a> Wanted<'a> {
         }
         for (loaded, figure) in &self.figures {
             self.studies.insert(home(loaded, &figure.from));
-            if let FigureKind::Line { y, .. } | FigureKind::Bars { y, .. } = &figure.kind {
+            if let Some(y) = figure.kind.value() {
                 self.studies.extend(studies_of(&y.expression.expr));
             }
         }

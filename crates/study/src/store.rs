@@ -218,7 +218,7 @@ pub fn write_table_file(path: &Path, table: &TableData) -> Result<(), StoreError
 /// # Errors
 /// If the file cannot be written.
 pub fn write_figure_file(path: &Path, figure: &FigureData) -> Result<(), StoreError> {
-    let head = ["curve", "x", "category", "y", "ci95", "published"];
+    let head = ["panel", "curve", "x", "category", "y", "ci95", "published"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for curve in &figure.curves {
         for point in &curve.points {
@@ -228,6 +228,7 @@ pub fn write_figure_file(path: &Path, figure: &FigureData) -> Result<(), StoreEr
                 .cloned()
                 .unwrap_or_default();
             rows.push(vec![
+                curve.panel.clone(),
                 curve.label.clone(),
                 point.x.to_string(),
                 category,

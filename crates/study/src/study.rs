@@ -229,6 +229,39 @@ pub struct FigureSpec {
     pub y_label: Option<String>,
     /// Published numbers: a CSV file, relative to the study.
     pub reference: Option<String>,
+    /// Numbers that a paper prints in its text.
+    pub published: Vec<PublishedSpec>,
+    /// The axis with one panel per point; `None` draws one panel.
+    pub facets: Option<String>,
+    /// The x axis.
+    pub x_axis: AxisSpec,
+    /// The y axis; of a map, that of its colours.
+    pub y_axis: AxisSpec,
+    pub(crate) span: Range<usize>,
+}
+
+/// How an axis of a figure is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct AxisSpec {
+    /// Whether it is logarithmic.
+    pub log: bool,
+    /// What it leaves out, in the unit that it shows.
+    pub gap: Option<(f64, f64)>,
+}
+
+/// A number that a paper prints in its text, drawn in a figure.
+#[derive(Clone, Debug)]
+pub struct PublishedSpec {
+    /// Where on the x axis, as it is written; `None` is a line across the panel.
+    pub x: Option<String>,
+    /// The number, in the unit of the y axis.
+    pub y: f64,
+    /// The point of the figure's `series` that it is of.
+    pub series: Option<String>,
+    /// The point of the figure's `facets` that it is of; `None` is every panel.
+    pub facet: Option<String>,
+    /// What the paper says, and where.
+    pub text: String,
     pub(crate) span: Range<usize>,
 }
 
@@ -244,6 +277,8 @@ pub enum FigureKind {
         /// Window over which rates are taken, and where it stands in the file; half
         /// a second, or an interval of the series if that is longer, where `None`.
         window: Option<(Duration, Range<usize>)>,
+        /// The unit of rates; kB/s where `None`.
+        unit: Option<String>,
     },
     /// A metric over an axis.
     Line {
@@ -259,6 +294,50 @@ pub enum FigureKind {
         /// The metric.
         y: ValueSpec,
     },
+    /// A box over the runs of each cell, in groups.
+    Box {
+        /// The axes that make the groups.
+        groups: Vec<String>,
+        /// The metric.
+        y: ValueSpec,
+    },
+    /// The distribution of a metric over the runs of a cell.
+    Cdf {
+        /// The metric.
+        y: ValueSpec,
+    },
+    /// A map of coloured cells: `series` down, `x` across.
+    Heat {
+        /// The axis across.
+        x: String,
+        /// The metric.
+        y: ValueSpec,
+    },
+}
+
+impl FigureKind {
+    /// The metric that is drawn, unless it is a time series.
+    #[must_use]
+    pub fn value(&self) -> Option<&ValueSpec> {
+        match self {
+            FigureKind::Series { .. } => None,
+            FigureKind::Line { y, .. }
+            | FigureKind::Bars { y, .. }
+            | FigureKind::Box { y, .. }
+            | FigureKind::Cdf { y }
+            | FigureKind::Heat { y, .. } => Some(y),
+        }
+    }
+
+    /// The axes along which values stand.
+    #[must_use]
+    pub fn axes(&self) -> &[String] {
+        match self {
+            FigureKind::Series { .. } | FigureKind::Cdf { .. } => &[],
+            FigureKind::Line { x, .. } | FigureKind::Heat { x, .. } => std::slice::from_ref(x),
+            FigureKind::Bars { groups, .. } | FigureKind::Box { groups, .. } => groups,
+        }
+    }
 }
 
 /// What a figure over time can show.
@@ -306,11 +385,11 @@ impl SeriesQuantity {
             "kB",
         ),
         ("sent", SeriesQuantity::Sent, "payload sent", "kB"),
-        ("rate", SeriesQuantity::Rate, "payload received", "kB/s"),
+        ("rate", SeriesQuantity::Rate, "rate of delivery", "kB/s"),
         (
             "sent_rate",
             SeriesQuantity::SentRate,
-            "payload sent",
+            "rate of sending",
             "kB/s",
         ),
     ];

@@ -109,6 +109,20 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// A string, or a number as text.
+    pub(crate) fn word(&self, key: &str) -> Option<String> {
+        let value = self.get(key)?;
+        match &value.value {
+            Value::Text(s) => Some(s.to_string()),
+            Value::Integer(Some(n)) => Some(n.to_string()),
+            Value::Float(x) => Some(x.to_string()),
+            _ => {
+                self.expected(value, key, "a string or a number");
+                None
+            }
+        }
+    }
+
     pub(crate) fn required_text(&self, key: &str) -> Option<Text> {
         if !self.has(key) {
             self.missing(key);

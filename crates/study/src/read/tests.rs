@@ -75,7 +75,22 @@ fn figures_are_checked() {
     let line = "kind = \"line\"\nx = \"file\"\nseries = \"transport\"\ny = \"time\"\nat = { bandwidth = \"2 Mbit/s\" }";
     assert_eq!(rendered(&figure(bars)), "no error\n");
     assert_eq!(rendered(&figure(line)), "no error\n");
+    let boxes = "kind = \"box\"\ngroups = [\"file\"]\nfacets = \"bandwidth\"\nseries = \"transport\"\ny = \"time\"\ny_scale = \"log\"";
+    let cdf = "kind = \"cdf\"\nseries = \"transport\"\ny = \"time\"\nat = { bandwidth = \"2 Mbit/s\", file = \"1 Mbyte\" }";
+    let heat = "kind = \"heat\"\nx = \"file\"\nseries = \"bandwidth\"\ny = \"time\"\nat = { transport = \"mtsi\" }";
+    let published = format!(
+        "{line}\npublished = [{{ x = \"1 MB\", y = 5, series = \"mtsi\", text = \"p. 1\" }}, {{ y = 2.5, text = \"p. 2\" }}]"
+    );
+    for good in [boxes, cdf, heat, &published] {
+        assert_eq!(rendered(&figure(good)), "no error\n");
+    }
     let faults = [
+        &format!("{line}\nx_scale = \"logarithmic\"\ny_break = {{ from = 9, to = 3 }}"),
+        &format!(
+            "{line}\npublished = [{{ x = \"9\", y = 5, series = \"cubic\", text = \"p. 1\" }}, {{ x = \"1 MB\", text = \"p\" }}]"
+        ),
+        &format!("{bars}\npublished = [{{ x = \"here\", y = 5, facet = \"a\", text = \"p. 1\" }}]"),
+        "kind = \"heat\"\nx = \"file\"\ny = \"time\"\nat = { transport = \"mtsi\", bandwidth = \"2 Mbit/s\" }",
         "kind = \"pie\"",
         "kind = \"series\"\ny = \"cwn\"",
         "kind = \"series\"\ny = \"cwnd\"\nseries = \"transport\"\nat = { bandwidth = \"1 Mbit/s\" }",
