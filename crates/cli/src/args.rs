@@ -271,6 +271,9 @@ pub(crate) struct Check {
     /// Set a value of a scenario, as in `bentpipe run`; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Print every row of long tables, and every link of constellations
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,133 +1,68 @@
 //! `bentpipe check`: what a file would run, or what is wrong with it.
 
+mod space;
+mod tables;
+
 use crate::args;
+use crate::counts;
 use crate::exit::{Failure, Status};
 use crate::load;
-use crate::output::{Output, digits3, seconds};
+use crate::output::Output;
 use bentpipe_link::{ArqScheme, ChannelSettings, Limit, QueueSettings};
-use bentpipe_report::table::{Column, Table};
+use bentpipe_scenario::space::ExpandedConstellations;
 use bentpipe_scenario::{Flow, Link, LinkId, NodeId, Scenario};
 use bentpipe_sim::ideal;
 use bentpipe_traffic::Application;
 use bentpipe_units::Rate;
 use serde_json::{Value, json};
 
-/// More rows than this are counted, not shown.
-const ROWS: usize = 40;
-
 /// Checks and describes.
 pub(crate) fn main(args: &args::Check, out: &mut Output) -> Result<Status, Failure> {
+    if args.all {
+        out.show_all_rows();
+    }
     let content = load::bytes(&args.file)?;
     if bentpipe::study::is_study(&content) {
         crate::study::check(&args.file, content, args.json, out)?;
         return Ok(Status::Done);
     }
-    let scenario = load::checked(&load::parse(&args.file, &content, &args.set)?)?;
+    let (scenario, space) = load::survey(&load::parse(&args.file, &content, &args.set)?)?;
     if args.json {
         out.json(&document(&scenario))?;
     } else {
-        describe(&scenario, out)?;
+        describe(&scenario, &space, out)?;
     }
     Ok(Status::Done)
 }
 
-fn describe(scenario: &Scenario, out: &mut Output) -> Result<(), Failure> {
+fn describe(
+    scenario: &Scenario,
+    space: &ExpandedConstellations,
+    out: &mut Output,
+) -> Result<(), Failure> {
     out.strong(format_args!("{}: this scenario is valid", scenario.name))?;
     if !scenario.description.is_empty() {
         out.paragraph(0, &scenario.description)?;
     }
-    out.line(format_args!(
-        "nodes: {}, links: {}, flows: {}, up to {} simulated, seed {}",
-        scenario.nodes.len(),
-        scenario.links.len(),
-        scenario.flows.len(),
-        scenario.duration,
-        scenario.seed,
-    ))?;
-    out.line("")?;
-    out.table(&links(scenario))?;
-    more(scenario.links.len(), "links", out)?;
-    out.line("")?;
-    out.table(&flows(scenario))?;
-    more(scenario.flows.len(), "flows", out)?;
-    if !scenario.middleboxes.is_empty() || !scenario.peps.is_empty() {
+    out.paragraph(
+        0,
+        &format!(
+            "nodes: {}, links: {}, flows: {}, up to {} simulated, seed {}",
+            scenario.nodes.len(),
+            scenario.links.len(),
+            scenario.flows.len(),
+            scenario.duration,
+            scenario.seed,
+        ),
+    )?;
+    for note in counts::notes(scenario) {
+        out.paragraph(0, &note)?;
+    }
+    for sky in &space.skies {
         out.line("")?;
-        out.table(&middleboxes(scenario))?;
+        space::print(scenario, sky, out)?;
     }
-    Ok(())
-}
-
-fn middleboxes(scenario: &Scenario) -> Table {
-    let mut table = Table::new([
-        Column::text("middlebox"),
-        Column::text("kind"),
-        Column::text("node"),
-        Column::text("toward"),
-    ]);
-    let boxes = scenario.middleboxes.iter();
-    let boxes = boxes.map(|m| (&m.name, m.settings.kind(), m.node, &m.toward));
-    let peps = scenario.peps.iter();
-    let peps = peps.map(|p| (&p.name, "split", p.node, &p.toward));
-    for (name, kind, node, toward) in boxes.chain(peps) {
-        let toward = toward.iter().take(ROWS);
-        let toward = toward.filter_map(|id| scenario.links.get(id.0 as usize));
-        let node = scenario.nodes.get(node.0 as usize);
-        table.row([
-            name.clone(),
-            kind.to_owned(),
-            node.map_or("", |n| n.name.as_str()).to_owned(),
-            toward
-                .map(|l| l.name.as_str())
-                .collect::<Vec<_>>()
-                .join(" "),
-        ]);
-    }
-    table
-}
-
-fn more(count: usize, what: &str, out: &mut Output) -> Result<(), Failure> {
-    if count > ROWS {
-        out.line(format_args!("... and {} {what} more", count - ROWS))?;
-    }
-    Ok(())
-}
-
-fn links(scenario: &Scenario) -> Table {
-    let mut table = Table::new([
-        Column::text("link"),
-        Column::text("from > to"),
-        Column::number("rate"),
-        Column::number("one way"),
-        Column::text("queue"),
-        Column::text("channel"),
-    ]);
-    for link in scenario.links.iter().take(ROWS) {
-        let s = &link.settings;
-        let node = |id: bentpipe_scenario::NodeId| {
-            scenario
-                .nodes
-                .get(id.0 as usize)
-                .map_or("?", |n| n.name.as_str())
-        };
-        table.row([
-            link.name.clone(),
-            format!("{} > {}", node(link.from), node(link.to)),
-            match medium(scenario, link) {
-                Some(name) => format!("{} of `{name}`", s.rate),
-                None => s.rate.to_string(),
-            },
-            s.one_way_delay.to_string(),
-            queue(&s.queue),
-            format!("{}{}", channel(&s.channel), more_of(link)),
-        ]);
-    }
-    table
-}
-
-/// The medium that a link shares.
-fn medium<'a>(scenario: &'a Scenario, link: &Link) -> Option<&'a str> {
-    let medium = scenario.media.get(link.medium?.0 as usize)?;
-    Some(&medium.name)
+    tables::print(scenario, space, out)
 }
 
 /// What a link does beyond its queue and channel.
@@ -200,40 +135,6 @@ fn way(scenario: &Scenario, flow: &Flow) -> Way {
         bdp: rate.bytes_in(round_trip).as_f64(),
         ideal,
     }
-}
-
-fn flows(scenario: &Scenario) -> Table {
-    let mut table = Table::new([
-        Column::text("flow"),
-        Column::text("transport"),
-        Column::text("carries"),
-        Column::number("RTT"),
-        Column::number("BDP"),
-        Column::number("ideal"),
-        Column::text("way"),
-    ]);
-    for flow in scenario.flows.iter().take(ROWS) {
-        let way = way(scenario, flow);
-        let names: Vec<&str> = flow
-            .forward
-            .iter()
-            .filter_map(|id| scenario.links.get(id.0 as usize))
-            .map(|l| l.name.as_str())
-            .collect();
-        table.row([
-            flow.name.clone(),
-            flow.transport
-                .as_ref()
-                .map_or("udp", |t| t.name.as_str())
-                .to_owned(),
-            flow.application.to_string(),
-            seconds(way.round_trip),
-            format!("{} kB", digits3(way.bdp / 1e3)),
-            way.ideal.map_or_else(String::new, seconds),
-            names.join(" "),
-        ]);
-    }
-    table.note("RTT: propagation both ways. BDP: slowest link x RTT. ideal: the bound, alone.")
 }
 
 fn document(scenario: &Scenario) -> Value {

@@ -1,8 +1,11 @@
 //! What links did, as a table for people, simulated or live.
 
-use crate::output::digits3;
+use crate::exit::Failure;
+use crate::groups;
+use crate::measures::Measures;
+use crate::output::{Output, digits3};
 use bentpipe_outcome::LinkOutcome;
-use bentpipe_report::table::{Column, Table};
+use bentpipe_report::table::Column;
 use bentpipe_units::Duration;
 
 /// How a table says what links carried.
@@ -18,62 +21,77 @@ pub(crate) enum Carried {
     Packets(Duration),
 }
 
-/// A row for each link.
-pub(crate) fn link_table(links: &[LinkOutcome], carried: Carried) -> Table {
-    let (first, note) = match carried {
-        Carried::Bytes => (
-            vec![Column::number("delivered")],
+/// Prints a row for each link, or for each group of many.
+pub(crate) fn print(
+    links: &[LinkOutcome],
+    carried: Carried,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let note = match carried {
+        Carried::Bytes => {
             "early: of the drops. queue: packets. wait: mean of them; p95: what one at any \
-             instant would wait.",
-        ),
-        Carried::Packets(_) => (
-            vec![
-                Column::number("packets").optional(4),
-                Column::number("Mbit/s"),
-            ],
+             instant would wait."
+        }
+        Carried::Packets(_) => {
             "packets: delivered. Mbit/s: over the whole run. early: of the drops. lost: by the \
-             channel or in outages.",
-        ),
+             channel or in outages."
+        }
     };
-    let rest = [
+    let items: Vec<(&str, &LinkOutcome)> = links.iter().map(|l| (l.name.as_str(), l)).collect();
+    let groups = groups::of_names(links.iter().map(|l| l.name.as_str()));
+    let folded = measures(carried).table("link", &items, &groups, out.rows(), false);
+    out.folded(folded, note)
+}
+
+fn measures(carried: Carried) -> Measures<'static, LinkOutcome> {
+    let ms = |d: Duration| Some(d.as_secs() * 1e3);
+    let all = Measures::new();
+    let all = match carried {
+        Carried::Bytes => all.amount(
+            Column::number("delivered"),
+            |l: &LinkOutcome| l.delivered_bytes.as_f64(),
+            |x| bytes(x as u64),
+        ),
+        Carried::Packets(length) => {
+            let rate =
+                move |l: &LinkOutcome| 8.0 * l.delivered_bytes.as_f64() / length.as_secs() / 1e6;
+            all.count(Column::number("packets").optional(4), |l: &LinkOutcome| {
+                l.delivered_packets
+            })
+            .amount(Column::number("Mbit/s"), rate, digits3)
+        }
+    };
+    all.number(
         Column::number("used"),
-        Column::number("drops"),
-        Column::number("early").optional(6),
-        Column::number("marks").optional(5),
-        Column::number("lost"),
+        |l| Some(l.utilisation),
+        |x| format!("{:.1}%", 100.0 * x),
+    )
+    .count(Column::number("drops"), |l| l.queue_drops)
+    .count(Column::number("early").optional(6), |l| l.early_drops)
+    .count(Column::number("marks").optional(5), |l| l.marks)
+    .count(Column::number("lost"), |l| {
+        l.channel_losses + l.outage_losses
+    })
+    .number(
         Column::number("queue mean").optional(3),
+        |l| Some(l.mean_queue_packets),
+        digits3,
+    )
+    .number(
         Column::number("max").optional(2),
+        |l| Some(l.max_queue_packets as f64),
+        |x| format!("{x:.0}"),
+    )
+    .number(
         Column::number("wait [ms]"),
+        move |l| ms(l.mean_queueing_delay),
+        digits3,
+    )
+    .number(
         Column::number("p95").optional(1),
-    ];
-    let columns = [Column::text("link")].into_iter().chain(first).chain(rest);
-    let mut table = Table::new(columns);
-    let ms = |d: Duration| digits3(d.as_secs() * 1e3);
-    for l in links {
-        let first = match carried {
-            Carried::Bytes => vec![bytes(l.delivered_bytes.get())],
-            Carried::Packets(length) => {
-                let bits = 8.0 * l.delivered_bytes.as_f64();
-                vec![
-                    l.delivered_packets.to_string(),
-                    digits3(bits / length.as_secs() / 1e6),
-                ]
-            }
-        };
-        let rest = [
-            format!("{:.1}%", 100.0 * l.utilisation),
-            l.queue_drops.to_string(),
-            l.early_drops.to_string(),
-            l.marks.to_string(),
-            (l.channel_losses + l.outage_losses).to_string(),
-            digits3(l.mean_queue_packets),
-            l.max_queue_packets.to_string(),
-            ms(l.mean_queueing_delay),
-            ms(l.p95_queueing_delay),
-        ];
-        table.row([l.name.clone()].into_iter().chain(first).chain(rest));
-    }
-    table.note(note)
+        move |l| ms(l.p95_queueing_delay),
+        digits3,
+    )
 }
 
 /// `12.3 MB`.

@@ -1,6 +1,7 @@
 //! What commands print with: stdout, tables, numbers, JSON, files.
 
 use crate::exit::Failure;
+use crate::measures::Folded;
 use bentpipe_document::printable;
 use bentpipe_outcome::write_whole;
 use bentpipe_report::plot::Chart;
@@ -180,6 +181,20 @@ impl Output {
     /// of it where that was asked for.
     pub(crate) fn long_table(&mut self, table: Table) -> Result<(), Failure> {
         self.table(&table.folded(self.rows))
+    }
+
+    /// Rows of a long table that are shown.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Writes a table that may be of groups, with what its columns mean.
+    pub(crate) fn folded(&mut self, folded: Folded, note: &str) -> Result<(), Failure> {
+        let note = match &folded.note {
+            Some(said) => format!("{said} {note}"),
+            None => note.to_owned(),
+        };
+        self.table(&folded.table.note(note))
     }
 
     /// Writes a JSON document and a line end.

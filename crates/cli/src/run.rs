@@ -2,7 +2,7 @@
 
 mod tables;
 
-pub(crate) use tables::{print, title};
+pub(crate) use tables::{print, rtt, title};
 
 use crate::args::{self, On};
 use crate::capture::Tap;

@@ -1,12 +1,16 @@
 //! The shares of links that several flows cross.
 
 use crate::exit::Failure;
+use crate::groups::{self, Group};
+use crate::measures::{Folded, Measures};
 use crate::output::{Output, seconds};
+use crate::run::rtt;
 use bentpipe_outcome::{FlowOutcome, Interval, Outcome};
-use bentpipe_report::table::{Column, Table};
+use bentpipe_report::table::Column;
 use bentpipe_scenario::{LinkId, Scenario};
 use bentpipe_units::Rate;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// A link that is the slowest on the way of the data of some flow, and that
 /// the data of others crosses as well.
@@ -28,6 +32,9 @@ pub(crate) struct Bottleneck<'a> {
 /// What one flow got.
 #[derive(Debug, Serialize)]
 struct Part<'a> {
+    /// Its place among the flows of the run.
+    #[serde(skip)]
+    number: usize,
     flow: &'a str,
     transport: &'a str,
     min_rtt_ns: Option<u64>,
@@ -105,6 +112,7 @@ fn part<'a>(
 ) -> Part<'a> {
     let counts = interval.crossing(crossing);
     Part {
+        number: flow,
         flow: &f.name,
         transport: &f.transport,
         min_rtt_ns: f.min_rtt.map(|d| d.as_nanos()),
@@ -117,33 +125,20 @@ fn part<'a>(
     }
 }
 
-/// Prints a table for each.
-pub(crate) fn print(bottlenecks: &[Bottleneck<'_>], out: &mut Output) -> Result<(), Failure> {
+/// More shared links than these are put into one table, unless every row is asked for.
+const TABLES: usize = 3;
+
+/// Prints a table for each, or one of all where there are many.
+pub(crate) fn print(
+    bottlenecks: &[Bottleneck<'_>],
+    groups: &[Group],
+    out: &mut Output,
+) -> Result<(), Failure> {
+    if bottlenecks.len() > TABLES && out.rows() < usize::MAX {
+        return overview(bottlenecks, out);
+    }
     for b in bottlenecks {
-        let time = |ns: u64| seconds(ns as f64 / 1e9);
-        out.line("")?;
-        out.strong(format_args!(
-            "{}: {} shared by {} flows, {} to {}",
-            b.link,
-            Rate::from_bps(b.rate_bps),
-            b.flows.len(),
-            time(b.from_ns),
-            time(b.to_ns),
-        ))?;
-        out.line("")?;
-        out.long_table(table(b))?;
-        for line in groups(&b.flows) {
-            out.line(line)?;
-        }
-        out.paragraph(
-            0,
-            &format!(
-                "Unused: {}. Jain's index: {} of the wire shares, {} of the goodputs.",
-                percent(b.unused),
-                index(b.jain_index_wire),
-                index(b.jain_index_goodput),
-            ),
-        )?;
+        one(b, groups, out)?;
     }
     if !bottlenecks.is_empty() {
         out.line("")?;
@@ -157,39 +152,119 @@ pub(crate) fn print(bottlenecks: &[Bottleneck<'_>], out: &mut Output) -> Result<
     Ok(())
 }
 
-fn table(b: &Bottleneck<'_>) -> Table {
-    let mut table = Table::new([
-        Column::text("flow"),
-        Column::text("transport").optional(1),
-        Column::number("RTT [ms]").optional(4),
-        Column::number("Mbit/s"),
-        Column::number("wire"),
-        Column::number("payload").optional(5),
-        Column::number("drops").optional(2),
-        Column::number("lost").optional(3),
-    ]);
-    for p in &b.flows {
-        let rtt = match (p.min_rtt_ns, p.mean_rtt_ns) {
-            (Some(min), Some(mean)) => format!("{:.0}-{:.0}", min as f64 / 1e6, mean as f64 / 1e6),
-            _ => String::new(),
-        };
-        table.row([
-            p.flow.to_owned(),
-            p.transport.to_owned(),
-            rtt,
-            format!("{:.3}", p.goodput_bps as f64 / 1e6),
-            percent(p.wire_share),
-            percent(p.payload_share),
-            p.queue_drops.to_string(),
-            p.channel_losses.to_string(),
-        ]);
+/// Prints how fairly each of many links was shared.
+fn overview(bottlenecks: &[Bottleneck<'_>], out: &mut Output) -> Result<(), Failure> {
+    let share = |x: f64| percent(Some(x));
+    let index = |x: f64| index(Some(x));
+    let measures = Measures::new()
+        .number(
+            Column::number("flows"),
+            |b: &Bottleneck<'_>| Some(b.flows.len() as f64),
+            |x| format!("{x:.0}"),
+        )
+        .number(Column::number("unused"), |b| b.unused, share)
+        .number(Column::number("Jain wire"), |b| b.jain_index_wire, index)
+        .number(
+            Column::number("Jain goodput"),
+            |b| b.jain_index_goodput,
+            index,
+        );
+    let items: Vec<(&str, &Bottleneck<'_>)> = bottlenecks.iter().map(|b| (b.link, b)).collect();
+    let groups = groups::of_names(bottlenecks.iter().map(|b| b.link));
+    let folded = measures.table("link", &items, &groups, out.rows(), false);
+    out.line("")?;
+    out.strong(format_args!(
+        "{} links are shared by several flows",
+        bottlenecks.len()
+    ))?;
+    out.line("")?;
+    let note = "Jain: its index of what the flows took of the link, headers included, and of \
+                their goodputs; 1 where all got the same. --all prints what each flow got.";
+    out.folded(folded, note)
+}
+
+/// Prints what each flow got of a link.
+fn one(b: &Bottleneck<'_>, groups: &[Group], out: &mut Output) -> Result<(), Failure> {
+    let time = |ns: u64| seconds(ns as f64 / 1e9);
+    out.line("")?;
+    out.strong(format_args!(
+        "{}: {} shared by {} flows, {} to {}",
+        b.link,
+        Rate::from_bps(b.rate_bps),
+        b.flows.len(),
+        time(b.from_ns),
+        time(b.to_ns),
+    ))?;
+    out.line("")?;
+    out.folded(table(b, groups, out.rows()), "")?;
+    out.line("")?;
+    for line in by_transport(&b.flows) {
+        out.line(line)?;
     }
-    table
+    out.paragraph(
+        0,
+        &format!(
+            "Unused: {}. Jain's index: {} of the wire shares, {} of the goodputs.",
+            percent(b.unused),
+            index(b.jain_index_wire),
+            index(b.jain_index_goodput),
+        ),
+    )
+}
+
+fn table(b: &Bottleneck<'_>, groups: &[Group], rows: usize) -> Folded {
+    let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
+    let share = |x: f64| percent(Some(x));
+    let measures = Measures::new()
+        .text(Column::text("transport").optional(1), |p: &Part<'_>| {
+            p.transport.to_owned()
+        })
+        .parts(
+            Column::number("RTT [ms]").optional(4),
+            move |p| vec![ms(p.min_rtt_ns), ms(p.mean_rtt_ns)],
+            rtt,
+            false,
+        )
+        .amount(
+            Column::number("Mbit/s"),
+            |p| p.goodput_bps as f64 / 1e6,
+            |x| format!("{x:.3}"),
+        )
+        .amount(
+            Column::number("wire"),
+            |p| p.wire_share.unwrap_or(0.0),
+            share,
+        )
+        .amount(
+            Column::number("payload").optional(5),
+            |p| p.payload_share.unwrap_or(0.0),
+            share,
+        )
+        .count(Column::number("drops").optional(2), |p| p.queue_drops)
+        .count(Column::number("lost").optional(3), |p| p.channel_losses);
+    let items: Vec<(&str, &Part<'_>)> = b.flows.iter().map(|p| (p.flow, p)).collect();
+    // The groups of all flows, by places among those of this link.
+    let places: HashMap<usize, usize> = b
+        .flows
+        .iter()
+        .enumerate()
+        .map(|(place, p)| (p.number, place))
+        .collect();
+    let here = groups.iter().map(|group| Group {
+        label: group.label.clone(),
+        members: group
+            .members
+            .iter()
+            .filter_map(|i| places.get(i).copied())
+            .collect(),
+    });
+    let here: Vec<Group> = here.filter(|group| !group.members.is_empty()).collect();
+    measures.table("flow", &items, &here, rows, false)
 }
 
 /// A line for each transport, where there are several and one carries more
 /// than one flow.
-fn groups(flows: &[Part<'_>]) -> Vec<String> {
+fn by_transport(flows: &[Part<'_>]) -> Vec<String> {
     let mut names: Vec<&str> = Vec::new();
     for p in flows {
         if !names.contains(&p.transport) {

@@ -1,7 +1,7 @@
 //! What a run of the emulator did, as tables and as JSON.
 
 use crate::exit::Failure;
-use crate::link_table::{Carried, link_table};
+use crate::link_table::{self, Carried};
 use crate::output::{Output, digits3, number};
 use bentpipe_linux::emulator::{Count, Pair, Priority, Report};
 use bentpipe_report::table::{Column, Table};
@@ -88,7 +88,7 @@ fn priority(priority: Priority) -> String {
 
 /// The report for people.
 pub(super) fn print(report: &Report, pairs: &[Pair], out: &mut Output) -> Result<(), Failure> {
-    out.table(&link_table(&report.links, Carried::Packets(report.elapsed)))?;
+    link_table::print(&report.links, Carried::Packets(report.elapsed), out)?;
     out.line("")?;
     out.table(&hosts(report, pairs))?;
     out.line("")?;

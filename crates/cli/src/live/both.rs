@@ -2,6 +2,7 @@
 
 use super::Facts;
 use crate::exit::Failure;
+use crate::groups;
 use crate::output::Output;
 use bentpipe_outcome::{FlowOutcome, Outcome};
 use bentpipe_report::table::{Column, Table};
@@ -66,15 +67,27 @@ pub(crate) fn print(
             ]);
         }
     }
-    out.table(&table)?;
+    out.long_table(table)?;
     out.line("")?;
-    for (flow, ran) in twin.flows.iter().zip(&facts.ran) {
+    let names = || twin.flows.iter().map(|f| f.name.as_str());
+    let groups = groups::of_names(names());
+    for group in &groups {
+        let first = group.members.first().copied().unwrap_or(0);
+        let (Some(flow), Some(ran)) = (twin.flows.get(first), facts.ran.get(first)) else {
+            continue;
+        };
         let simulated = flow
             .transport
             .as_ref()
             .map_or_else(|| "udp".to_owned(), described);
-        out.line(format_args!("{}: simulated {simulated}", flow.name))?;
-        out.line(format_args!("{:1$}  measured {ran}", "", flow.name.len()))?;
+        let width = group.label.len() + 1;
+        out.entry(
+            0,
+            &format!("{}:", group.label),
+            width,
+            &format!("simulated {simulated}"),
+        )?;
+        out.entry(0, "", width, &format!("measured {ran}"))?;
     }
     Ok(())
 }

@@ -1,8 +1,11 @@
 //! What a run did, as tables for people.
 
+use crate::counts;
 use crate::exit::Failure;
-use crate::link_table::{Carried, bytes, link_table};
+use crate::groups::{self, Group};
+use crate::link_table::{self, Carried, bytes};
 use crate::live::Facts;
+use crate::measures::Measures;
 use crate::output::{Output, seconds};
 use crate::shares::{self, WithShares};
 use bentpipe_outcome::{FlowOutcome, Metric, Outcome, Quantity};
@@ -32,7 +35,23 @@ pub(crate) fn title(
     if !scenario.description.is_empty() {
         out.paragraph(0, &scenario.description)?;
     }
+    for note in counts::notes(scenario) {
+        out.paragraph(0, &note)?;
+    }
     out.line("")
+}
+
+/// The flows of an outcome in groups: those of one declaration, and those that carry the
+/// same over the same transport.
+fn groups_of(scenario: &Scenario, outcome: &Outcome) -> Vec<Group> {
+    let kind = |i: usize| {
+        let transport = outcome.flows.get(i).map_or("", |f| f.transport.as_str());
+        match scenario.flows.get(i) {
+            Some(flow) => format!("{transport}, {}", flow.application),
+            None => transport.to_owned(),
+        }
+    };
+    groups::of_flows(outcome.flows.iter().map(|f| f.name.as_str()), kind)
 }
 
 /// Prints all of it.
@@ -44,18 +63,19 @@ pub(crate) fn print(
 ) -> Result<(), Failure> {
     let outcome = whole.outcome;
     title(outcome, facts, scenario, out)?;
-    out.long_table(flows(outcome))?;
-    if let Some(table) = applications(outcome) {
-        out.line("")?;
-        out.long_table(table)?;
-    }
+    let groups = groups_of(scenario, outcome);
+    let items: Vec<(&str, &FlowOutcome)> =
+        outcome.flows.iter().map(|f| (f.name.as_str(), f)).collect();
+    let folded = flows(outcome).table("flow", &items, &groups, out.rows(), true);
+    out.folded(folded, flows_note(outcome))?;
+    applications(outcome, &groups, out)?;
     if !outcome.legs.is_empty() {
         out.line("")?;
         out.long_table(legs(outcome))?;
     }
-    shares::print(&whole.bottlenecks, out)?;
+    shares::print(&whole.bottlenecks, &groups, out)?;
     out.line("")?;
-    out.long_table(link_table(&outcome.links, Carried::Bytes))?;
+    link_table::print(&outcome.links, Carried::Bytes, out)?;
     if !outcome.middleboxes.is_empty() {
         out.line("")?;
         out.long_table(middleboxes(outcome))?;
@@ -83,134 +103,66 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// Flows from which on totals are shown.
-const TOTALS: usize = 5;
-
-fn flows(outcome: &Outcome) -> Table {
-    let mut table = Table::new([
-        Column::text("flow"),
-        Column::text("transport").optional(1),
-        Column::number("time [s]"),
-        Column::number("delivered"),
-        Column::number("Mbit/s"),
-        Column::number("packets").optional(4),
-        Column::number("resent"),
-        Column::number("RTOs").optional(2),
-        Column::number("RTT [ms]"),
-        Column::number("lost q+ch").optional(3),
-    ]);
-    let mut groups: Vec<(&str, Vec<&FlowOutcome>)> = Vec::new();
-    for f in &outcome.flows {
-        table.row(flow_row(outcome, f));
-        let name = f.name.split('[').next().unwrap_or("");
-        match groups.iter_mut().find(|group| group.0 == name) {
-            Some(group) => group.1.push(f),
-            None => groups.push((name, vec![f])),
-        }
-    }
-    if outcome.flows.len() >= TOTALS {
-        if groups.len() > 1 {
-            for (name, flows) in groups.iter().filter(|group| group.1.len() > 1) {
-                table.total(sums(outcome, format!("sum of {name}"), flows));
-            }
-        }
-        let all: Vec<&FlowOutcome> = outcome.flows.iter().collect();
-        table.total(sums(outcome, "sum".to_owned(), &all));
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-        table.total(over(outcome, "mean", &mean));
-        table.total(over(outcome, "least", &|values| {
-            values.iter().copied().fold(f64::INFINITY, f64::min)
-        }));
-        table.total(over(outcome, "most", &|values| {
-            values.iter().copied().fold(0.0, f64::max)
-        }));
-    }
-    let note =
-        "RTT: smallest and mean. lost q+ch: packets that a full queue dropped + lost on a channel.";
-    if outcome.flows.iter().any(|f| outages(f) > 0) {
-        return table.note(format!(
-            "{note} A third number: lost in outages and handovers, or without a route."
-        ));
-    }
-    table.note(note)
+fn flows<'a>(outcome: &'a Outcome) -> Measures<'a, FlowOutcome> {
+    let lost = |f: &FlowOutcome| {
+        let parts = [f.queue_drops, f.channel_losses, outages(f)];
+        parts.map(|n| Some(n as f64)).to_vec()
+    };
+    Measures::new()
+        .text(Column::text("transport").optional(1), |f: &FlowOutcome| {
+            f.transport.clone()
+        })
+        .number(
+            Column::number("time [s]"),
+            |f| f.transfer_time.map(|t| t.as_secs()),
+            |x| format!("{x:.3}"),
+        )
+        .amount(Column::number("delivered"), |f| f.delivered.as_f64(), size)
+        .amount(
+            Column::number("Mbit/s"),
+            |f| outcome.goodput(f).bps_f64() / 1e6,
+            |x| format!("{x:.3}"),
+        )
+        .count(Column::number("packets").optional(4), |f| f.packets_sent)
+        .count(Column::number("resent"), |f| f.retransmissions)
+        .count(Column::number("RTOs").optional(2), |f| f.timeouts)
+        .parts(
+            Column::number("RTT [ms]"),
+            |f| [f.min_rtt, f.mean_rtt].map(|d| d.map(ms)).to_vec(),
+            rtt,
+            false,
+        )
+        .parts(Column::number("lost q+ch").optional(3), lost, losses, true)
 }
 
-fn flow_row(outcome: &Outcome, f: &FlowOutcome) -> [String; 10] {
-    [
-        f.name.clone(),
-        f.transport.clone(),
-        f.transfer_time
-            .map_or_else(|| "-".to_owned(), |t| format!("{:.3}", t.as_secs())),
-        bytes(f.delivered.get()),
-        format!("{:.3}", outcome.goodput(f).bps_f64() / 1e6),
-        f.packets_sent.to_string(),
-        f.retransmissions.to_string(),
-        f.timeouts.to_string(),
-        rtt(f.min_rtt, f.mean_rtt),
-        lost(f.queue_drops, f.channel_losses, outages(f)),
-    ]
+/// What the columns of the table of flows mean.
+fn flows_note(outcome: &Outcome) -> &'static str {
+    match outcome.flows.iter().any(|f| outages(f) > 0) {
+        true => {
+            "RTT: smallest and mean. lost q+ch: packets that a full queue dropped + lost on a \
+             channel. A third number: lost in outages and handovers, or without a route."
+        }
+        false => {
+            "RTT: smallest and mean. lost q+ch: packets that a full queue dropped + lost on a \
+             channel."
+        }
+    }
+}
+
+fn ms(d: Duration) -> f64 {
+    d.as_secs() * 1e3
+}
+
+fn size(x: f64) -> String {
+    bytes(x as u64)
 }
 
 /// The smallest and the mean RTT, milliseconds.
-fn rtt(min: Option<Duration>, mean: Option<Duration>) -> String {
-    match (min, mean) {
-        (Some(min), Some(mean)) => {
-            format!("{:.0}-{:.0}", min.as_secs() * 1e3, mean.as_secs() * 1e3)
-        }
+pub(crate) fn rtt(parts: &[Option<f64>]) -> String {
+    match parts {
+        [Some(min), Some(mean)] => format!("{min:.0}-{mean:.0}"),
         _ => String::new(),
     }
-}
-
-/// The sums of some flows; of their times there is none.
-fn sums(outcome: &Outcome, label: String, flows: &[&FlowOutcome]) -> Vec<String> {
-    let sum = |get: fn(&FlowOutcome) -> u64| flows.iter().map(|f| get(f)).sum::<u64>();
-    let goodput: f64 = flows.iter().map(|f| outcome.goodput(f).bps_f64()).sum();
-    vec![
-        label,
-        format!("{} flows", flows.len()),
-        String::new(),
-        bytes(sum(|f| f.delivered.get())),
-        format!("{:.3}", goodput / 1e6),
-        sum(|f| f.packets_sent).to_string(),
-        sum(|f| f.retransmissions).to_string(),
-        sum(|f| f.timeouts).to_string(),
-        String::new(),
-        lost(
-            sum(|f| f.queue_drops),
-            sum(|f| f.channel_losses),
-            sum(outages),
-        ),
-    ]
-}
-
-/// One number for all flows of what each has done; times are of those that
-/// finished.
-fn over(outcome: &Outcome, label: &str, one: &dyn Fn(&[f64]) -> f64) -> Vec<String> {
-    let of = |get: &dyn Fn(&FlowOutcome) -> Option<f64>| -> Option<f64> {
-        let values: Vec<f64> = outcome.flows.iter().filter_map(get).collect();
-        (!values.is_empty()).then(|| one(&values))
-    };
-    let text = |x: Option<f64>, digits: usize| {
-        x.map_or_else(|| "-".to_owned(), |x| format!("{x:.digits$}"))
-    };
-    let count = |get: fn(&FlowOutcome) -> u64| text(of(&|f| Some(get(f) as f64)), 0);
-    let rtt =
-        |get: fn(&FlowOutcome) -> Option<Duration>| of(&|f| get(f).map(|rtt| rtt.as_secs() * 1e3));
-    let rtt = match (rtt(|f| f.min_rtt), rtt(|f| f.mean_rtt)) {
-        (Some(min), Some(mean)) => format!("{min:.0}-{mean:.0}"),
-        _ => String::new(),
-    };
-    vec![
-        label.to_owned(),
-        String::new(),
-        text(of(&|f| f.transfer_time.map(|t| t.as_secs())), 3),
-        of(&|f| Some(f.delivered.as_f64())).map_or_else(String::new, |n| bytes(n as u64)),
-        text(of(&|f| Some(outcome.goodput(f).bps_f64() / 1e6)), 3),
-        count(|f| f.packets_sent),
-        count(|f| f.retransmissions),
-        count(|f| f.timeouts),
-        rtt,
-    ]
 }
 
 /// Packets lost while a link was down, with a route that ended, or without one.
@@ -218,10 +170,12 @@ fn outages(f: &FlowOutcome) -> u64 {
     f.outage_losses + f.no_route_losses
 }
 
-fn lost(queue: u64, channel: u64, outages: u64) -> String {
-    match outages {
-        0 => format!("{queue}+{channel}"),
-        n => format!("{queue}+{channel}+{n}"),
+/// Packets lost in queues, on channels and in outages.
+fn losses(parts: &[Option<f64>]) -> String {
+    let count = |i: usize| parts.get(i).copied().flatten().unwrap_or(0.0);
+    match count(2) {
+        0.0 => format!("{:.0}+{:.0}", count(0), count(1)),
+        n => format!("{:.0}+{:.0}+{n:.0}", count(0), count(1)),
     }
 }
 
@@ -254,7 +208,7 @@ fn legs(outcome: &Outcome) -> Table {
             l.packets_sent.to_string(),
             l.retransmissions.to_string(),
             l.timeouts.to_string(),
-            rtt(l.min_rtt, l.mean_rtt),
+            rtt(&[l.min_rtt, l.mean_rtt].map(|d| d.map(ms))),
             held(l.mean_buffered.get()),
             held(l.max_buffered.get()),
             held(l.max_waiting.get()),
@@ -268,38 +222,58 @@ fn legs(outcome: &Outcome) -> Table {
 }
 
 /// What applications have experienced, such as the times of pages: the metrics
-/// that their records declare.
-fn applications(outcome: &Outcome) -> Option<Table> {
-    let flows = outcome.flows.iter().map(|f| (f, f.experience()));
-    let flows: Vec<_> = flows.filter(|(_, all)| !all.is_empty()).collect();
+/// that their records declare. Printed where there are any.
+fn applications(outcome: &Outcome, groups: &[Group], out: &mut Output) -> Result<(), Failure> {
+    type Experience = Vec<(Metric, Option<f64>)>;
+    let all: Vec<(&str, Experience)> = outcome
+        .flows
+        .iter()
+        .map(|f| (f.name.as_str(), f.experience()))
+        .collect();
     let mut metrics: Vec<&Metric> = Vec::new();
-    for (metric, _) in flows.iter().flat_map(|(_, all)| all) {
+    for (metric, _) in all.iter().flat_map(|(_, all)| all) {
         if metrics.iter().all(|known| known.name != metric.name) {
             metrics.push(metric);
         }
     }
-    let heading = |metric: &&Metric| match metric.quantity {
-        Quantity::Seconds => Column::number(format!("{} [s]", metric.name)),
-        _ => Column::number(metric.name),
-    };
-    let columns = std::iter::once(Column::text("flow")).chain(metrics.iter().map(heading));
-    let mut table = Table::new(columns);
-    for (f, all) in &flows {
-        let cell = |metric: &&Metric| {
-            let found = all.iter().find(|(m, _)| m.name == metric.name);
-            match found.and_then(|(m, value)| Some((m.quantity, (*value)?))) {
-                None => "-".to_owned(),
-                Some((Quantity::Seconds, x)) => format!("{x:.3}"),
-                Some((_, x)) => x.to_string(),
-            }
-        };
-        table.row(std::iter::once(f.name.clone()).chain(metrics.iter().map(cell)));
+    if metrics.is_empty() {
+        return Ok(());
     }
+    let mut measures = Measures::new();
+    for (rank, metric) in metrics.iter().enumerate() {
+        let seconds = matches!(metric.quantity, Quantity::Seconds);
+        let heading = match seconds {
+            true => format!("{} [s]", metric.name),
+            false => metric.name.to_owned(),
+        };
+        let name = metric.name;
+        measures = measures.number(
+            Column::number(heading).optional(rank.min(200) as u8),
+            move |all: &Experience| all.iter().find(|(m, _)| m.name == name)?.1,
+            move |x| match (seconds, x.fract() == 0.0) {
+                (true, _) => format!("{x:.3}"),
+                (false, true) => format!("{x:.0}"),
+                (false, false) => format!("{x:.2}"),
+            },
+        );
+    }
+    let has_any = |i: &usize| !all[*i].1.is_empty();
+    // The groups of those that have any, by their places in the shorter list.
+    let kept: Vec<usize> = (0..all.len()).filter(has_any).collect();
+    let place = |i: &usize| kept.binary_search(i).ok();
+    let groups = groups.iter().map(|group| Group {
+        label: group.label.clone(),
+        members: group.members.iter().filter_map(place).collect(),
+    });
+    let groups: Vec<Group> = groups.filter(|group| !group.members.is_empty()).collect();
+    let items: Vec<(&str, &Experience)> = kept.iter().map(|i| (all[*i].0, &all[*i].1)).collect();
     let notes: Vec<String> = metrics
         .iter()
         .map(|metric| format!("{}: {}.", metric.name, metric.about))
         .collect();
-    (!flows.is_empty()).then(|| table.note(notes.join(" ")))
+    let folded = measures.table("flow", &items, &groups, out.rows(), true);
+    out.line("")?;
+    out.folded(folded, &notes.join(" "))
 }
 
 fn middleboxes(outcome: &Outcome) -> Table {

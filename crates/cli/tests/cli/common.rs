@@ -18,6 +18,7 @@ pub(crate) fn bentpipe_in(folder: &Path, arguments: &[&str]) -> Ended {
         .args(arguments)
         .current_dir(folder)
         .env("NO_COLOR", "1")
+        .env_remove("COLUMNS")
         .stdin(Stdio::null())
         .output()
         .expect("the binary runs");
@@ -26,6 +27,23 @@ pub(crate) fn bentpipe_in(folder: &Path, arguments: &[&str]) -> Ended {
         status: output.status.code().expect("no signal ended it"),
         stdout: text(output.stdout),
         stderr: text(output.stderr),
+    }
+}
+
+/// The same with lines of `columns` characters.
+pub(crate) fn bentpipe_at(columns: usize, folder: &Path, arguments: &[&str]) -> Ended {
+    let output = Command::new(env!("CARGO_BIN_EXE_bentpipe"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .env("COLUMNS", columns.to_string())
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary runs");
+    Ended {
+        status: output.status.code().expect("no signal ended it"),
+        stdout: String::from_utf8(output.stdout).expect("output is UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("output is UTF-8"),
     }
 }
 
@@ -55,6 +73,7 @@ pub(crate) fn bentpipe_with(folder: &Path, arguments: &[&str], input: &str) -> E
         .args(arguments)
         .current_dir(folder)
         .env("NO_COLOR", "1")
+        .env_remove("COLUMNS")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

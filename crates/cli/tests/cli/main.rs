@@ -21,3 +21,4 @@ mod map;
 mod run;
 mod study;
 mod trace;
+mod width;

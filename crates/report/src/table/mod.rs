@@ -338,9 +338,9 @@ fn starts_with_number(text: &str) -> bool {
 }
 
 /// A text that is safe and one line wide: no control characters, which could
-/// steer the terminal.
+/// steer the terminal. Blanks before it are an indentation.
 fn one_line(text: &str) -> String {
-    text.trim()
+    text.trim_end()
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()
