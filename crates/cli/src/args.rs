@@ -11,7 +11,7 @@ pub(crate) use studies::{Pages, Reproduce, Study, Where};
 
 use bentpipe::compare::QueueLength;
 use bentpipe_orbit::Place;
-use bentpipe_report::table::{break_line, command_lines};
+use bentpipe_report::table::{break_line, command_lines, wrap};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand};
@@ -313,9 +313,9 @@ pub(crate) struct Trace {
 pub(crate) enum TraceFormat {
     /// A line per 1500 bytes: the millisecond at which they may leave.
     Mahimahi,
-    /// KEEP,LATENCY,JITTER,RATE,LOSS,LIMIT,DUP_PROB,DUP_DELAY,ROUTE_ID
+    /// KEEP, LATENCY, JITTER, RATE, LOSS, LIMIT, DUP_PROB, DUP_DELAY, ROUTE_ID
     Theaterq,
-    /// KEEP,LATENCY,RATE,LOSS,LIMIT
+    /// KEEP, LATENCY, RATE, LOSS, LIMIT
     TheaterqSimple,
 }
 
@@ -444,24 +444,40 @@ pub(crate) struct Man {
 
 /// Reads the command line `arguments`; help is for a terminal of `width` characters.
 pub(crate) fn parse(arguments: &[OsString], width: usize) -> Result<Cli, clap::Error> {
-    let command = fitted(Cli::command(), width.min(HELP_WIDTH));
+    let command = fitted(Cli::command(), "bentpipe", width.min(HELP_WIDTH));
     let matches = command.term_width(width.min(HELP_WIDTH));
     let matches = matches.try_get_matches_from(arguments);
     let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
     cli.map_err(|error| suggest(error, arguments))
 }
 
+/// What stands before the usage of a command.
+const USAGE: &str = "Usage: ";
+
 /// Characters of a line of help at most.
 const HELP_WIDTH: usize = 100;
 
-/// A command and its subcommands with examples that fit `width` and can be pasted.
-fn fitted(command: clap::Command, width: usize) -> clap::Command {
+/// A command, called `name` with what comes before it, and its subcommands: with examples
+/// that fit `width` and can be pasted, and usage in several lines where one is too wide.
+fn fitted(command: clap::Command, name: &str, width: usize) -> clap::Command {
     let examples = command.get_after_long_help().map(ToString::to_string);
     let command = match examples {
         Some(text) => command.after_long_help(fitted_examples(&text, width)),
         None => command,
     };
-    command.mut_subcommands(|sub| fitted(sub, width))
+    let mut named = command.clone().bin_name(name);
+    let usage = named.render_usage().to_string();
+    let command = match usage.strip_prefix(USAGE) {
+        Some(usage) if !usage.contains('\n') && USAGE.len() + usage.len() > width => {
+            let lines = wrap(usage, width.saturating_sub(USAGE.len() + 4));
+            command.override_usage(lines.join("\n           "))
+        }
+        _ => command,
+    };
+    command.mut_subcommands(|sub| {
+        let name = format!("{name} {}", sub.get_name());
+        fitted(sub, &name, width)
+    })
 }
 
 fn fitted_examples(text: &str, width: usize) -> String {

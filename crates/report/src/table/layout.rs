@@ -29,6 +29,10 @@ struct Need {
     cells: usize,
     fit: Fit,
     words: bool,
+    /// Whether it names the rows.
+    first: bool,
+    /// Whether any cell holds something.
+    filled: bool,
 }
 
 /// How hard columns are pressed, from least to most.
@@ -53,6 +57,7 @@ impl Need {
             (Fit::Wrap, Stage::Hard) => 12,
             (Fit::Wrap, _) => 28,
             (Fit::Shorten, Stage::Hard) => 8,
+            (Fit::Shorten, _) if self.first => 28,
             (Fit::Shorten, _) => 22,
         };
         match (self.words, stage) {
@@ -68,7 +73,12 @@ impl Layout {
     pub(super) fn new(table: &Table, rows: &[Row], limit: usize) -> Layout {
         let sides = table.sides();
         let needs = needs(table, rows, &sides);
-        let mut kept: Vec<usize> = (0..sides.len()).collect();
+        // Of the columns that can be done without, those with nothing in them go at once.
+        let has_cells = |i: &usize| {
+            let rank = table.columns.get(*i).map_or(0, |c| c.optional);
+            rank == 0 || needs[*i].filled || rows.len() < 2
+        };
+        let mut kept: Vec<usize> = (0..sides.len()).filter(has_cells).collect();
         let mut left_out = Vec::new();
         let stage = loop {
             let fits = |stage: &&Stage| {
@@ -179,6 +189,8 @@ fn needs(table: &Table, rows: &[Row], sides: &[Align]) -> Vec<Need> {
             natural: 0,
             cells: 0,
             fit: table.columns.get(i).map_or(Fit::Shorten, |c| c.fit),
+            first: i == 0,
+            filled: false,
             words: sides[i] == Align::Left,
         })
         .collect();
@@ -187,6 +199,7 @@ fn needs(table: &Table, rows: &[Row], sides: &[Align]) -> Vec<Need> {
         for (need, cell) in needs.iter_mut().zip(cells) {
             let width = cell.text.width();
             need.natural = need.natural.max(width);
+            need.filled |= number > 0 && width > 0;
             // The first row is the heading.
             let words = cell.text.split_whitespace().map(UnicodeWidthStr::width);
             let cells = if number == 0 {

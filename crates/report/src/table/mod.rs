@@ -107,7 +107,8 @@ impl Column {
         }
     }
 
-    /// Lets a narrow terminal leave the column out, the highest `rank` first.
+    /// Lets a narrow terminal leave the column out, the highest `rank` first. Where none
+    /// of its cells holds anything, it is left out everywhere.
     #[must_use]
     pub fn optional(mut self, rank: u8) -> Self {
         self.optional = rank;
