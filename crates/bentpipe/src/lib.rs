@@ -5,17 +5,18 @@
 //! use bentpipe::prelude::*;
 //!
 //! // Which transport for a download over this link?
-//! let ranking = Comparison::new()
+//! let answer = Comparison::new()
 //!     .rate(Rate::from_mbps(2))
 //!     .rtt(Duration::from_millis(511))
 //!     .size(Bytes::new(300_000))
 //!     .runs(3)
 //!     .transports(["cubic", "hybla"])
 //!     .run()?;
-//! for result in &ranking.results {
-//!     let seconds = result.times.map(|times| times.mean);
-//!     println!("{:10} {seconds:?}", result.name);
+//! for row in &answer.rows {
+//!     let seconds = row.cells[0].time().map(|times| times.mean);
+//!     println!("{:10} {seconds:?}", row.name);
 //! }
+//! println!("{}", answer.headline());
 //! # Ok::<(), bentpipe::Error>(())
 //! ```
 //!
@@ -23,7 +24,7 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | compare transports on a link | [`Comparison`], [`Ranking`](compare::Ranking) |
+//! | compare transports on a link | [`Comparison`], [`Answer`](compare::Answer) |
 //! | read a scenario file | [`load`], [`parse`], [`ScenarioFile`] |
 //! | build a scenario | [`Scenario::builder`](scenario::Scenario::builder) |
 //! | run a scenario | [`run()`], [`Run`] |

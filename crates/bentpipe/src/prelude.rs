@@ -1,6 +1,6 @@
 //! What most programs need: `use bentpipe::prelude::*;`
 
-pub use crate::compare::{Comparison, Orbit, Pep, QueueLength, Ranking};
+pub use crate::compare::{Answer, Comparison, Loss, Orbit, Pep, QueueLength, Traffic};
 pub use crate::{Error, Run, ScenarioFile, Study};
 pub use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
 pub use bentpipe_outcome::Outcome;

@@ -1,18 +1,18 @@
 //! What the command line takes. Names, help and defaults only; the work is in
 //! the module of each subcommand.
 
+mod compare;
 mod emulate;
 pub(crate) mod kernel;
 mod studies;
 
+pub(crate) use compare::Compare;
 pub(crate) use emulate::Emulate;
 pub(crate) use kernel::{Kernel, KernelCommand, KernelList};
 pub(crate) use studies::{Pages, Reproduce, Study, Where};
 
-use bentpipe::compare::QueueLength;
-use bentpipe_orbit::Place;
 use bentpipe_report::table::{break_line, command_lines, wrap};
-use bentpipe_units::{Bytes, Duration, Rate, Ratio};
+use bentpipe_units::Duration;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand};
 use std::ffi::OsString;
@@ -54,127 +54,6 @@ pub(crate) enum Command {
     Doctor(Doctor),
     Completions(Completions),
     Man(Man),
-}
-
-/// Which transport for this link? Simulates a download with each of them.
-///
-/// Simulates one download over the link with each transport, recommends one in
-/// plain words, and prints what every one did. Defaults describe a broadband
-/// terminal under a geostationary satellite.
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  bentpipe compare
-  bentpipe compare --rate 2Mbit/s --rtt 511ms --size 3MB --loss 0 --queue '100 packets'
-  bentpipe compare --loss 1% --transport cubic,hybla,mtsi --runs 50 --plot lossy.svg
-  bentpipe compare --pep split --server-rtt 80ms
-  bentpipe compare --json | jq '.results[] | {transport, transfer_time_s}'
-  bentpipe compare --orbit iridium --from 37.9,-122.3 --to 42.3,-71.1 --rate 1.5Mbit/s
-
-`bentpipe transports` lists the names that --transport takes.")]
-pub(crate) struct Compare {
-    /// Rate of the satellite link towards the receiver
-    #[arg(long, value_name = "RATE", default_value = "10 Mbit/s")]
-    pub(crate) rate: Rate,
-    /// Round-trip propagation time, without queueing
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "600 ms",
-        conflicts_with = "orbit"
-    )]
-    pub(crate) rtt: Duration,
-    /// Satellites to go over, instead of --rtt: geo, iridium, teledesic,
-    /// starlink, or a file of TLE or OMM
-    #[arg(long, value_name = "ORBIT", requires = "from", requires = "to")]
-    pub(crate) orbit: Option<String>,
-    /// Where the sender is, degrees north and east, such as 37.9,-122.3
-    #[arg(
-        long,
-        value_name = "LAT,LON",
-        requires = "orbit",
-        allow_hyphen_values = true
-    )]
-    pub(crate) from: Option<Place>,
-    /// Where the receiver is
-    #[arg(
-        long,
-        value_name = "LAT,LON",
-        requires = "orbit",
-        allow_hyphen_values = true
-    )]
-    pub(crate) to: Option<Place>,
-    /// Longitude of the geo satellite, degrees east [default: midway between
-    /// the two places]
-    #[arg(
-        long,
-        value_name = "LON",
-        requires = "orbit",
-        allow_hyphen_values = true
-    )]
-    pub(crate) slot: Option<f64>,
-    /// Size of the download
-    #[arg(long, value_name = "SIZE", default_value = "10 MB")]
-    pub(crate) size: Bytes,
-    /// Share of packets that the channel loses, each independently
-    #[arg(long, value_name = "SHARE", default_value = "0.1%")]
-    pub(crate) loss: Ratio,
-    /// Queue before the link: `1 BDP`, `100 packets` or `64 kB`
-    #[arg(long, value_name = "LENGTH", default_value = "1 BDP")]
-    pub(crate) queue: QueueLength,
-    /// Rate of the way back, for acknowledgements [default: a fifth of --rate]
-    #[arg(long, value_name = "RATE")]
-    pub(crate) return_rate: Option<Rate>,
-    /// A proxy at the gateway before the link: none, split (the server's
-    /// connection, with CUBIC, ends there and the transports run on from there)
-    /// or snoop (it repairs losses of the link from a cache)
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = Pep::None)]
-    pub(crate) pep: Pep,
-    /// Round trip between server and gateway. The downloads begin with their
-    /// SYN then; those of `split` end when the receiver has all [default:
-    /// 50 ms with a proxy; without one the server is at the link]
-    #[arg(long, value_name = "TIME")]
-    pub(crate) server_rtt: Option<Duration>,
-    /// Transports to compare, by name; `all` for everything [default: a
-    /// selection]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) transport: Vec<String>,
-    /// Simulated downloads per transport, each with other losses [default: 50,
-    /// or 1 without losses]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(crate) runs: Option<u32>,
-    /// Seed of the first run; the same seed gives the same output
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    #[command(flatten)]
-    pub(crate) threads: Threads,
-    /// Draw window, rate and received bytes against time (.svg, .png or .pdf)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) plot: Option<PathBuf>,
-    /// Print one JSON document instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// What stands at the gateway.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Pep {
-    /// Nothing.
-    None,
-    /// A split-connection PEP.
-    Split,
-    /// A Snoop agent.
-    Snoop,
-}
-
-impl From<Pep> for bentpipe::compare::Pep {
-    fn from(pep: Pep) -> bentpipe::compare::Pep {
-        match pep {
-            Pep::None => bentpipe::compare::Pep::None,
-            Pep::Split => bentpipe::compare::Pep::Split,
-            Pep::Snoop => bentpipe::compare::Pep::Snoop,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, Args)]

@@ -37,8 +37,10 @@ pub(crate) struct Execution<'a, O> {
     timers: Vec<[Time; 2]>,
     /// For each flow the time of its application's next event in the queue.
     calls: Vec<Time>,
-    /// Flows that have not ended, without which the run is over.
+    /// Decisive flows that have not ended, without which the run is over.
     going: usize,
+    /// The flows, the first, whose end is that of the run.
+    decisive: usize,
     events: u64,
     /// Times of the checkpoints that are to come, the next last.
     to_note: Vec<Time>,
@@ -63,6 +65,8 @@ impl<'a, O: Observer> Execution<'a, O> {
                 });
             }
         }
+        let all = flows.len();
+        let decisive = options.foreground.map_or(all, |n| n.min(all));
         let mut to_note = options.checkpoints.clone();
         to_note.sort_unstable_by(|a, b| b.cmp(a));
         to_note.dedup();
@@ -73,7 +77,8 @@ impl<'a, O: Observer> Execution<'a, O> {
             options,
             timers: vec![[Time::MAX; 2]; net.connections.endpoints()],
             calls: flows.iter().map(|f| f.starts_at).collect(),
-            going: flows.iter().filter(|f| !f.has_ended()).count(),
+            going: flows[..decisive].iter().filter(|f| !f.has_ended()).count(),
+            decisive,
             concerns_others: knowledge.is_some() || sharing.is_some(),
             knowledge,
             sharing,
@@ -225,7 +230,8 @@ impl<'a, O: Observer> Execution<'a, O> {
     /// True if the run need not wait for any flow.
     #[inline(never)]
     fn settle(&mut self, now: Time, index: usize, sides: core::ops::Range<usize>) -> bool {
-        self.going -= usize::from(self.flows[index].has_newly_ended());
+        let ended = self.flows[index].has_newly_ended() && index < self.decisive;
+        self.going -= usize::from(ended);
         if self.going == 0 {
             return true;
         }

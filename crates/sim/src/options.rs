@@ -18,6 +18,9 @@ pub struct Options {
     /// Shift each flow's start by a seeded amount in [0, jitter), so that
     /// replications of a loss-free run differ.
     pub start_jitter: Duration,
+    /// The run ends when so many flows, the scenario's first, have ended; the
+    /// others are there as long as these are. `None`: when all have.
+    pub foreground: Option<usize>,
 }
 
 impl Default for Options {
@@ -28,6 +31,7 @@ impl Default for Options {
             checkpoints: Vec::new(),
             queueing_delays: true,
             start_jitter: Duration::ZERO,
+            foreground: None,
         }
     }
 }

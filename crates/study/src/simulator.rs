@@ -100,6 +100,7 @@ impl Runner for Simulator {
             checkpoints: request.checkpoints.to_vec(),
             queueing_delays: true,
             start_jitter: request.start_jitter,
+            foreground: None,
         };
         bentpipe_sim::run(&scenario, &options).map_err(|e| e.to_string())
     }

@@ -1,15 +1,14 @@
-//! What can be compared, one by one: transports of the catalogue, refined to
-//! what a host has today, had once, or could have.
+//! Hosts of the RFCs: transports of the catalogue, refined to what a host has
+//! today, had once, or could have.
 
 use super::lineup::{Availability, Candidate, DEFAULT, IDEAL};
+use super::linux::STOCK_WINDOW;
 use super::path::NetworkPath;
+use super::setting::Setting;
 use crate::own::OwnControl;
 use bentpipe_cc::Parameters;
 use bentpipe_tcp::{Pacing, Transport, TransportSettings, find_transport, transports};
 use bentpipe_units::{Bytes, Duration};
-
-/// Window that stock Linux advertises at most: half of tcp_rmem's 6 MB.
-const STOCK_WINDOW: Bytes = Bytes::new(3_145_728);
 
 /// The transports of the catalogue that are of the past.
 const PAST: [(&str, &str); 4] = [
@@ -137,11 +136,6 @@ fn usual(path: &NetworkPath) -> Lineup {
     lineup
 }
 
-/// The analytic bound.
-pub(super) fn ideal() -> Transport {
-    refined(IDEAL, IDEAL, TransportSettings::default())
-}
-
 /// Commands that put the transport's congestion control into the kernel and
 /// choose it; none for what bentpipe has no kernel control for.
 fn into_the_kernel(transport: &Transport) -> Vec<String> {
@@ -166,20 +160,8 @@ fn into_the_kernel(transport: &Transport) -> Vec<String> {
 const LINUX_WINDOW: f64 = 10.0;
 
 /// What a Linux host does unless told otherwise.
-pub(super) fn default_transport() -> Transport {
+fn default_transport() -> Transport {
     as_in_linux(DEFAULT, DEFAULT, window(STOCK_WINDOW))
-}
-
-/// [`default_transport`] as a candidate.
-pub(super) fn default_candidate() -> Candidate {
-    Candidate {
-        name: DEFAULT.to_owned(),
-        about: String::new(),
-        availability: Availability::Default,
-        switch: Vec::new(),
-        transport: default_transport(),
-        own: None,
-    }
 }
 
 /// A candidate with a congestion control of the program.
@@ -187,10 +169,13 @@ pub(super) fn own(name: String, own: OwnControl) -> Candidate {
     Candidate {
         about: "a congestion control of this program".to_owned(),
         availability: Availability::Absent,
-        switch: Vec::new(),
         transport: refined("sack", &name, TransportSettings::default()),
+        setting: Setting::of(&name),
         name,
         own: Some(own),
+        room: None,
+        clamp: None,
+        preset: Vec::new(),
     }
 }
 
@@ -222,11 +207,14 @@ impl Lineup {
         }
         self.list.push(Candidate {
             name: transport.name.clone(),
+            setting: Setting::of(&transport.name),
             about: about.to_owned(),
             availability,
-            switch,
             transport,
             own: None,
+            room: None,
+            clamp: None,
+            preset: switch,
         });
     }
 
@@ -362,8 +350,10 @@ impl Lineup {
                 None => (Availability::Absent, Vec::new()),
             };
             let transport = refined(named.name, named.name, window(self.open));
-            // It needs routers that no link has: shown with them, not recommended.
-            let availability = if transport.is_explicit() {
+            // They need routers that no link has, or a knowledge of the link that
+            // no host has: shown with them, not recommended.
+            let knows = ["complete-knowledge", "satpep", "open-loop"].contains(&named.name);
+            let availability = if knows || transport.is_explicit() {
                 Availability::Reference
             } else {
                 availability

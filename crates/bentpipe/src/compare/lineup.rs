@@ -1,61 +1,109 @@
-//! The transports that are compared: what each one is and how it is switched
-//! on.
+//! The settings that are compared: what each one is, and which are compared
+//! unless they are named.
 
-use super::entries::{all, of_note};
 use super::path::NetworkPath;
+use super::setting::{self, Setting};
+use super::{entries, linux};
 use crate::Error;
 use crate::own::OwnControl;
 use bentpipe_cc::nearest;
 use bentpipe_tcp::Transport;
+use bentpipe_units::Bytes;
 
-/// How far a transport is from being used, nearest first.
+/// The hosts whose TCP is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Hosts {
+    /// Linux 6: a name is the congestion control that one chooses by it there.
+    #[default]
+    Linux,
+    /// Hosts that do what the RFCs say, with the variants of the papers as their
+    /// authors describe them. To compare ideas: none of it can be switched on as
+    /// it is.
+    Rfc,
+}
+
+impl Hosts {
+    /// Every kind with its name.
+    pub const ALL: [(&'static str, Hosts); 2] = [("linux", Hosts::Linux), ("rfc", Hosts::Rfc)];
+
+    /// As the command line and JSON have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let found = Hosts::ALL.iter().find(|(_, hosts)| *hosts == self);
+        found.map_or("", |(name, _)| name)
+    }
+}
+
+/// How far a setting is from being used, nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Availability {
     /// What a Linux host does unless told otherwise.
     Default,
-    /// A setting of what a Linux host runs anyway.
+    /// The default with other settings.
     Setting,
     /// Another congestion control that comes with Linux.
     Module,
-    /// Not in stock Linux.
+    /// A congestion control that bentpipe loads into the running kernel.
+    Kernel,
+    /// It would have to be written first.
     Absent,
-    /// Of the past, or a bound: shown to compare with, never recommended.
+    /// Of the past, a bound, or in need of what the link does not have: shown to
+    /// compare with, never recommended.
     Reference,
 }
 
 impl Availability {
-    /// One word for tables and JSON.
+    /// A few words for tables and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Availability::Default => "default",
             Availability::Setting => "setting",
             Availability::Module => "in Linux",
+            Availability::Kernel => "bentpipe kernel",
             Availability::Absent => "not in Linux",
             Availability::Reference => "reference",
         }
     }
+
+    /// True if it can be switched on today.
+    #[must_use]
+    pub const fn is_deployable(self) -> bool {
+        matches!(
+            self,
+            Availability::Default
+                | Availability::Setting
+                | Availability::Module
+                | Availability::Kernel
+        )
+    }
 }
 
-/// One transport of the comparison.
+/// One setting of the comparison.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Candidate {
     /// As `--transport` takes it and tables show it.
     pub name: String,
+    /// The same, taken apart.
+    pub setting: Setting,
     /// What it is, in a line.
     pub about: String,
     /// How far it is from being used.
     pub availability: Availability,
-    /// Commands and calls that switch it on, at the sender; empty where none
-    /// can.
-    pub switch: Vec<String>,
-    /// Its settings.
+    /// The transport that is simulated.
     pub transport: Transport,
     /// A congestion control of the program that takes the place of the
     /// transport's.
     pub(crate) own: Option<OwnControl>,
+    /// The largest buffer that a host must allow, where the setting opens them.
+    pub(crate) room: Option<Bytes>,
+    /// The largest window, segments, where the setting bounds it.
+    pub(crate) clamp: Option<u32>,
+    /// Commands that switch on what is no plain name, of RFC hosts.
+    pub(crate) preset: Vec<String>,
 }
 
 /// The name of what a Linux host does unless told otherwise.
@@ -64,7 +112,23 @@ pub const DEFAULT: &str = "cubic";
 /// The name of the bound.
 pub const IDEAL: &str = "ideal";
 
-/// Those that are compared only if they are named.
+/// What is compared on Linux unless it is named, the default first.
+const SELECTION: [&str; 12] = [
+    DEFAULT,
+    "cubic + IW 32",
+    "bbr",
+    "bbr + IW 32",
+    "hybla",
+    "westwood",
+    "vegas",
+    "bp_hybla",
+    "bp_hybla + IW 32",
+    "bp_etcpw",
+    "bp_westwood",
+    "bp_mtsi",
+];
+
+/// What is compared on RFC hosts only if it is named.
 const ON_DEMAND: [&str; 8] = [
     "tahoe",
     "reno",
@@ -76,45 +140,175 @@ const ON_DEMAND: [&str; 8] = [
     "hybla-unpaced",
 ];
 
-/// Those that are compared unless `--transport` says otherwise.
-pub(super) fn selection(path: &NetworkPath) -> Vec<Candidate> {
-    of_note(path)
-        .into_iter()
-        .filter(|c| !ON_DEMAND.contains(&c.name.as_str()))
-        .collect()
+/// What of the catalogue is there for one path: names and settings are looked up
+/// here.
+pub(super) struct Lineup<'a> {
+    hosts: Hosts,
+    path: &'a NetworkPath,
+    /// Users that share what the link holds.
+    users: u32,
+    all: Vec<Candidate>,
 }
 
-/// Those of these names; `all` stands for every one.
-pub(super) fn named(names: &[String], path: &NetworkPath) -> Result<Vec<Candidate>, Error> {
-    let all = all(path);
-    let mut chosen: Vec<Candidate> = Vec::new();
-    for name in names.iter().map(|n| n.trim()).filter(|n| !n.is_empty()) {
-        let found: Vec<&Candidate> = all
-            .iter()
-            .filter(|c| name == "all" || c.name == name)
-            .collect();
-        if found.is_empty() && name != IDEAL {
-            return Err(unknown(name, &all));
+impl<'a> Lineup<'a> {
+    pub(super) fn new(hosts: Hosts, path: &'a NetworkPath, users: u32) -> Lineup<'a> {
+        let all = all(hosts, path);
+        Lineup {
+            hosts,
+            path,
+            users,
+            all,
         }
-        for candidate in found {
-            if !chosen.iter().any(|c| c.name == candidate.name) {
-                chosen.push(candidate.clone());
+    }
+
+    /// What is compared unless it is named.
+    pub(super) fn selection(&self) -> Result<Vec<Candidate>, Error> {
+        if self.hosts == Hosts::Rfc {
+            let of_note = entries::of_note(self.path).into_iter();
+            return Ok(of_note
+                .filter(|c| !ON_DEMAND.contains(&c.name.as_str()))
+                .collect());
+        }
+        let wide = self.needs_buffers();
+        let mut chosen = vec![self.default()];
+        for name in SELECTION {
+            let mut setting: Setting = name.parse().map_err(|e| wrong(name, &e))?;
+            setting.buffers = wide;
+            if name != DEFAULT || wide {
+                chosen.push(self.candidate(setting)?);
             }
         }
+        Ok(chosen)
     }
-    if chosen.is_empty() {
-        return Err(Error::setting("transport", "names nothing to compare"));
+
+    /// True if the windows of stock Linux bind on this path.
+    fn needs_buffers(&self) -> bool {
+        self.held() > linux::STOCK_WINDOW
     }
-    Ok(chosen)
+
+    /// What the link and its queue hold, for one user.
+    fn held(&self) -> Bytes {
+        let all = self
+            .path
+            .bdp()
+            .get()
+            .saturating_add(self.path.queue_bytes().get());
+        Bytes::new(all / u64::from(self.users.max(1)))
+    }
+
+    /// The default of Linux.
+    pub(super) fn default(&self) -> Candidate {
+        let found = self.all.iter().find(|c| c.name == DEFAULT);
+        // It is the first of both lists.
+        found.unwrap_or(&self.all[0]).clone()
+    }
+
+    /// Those of these names; `all` stands for every one without refinements.
+    pub(super) fn named(&self, names: &[String]) -> Result<Vec<Candidate>, Error> {
+        let mut chosen: Vec<Candidate> = Vec::new();
+        for name in names.iter().map(|n| n.trim()).filter(|n| !n.is_empty()) {
+            let found = match name {
+                "all" => self.all.clone(),
+                IDEAL => Vec::new(),
+                _ => vec![self.candidate(name.parse().map_err(|e| wrong(name, &e))?)?],
+            };
+            for candidate in found {
+                if !chosen.iter().any(|c| c.name == candidate.name) {
+                    chosen.push(candidate);
+                }
+            }
+        }
+        match chosen.is_empty() {
+            true => Err(Error::setting("transport", "names nothing to compare")),
+            false => Ok(chosen),
+        }
+    }
+
+    /// The candidate of that setting.
+    pub(super) fn candidate(&self, setting: Setting) -> Result<Candidate, Error> {
+        let found = self.all.iter().find(|c| c.name == setting.control);
+        let Some(plain) = found else {
+            return Err(self.unknown(&setting.control));
+        };
+        let mut candidate = plain.clone();
+        candidate.name = setting.to_string();
+        self.refine(&mut candidate, &setting);
+        candidate.setting = setting;
+        candidate.transport.name.clone_from(&candidate.name);
+        if let Err(why) = candidate.transport.controller() {
+            let name = &candidate.name;
+            return Err(Error::setting("transport", format!("{name}: {why}")));
+        }
+        Ok(candidate)
+    }
+
+    fn refine(&self, candidate: &mut Candidate, setting: &Setting) {
+        if !setting.is_plain() && candidate.availability == Availability::Default {
+            candidate.availability = Availability::Setting;
+        }
+        let transport = &mut candidate.transport;
+        if let Some(segments) = setting.initial_window {
+            transport.initial_window = f64::from(segments);
+        }
+        for (name, text) in &setting.parameters {
+            transport.parameters.set(name, setting::value(text));
+        }
+        if setting.buffers {
+            let room = Bytes::new(self.held().get().saturating_mul(2));
+            let room = room.max(linux::STOCK_WINDOW);
+            candidate.room = Some(room);
+            transport.receive_buffer = room;
+        }
+        if let Some(clamp) = setting.clamp {
+            let segments = (f64::from(self.path.bdp_segments()) * clamp) as u32;
+            let bytes = u64::from(segments.max(2)) * u64::from(transport.mss);
+            candidate.clamp = Some(segments.max(2));
+            transport.receive_buffer = transport.receive_buffer.min(Bytes::new(bytes));
+        }
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        let other = match self.hosts {
+            Hosts::Linux => Hosts::Rfc,
+            Hosts::Rfc => Hosts::Linux,
+        };
+        if all(other, self.path).iter().any(|c| c.name == name) {
+            let why = match other {
+                Hosts::Rfc => format!(
+                    "`{name}` is no congestion control of Linux: it exists on idealised hosts \
+                     only, with `--hosts rfc`"
+                ),
+                Hosts::Linux => format!(
+                    "`{name}` is one of Linux, which `--hosts rfc` leaves out: compare it without \
+                     that option"
+                ),
+            };
+            return Error::setting("transport", why);
+        }
+        let names = || {
+            self.all
+                .iter()
+                .map(|c| c.name.as_str())
+                .chain([IDEAL, "all"])
+        };
+        Error::UnknownTransport {
+            name: name.to_owned(),
+            nearest: nearest(name, names()).map(str::to_owned),
+            known: names().map(str::to_owned).collect(),
+        }
+    }
 }
 
-fn unknown(name: &str, all: &[Candidate]) -> Error {
-    let names = || all.iter().map(|c| c.name.as_str()).chain([IDEAL, "all"]);
-    Error::UnknownTransport {
-        name: name.to_owned(),
-        nearest: nearest(name, names()).map(str::to_owned),
-        known: names().map(str::to_owned).collect(),
+/// Every name without refinements.
+fn all(hosts: Hosts, path: &NetworkPath) -> Vec<Candidate> {
+    match hosts {
+        Hosts::Linux => linux::all(),
+        Hosts::Rfc => entries::all(path),
     }
+}
+
+fn wrong(name: &str, why: &setting::SettingError) -> Error {
+    Error::setting("transport", format!("`{name}`: {why}"))
 }
 
 #[cfg(test)]
@@ -122,49 +316,108 @@ mod tests {
     use super::super::path::tests::path;
     use super::*;
 
+    fn lineup(hosts: Hosts, path: &NetworkPath) -> Lineup<'_> {
+        Lineup::new(hosts, path, 1)
+    }
+
+    fn named(hosts: Hosts, text: &str) -> Result<Vec<String>, String> {
+        let path = path();
+        let names: Vec<String> = text.split(',').map(str::to_owned).collect();
+        let found = lineup(hosts, &path).named(&names);
+        let names = |list: Vec<Candidate>| list.into_iter().map(|c| c.name).collect();
+        found.map(names).map_err(|e| e.to_string())
+    }
+
     #[test]
-    fn every_transport_of_the_list_builds() {
+    fn every_name_builds_and_is_typed_as_it_is_shown() {
         let mut fast = path();
         fast.rate = bentpipe_units::Rate::from_mbps(200);
         for path in [path(), fast] {
-            let list = all(&path);
-            for candidate in &list {
-                assert!(
-                    candidate.transport.controller().is_ok(),
-                    "{}",
-                    candidate.name
-                );
-                assert_eq!(list.iter().filter(|c| c.name == candidate.name).count(), 1);
-                let switched = match candidate.availability {
-                    Availability::Setting | Availability::Module => true,
-                    // Some of these have a kernel congestion control.
-                    Availability::Absent => continue,
-                    Availability::Default | Availability::Reference => false,
-                };
-                assert_eq!(!candidate.switch.is_empty(), switched, "{}", candidate.name);
+            for (_, hosts) in Hosts::ALL {
+                let lineup = lineup(hosts, &path);
+                let selection = lineup.selection().unwrap();
+                assert!(selection.len() >= 12);
+                for candidate in lineup.all.iter().chain(&selection) {
+                    assert!(
+                        candidate.transport.controller().is_ok(),
+                        "{}",
+                        candidate.name
+                    );
+                    let again = lineup.named(std::slice::from_ref(&candidate.name)).unwrap();
+                    assert_eq!(again[0].name, candidate.name);
+                    assert_eq!(
+                        again[0].transport, candidate.transport,
+                        "{}",
+                        candidate.name
+                    );
+                }
+                assert_eq!(lineup.default().name, DEFAULT);
+                assert_eq!(lineup.default().availability, Availability::Default);
             }
-            assert!(
-                list.iter()
-                    .any(|c| c.name == DEFAULT && c.availability == Availability::Default)
-            );
-            assert!(selection(&path).len() >= 12);
         }
     }
 
     #[test]
+    fn on_linux_a_name_is_what_linux_has_by_it() {
+        let path = path();
+        let lineup = lineup(Hosts::Linux, &path);
+        for candidate in &lineup.all {
+            assert_eq!(
+                candidate.transport.profile.name(),
+                "linux",
+                "{}",
+                candidate.name
+            );
+            assert!(candidate.availability != Availability::Absent);
+        }
+        let names: Vec<&str> = lineup.all.iter().map(|c| c.name.as_str()).collect();
+        assert_eq!(
+            &names[..11],
+            [
+                "cubic",
+                "bbr",
+                "dctcp",
+                "highspeed",
+                "hybla",
+                "reno",
+                "scalable",
+                "vegas",
+                "veno",
+                "westwood",
+                "bp_const"
+            ]
+        );
+    }
+
+    #[test]
+    fn settings_reach_the_transport() {
+        let path = path();
+        let lineup = lineup(Hosts::Linux, &path);
+        let of = |text: &str| lineup.candidate(text.parse().unwrap()).unwrap();
+        assert_eq!(of("cubic + IW 32").transport.initial_window, 32.0);
+        assert_eq!(of("cubic + IW 32").availability, Availability::Setting);
+        assert_eq!(of("bbr + IW 32").availability, Availability::Module);
+        assert_eq!(of("cubic + clamp 1 BDP").clamp, Some(500));
+        assert_ne!(
+            of("bp_const + k=2").transport.parameters,
+            of("bp_const").transport.parameters
+        );
+        let wrong = lineup.candidate("bp_const + q=2".parse().unwrap());
+        assert!(wrong.unwrap_err().to_string().contains("bp_const + q=2"));
+    }
+
+    #[test]
     fn names_are_looked_up_once_and_misspelt_ones_get_a_hint() {
-        let names = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<_>>();
-        let chosen = named(&names("mtsi, cubic,mtsi,ideal"), &path()).unwrap();
-        assert_eq!(
-            chosen.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
-            ["mtsi", "cubic"]
-        );
-        assert_eq!(
-            named(&names("all"), &path()).unwrap().len(),
-            all(&path()).len()
-        );
-        let message = named(&names("hyblla"), &path()).unwrap_err().to_string();
+        let found = named(Hosts::Rfc, "mtsi, cubic,mtsi,ideal").unwrap();
+        assert_eq!(found, ["mtsi", "cubic"]);
+        let message = named(Hosts::Linux, "hyblla").unwrap_err();
         assert!(message.contains("did you mean `hybla`?"), "{message}");
-        assert!(named(&names(" ,"), &path()).is_err());
+        let message = named(Hosts::Linux, "bp_hibla").unwrap_err();
+        assert!(message.contains("did you mean `bp_hybla`?"), "{message}");
+        let message = named(Hosts::Linux, "mtsi").unwrap_err();
+        assert!(message.contains("--hosts rfc"), "{message}");
+        let message = named(Hosts::Linux, "cubic + IV 3").unwrap_err();
+        assert!(message.contains("did you mean `IW`?"), "{message}");
+        assert!(named(Hosts::Linux, " ,").is_err());
     }
 }

@@ -1,17 +1,16 @@
 //! The link that is compared on, as a scenario.
 
-use super::gateway;
+use super::loss::Loss;
 use super::orbit::OrbitPath;
 use crate::Error;
 use bentpipe_cc::PathHeader;
 use bentpipe_link::{
     BandwidthSettings, ChannelSettings, Limit, LinkSettings, QueueSettings, XcpSettings,
 };
-use bentpipe_scenario::QueueLength;
-use bentpipe_scenario::{Handshake, Scenario};
+use bentpipe_scenario::{NodeId, QueueLength, Scenario, ScenarioBuilder};
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
-use bentpipe_units::{Bytes, Duration, Rate, Ratio};
+use bentpipe_units::{Bytes, Duration, Rate};
 
 /// Bytes of a full packet at the IP layer, for counting in packets.
 pub(super) const PACKET: u64 = 1500;
@@ -22,21 +21,7 @@ const RETURN_QUEUE: Limit = Limit::Packets(1000);
 /// A download is given up after this much simulated time.
 pub const GIVEN_UP: Duration = Duration::from_secs(24 * 3600);
 
-/// The proxy at the gateway.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Pep {
-    /// None.
-    #[default]
-    None,
-    /// A split-connection PEP: the server's connection, with CUBIC, ends there
-    /// and the compared transports run on from there.
-    Split,
-    /// A Snoop agent, which repairs losses of the link from a cache.
-    Snoop,
-}
-
-/// The path and the download.
+/// The path that the traffic crosses.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NetworkPath {
@@ -46,16 +31,12 @@ pub struct NetworkPath {
     pub return_rate: Rate,
     /// Round-trip propagation time of the link; over satellites, its mean.
     pub rtt: Duration,
-    /// Size of the download.
-    pub size: Bytes,
-    /// Packet error rate.
-    pub loss: Ratio,
+    /// What the channel loses.
+    pub loss: Loss,
     /// Length of the queue before the link, as given.
     pub queue: QueueLength,
     /// Round trip between the server and the gateway, where they are two nodes.
     pub server_rtt: Option<Duration>,
-    /// The proxy at the gateway.
-    pub pep: Pep,
     /// The satellites that the link goes over.
     pub orbit: Option<OrbitPath>,
 }
@@ -69,7 +50,6 @@ impl NetworkPath {
         };
         positive(self.rate.bps() > 0, "rate")?;
         positive(self.return_rate.bps() > 0, "return-rate")?;
-        positive(self.size.get() > 0, "size")?;
         positive(!self.rtt.is_zero(), "rtt")?;
         if self.rtt > Duration::from_secs(3600) {
             let why = format!("{} is more than an hour", self.rtt);
@@ -119,13 +99,15 @@ impl NetworkPath {
         self.rate.transmission_time(self.queue_bytes())
     }
 
-    /// The scenario with one download for each of `transports`, side by side.
-    ///
-    /// # Errors
-    /// If a transport cannot run over this path.
-    pub fn scenario(&self, transports: &[&Transport]) -> Result<Scenario, Error> {
+    /// The link between `ends`; routers are those that the transports need.
+    pub(super) fn add_link<'a>(
+        &self,
+        builder: &mut ScenarioBuilder,
+        ends: (NodeId, NodeId),
+        transports: impl Iterator<Item = &'a Transport>,
+    ) {
         // XCP and BA-TCP need their routers; whatever else is compared keeps drop-tail.
-        let header = transports.iter().map(|t| t.path_header());
+        let header = transports.map(Transport::path_header);
         let header = header.fold(PathHeader::None, |found, next| match found {
             PathHeader::None => next,
             found => found,
@@ -142,41 +124,26 @@ impl NetworkPath {
             channel,
             framing: Bytes::ZERO,
         };
-        let channel = if self.loss == Ratio::ZERO {
-            ChannelSettings::Perfect
-        } else {
-            ChannelSettings::Uniform {
-                packet_error_rate: self.loss,
-            }
-        };
-        let mut builder = Scenario::builder("compare");
-        builder
-            .description("one download over a satellite link")
-            .duration(GIVEN_UP);
-        let sender = builder.node("sender");
-        let receiver = builder.node("receiver");
-        let gateway = self.server_rtt.map(|_| builder.node("gateway"));
-        let forward = link(self.rate, self.limit(), channel);
+        let forward = link(self.rate, self.limit(), self.loss.channel());
         let reverse = link(self.return_rate, RETURN_QUEUE, ChannelSettings::Perfect);
-        let near = gateway.unwrap_or(sender);
         let timelines = self.orbit.as_ref().map(|o| o.timelines.clone());
-        builder.link_pair("satellite", (near, receiver), [forward, reverse], timelines);
-        let proxied = match gateway {
-            Some(gateway) => gateway::add(self, &mut builder, [sender, gateway], transports),
-            None => false,
-        };
-        let handshake = match gateway {
-            Some(_) => Handshake::Counted,
-            None => Handshake::NotCounted,
-        };
-        for (i, transport) in transports.iter().enumerate() {
-            let file = Application::Transfer { size: self.size };
-            let transport = gateway::server_transport(transport, proxied);
-            builder
-                .flow(format!("download-{}", i + 1), sender, receiver, file)
-                .transport(transport)
-                .handshake(handshake);
-        }
+        builder.link_pair("satellite", ends, [forward, reverse], timelines);
+    }
+
+    /// The link alone, as a scenario with one endless flow of `transport` from
+    /// `sender` to `receiver`.
+    ///
+    /// # Errors
+    /// If it is no link.
+    pub fn link(&self, transport: &Transport) -> Result<Scenario, Error> {
+        let mut builder = Scenario::builder("link");
+        builder.duration(GIVEN_UP);
+        let ends = (builder.node("sender"), builder.node("receiver"));
+        self.add_link(&mut builder, ends, std::iter::once(transport));
+        let (sender, receiver) = ends;
+        builder
+            .flow("flow", sender, receiver, Application::Persistent)
+            .transport(transport.clone());
         Ok(builder.build()?)
     }
 }
@@ -187,7 +154,7 @@ pub(crate) mod tests {
 
     /// The default path without losses.
     pub(crate) fn path() -> NetworkPath {
-        let comparison = super::super::Comparison::new().loss(Ratio::ZERO);
+        let comparison = super::super::Comparison::new().loss(Loss::NONE);
         comparison.path().unwrap()
     }
 
@@ -216,7 +183,7 @@ pub(crate) mod tests {
             ..path()
         };
         let cubic = bentpipe_tcp::find_transport("cubic").unwrap().transport();
-        let error = stalled.scenario(&[&cubic]).unwrap_err();
+        let error = stalled.link(&cubic).unwrap_err();
         assert_eq!(error.to_string(), "the rate of link `satellite` is zero");
     }
 }

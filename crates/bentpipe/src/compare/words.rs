@@ -1,287 +1,335 @@
-//! The recommendation in sentences.
+//! The verdict in sentences.
 
-use super::{Availability, DEFAULT, Pep, Ranking, Recommendation, Risk, TransportResult};
-use bentpipe_report::text::{digits3, percent, seconds};
+use super::answer::{Answer, Row};
+use super::lineup::{Availability, DEFAULT, Hosts};
+use super::pep::Pep;
+use super::switch::{Build, SwitchOn};
+use super::traffic::Traffic;
+use super::verdict::{Certainty, Cost, Gain, HARM_NOTED, Objection, WORTH};
+use bentpipe_report::text::{percent, seconds};
 
-impl Pep {
-    /// The proxy in words.
-    #[must_use]
-    pub const fn describe(self) -> &'static str {
-        match self {
-            Pep::None => "No proxy",
-            Pep::Split => "Split-connection PEP at the gateway, CUBIC before it",
-            Pep::Snoop => "Snoop at the gateway",
-        }
-    }
+/// Names in a list before the rest is counted.
+const NAMED: usize = 3;
 
-    /// Its name, as the command line and JSON have it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Pep::None => "none",
-            Pep::Split => "split",
-            Pep::Snoop => "snoop",
-        }
-    }
-}
-
-impl Ranking {
-    /// The recommendation in a few words.
+impl Answer {
+    /// The verdict in one sentence.
     #[must_use]
     pub fn headline(&self) -> String {
-        match self.recommended() {
-            None => "no transport ended a download".to_owned(),
-            Some(pick) => match pick.availability {
-                Availability::Default => format!("keep {}, the default of Linux", pick.name),
-                Availability::Absent => format!("{} (not in stock Linux)", pick.name),
-                _ => pick.name.clone(),
-            },
+        let Some(pick) = self.recommended() else {
+            return format!(
+                "No {} ended with anything that can be switched on.",
+                self.unit()
+            );
+        };
+        let what = match self.hosts {
+            Hosts::Linux => "Use",
+            Hosts::Rfc => "Best of these variants:",
+        };
+        match self.is_kept() {
+            true => format!(
+                "Keep {}{}: nothing that can be switched on is worth a change.",
+                pick.name,
+                behind(pick.pep)
+            ),
+            false => format!("{what} {}{}.", pick.name, behind(pick.pep)),
         }
     }
 
-    /// Why it is recommended, in sentences; empty without a recommendation.
+    /// True if the verdict is to change nothing.
     #[must_use]
-    pub fn reasons(&self) -> Vec<String> {
-        let Some(advice) = &self.recommendation else {
-            return Vec::new();
-        };
-        let results = &self.results;
-        let pick = &results[advice.pick];
-        let mut lines = vec![gain(results, advice)];
-        if !advice.as_fast.is_empty() {
-            let names = names(results, &advice.as_fast);
-            let verb = match advice.as_fast.len() {
-                1 => "is",
-                _ => "are",
-            };
-            let why = match pick.availability {
-                Availability::Default => "it is preferred because there is nothing to change",
-                Availability::Setting => "it is preferred because a setting is enough",
-                Availability::Module => "it is preferred because it comes with Linux",
-                Availability::Absent | Availability::Reference => "it had the shortest mean time",
-            };
-            let precision = match self.seeds.len() {
-                1 => "(less than 2% apart)".to_owned(),
-                runs => format!("by what {runs} runs can tell (95%, or less than 2% apart)"),
-            };
-            lines.push(format!("{names} {verb} as fast {precision}; {why}."));
+    pub fn is_kept(&self) -> bool {
+        self.verdict.pick == Some(self.verdict.baseline)
+    }
+
+    /// The verdict in sentences, the first of which is the headline.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let mut lines = vec![self.headline()];
+        if self.recommended().is_none() {
+            lines.push(
+                "Nothing ended within 24 hours of simulated time. Are --rate, --size and --loss \
+                 what you mean?"
+                    .to_owned(),
+            );
+            return lines;
         }
-        if let Some(wasteful) = advice.wasteful {
-            let other = &results[wasteful];
-            lines.push(format!(
-                "Not recommended: {} ({}), which sends {} of its packets again.",
-                other.name,
-                seconds(mean(other)),
-                percent(other.resent_share),
-            ));
-        }
-        if let Some(gentler) = advice.gentler {
-            let other = &results[gentler];
-            lines.push(format!(
-                "Gentler: {} takes {} and makes others wait {} instead of {} (95th percentile){}.",
-                other.name,
-                seconds(mean(other)),
-                seconds(other.p95_queueing_delay_s),
-                seconds(pick.p95_queueing_delay_s),
-                match other.availability {
-                    Availability::Absent => "; it is not in stock Linux",
-                    _ => "",
-                }
-            ));
-        }
+        lines.push(self.what_it_gives());
+        lines.extend(self.where_it_changes());
+        lines.extend(self.whom_it_hurts());
+        lines.extend(self.what_it_costs());
+        lines.extend(self.what_is_as_good());
+        lines.extend(self.what_is_rejected());
+        lines.extend(self.how_sure());
         lines
     }
 
-    /// How the recommended transport is switched on: a sentence, and commands.
+    /// How the recommended setting is switched on, with the build at hand.
     #[must_use]
-    pub fn switch_on(&self) -> (String, &[String]) {
-        let Some(pick) = self.recommended() else {
-            return (String::new(), &[]);
-        };
-        let text = match pick.availability {
-            _ if pick.switch.iter().any(|line| line.contains("receiver")) => {
-                "Switch it on:".to_owned()
-            }
-            Availability::Default => String::new(),
-            Availability::Setting | Availability::Module if self.path.pep == Pep::Split => {
-                "Switch it on at the proxy, which sends over the satellite; server and receiver \
-                 need no change:"
-                    .to_owned()
-            }
-            Availability::Setting | Availability::Module => {
-                "Switch it on at the sender of the data; the receiver needs no change:".to_owned()
-            }
-            Availability::Absent | Availability::Reference if pick.switch.is_empty() => format!(
-                "There is nothing to switch on: {} is not in stock Linux, and bentpipe has no \
-                 kernel congestion control for it. This is a prediction.",
-                pick.name
-            ),
-            Availability::Absent | Availability::Reference => format!(
-                "{} is not in stock Linux. bentpipe puts it into the running kernel of the sender \
-                 (Linux 6.4 or newer; `bentpipe doctor` tells):",
-                pick.name
-            ),
-        };
-        (text, &pick.switch)
+    pub fn switch_on(&self, build: Build) -> SwitchOn {
+        match self.recommended() {
+            None => SwitchOn::default(),
+            Some(pick) => self.candidates[pick.candidate].switch_on(self.hosts, pick.pep, build),
+        }
     }
 
-    /// What to use with stock Linux, where the recommended transport is not in
-    /// it: a sentence, and commands.
+    /// What is waited for, as a noun.
     #[must_use]
-    pub fn on_stock_linux(&self) -> Option<(String, &[String])> {
-        let advice = self.recommendation.as_ref()?;
-        let results = &self.results;
-        let (today, pick) = (&results[advice.today?], &results[advice.pick]);
-        let time = seconds(mean(today));
-        let ratio = digits3(mean(today) / mean(pick));
-        let far = format!("{ratio} times the time of {}", pick.name);
-        let text = if today.availability == Availability::Default {
-            format!(
-                "With stock Linux, today: keep {} ({time}, {far}). None of the other choices that \
-                 Linux offers is both faster beyond chance and thrifty.",
-                today.name,
-            )
-        } else {
-            let default = advice.default.map(|d| &results[d]);
-            let gain = default.filter(|d| d.times.is_some()).map(|d| {
-                let less = 100.0 * (1.0 - mean(today) / mean(d));
-                format!(", {less:.0}% less than {}", d.name)
-            });
-            let gain = gain.unwrap_or_default();
-            format!(
-                "With stock Linux, today: {} ({time}{gain}; {far}):",
-                today.name
-            )
+    pub fn unit(&self) -> &'static str {
+        match self.traffic {
+            Traffic::Web => "page",
+            Traffic::Video => "video",
+            _ => "download",
+        }
+    }
+
+    /// What its time is of: `a download of 10 MB`.
+    fn subject(&self, size: usize) -> String {
+        match self.traffic {
+            Traffic::Video => "the wait for a video".to_owned(),
+            Traffic::Web => "a page".to_owned(),
+            _ if self.sizes.len() > 1 => format!("a download of {}", self.sizes[size]),
+            _ => "a download".to_owned(),
+        }
+    }
+
+    fn what_it_gives(&self) -> String {
+        let (pick, base) = (
+            self.recommended().unwrap_or(self.baseline()),
+            self.baseline(),
+        );
+        // The largest size shows most of it.
+        let size = pick.cells.len() - 1;
+        let time = |row: &Row| row.cells[size].time().map_or(f64::NAN, |t| t.mean);
+        let takes = match self.traffic {
+            Traffic::Video => "is",
+            _ => "takes",
         };
-        Some((text, &today.switch))
+        let mut text = self.subject(size);
+        text = capital(&text);
+        if self.is_kept() {
+            return format!("{text} {takes} {}.", seconds(time(base)));
+        }
+        let with = format!("{}{}", base.name, behind(base.pep));
+        text += &format!(
+            " {takes} {} instead of {} with {with}",
+            seconds(time(pick)),
+            seconds(time(base))
+        );
+        match self.verdict.gain {
+            Some(gain) => format!("{text}: {}.", less(&gain)),
+            None => format!("{text}."),
+        }
+    }
+
+    fn where_it_changes(&self) -> Option<String> {
+        let by_size = &self.verdict.by_size;
+        let (first, rest) = by_size.split_first()?;
+        let one = |(size, row, gain): &(bentpipe_units::Bytes, usize, Gain)| {
+            let row = &self.rows[*row];
+            let less = 100.0 * gain.share;
+            format!("{} for {size} ({less:.0}% less)", row_name(row))
+        };
+        let mut text = format!("It changes with the size: better is {}", one(first));
+        for other in rest {
+            text += &format!(", {}", one(other));
+        }
+        Some(text + ".")
+    }
+
+    fn whom_it_hurts(&self) -> Option<String> {
+        let other = self.beside.as_deref().unwrap_or(DEFAULT);
+        let Some(harm) = self.verdict.harm.filter(|_| !self.is_kept()) else {
+            return self.harm_of_one();
+        };
+        let (before, after) = (seconds(harm.before_s), seconds(harm.after_s));
+        let what = self.subject(0);
+        Some(match harm.beyond_chance() {
+            share if share > HARM_NOTED => format!(
+                "It hurts others: beside it, {what} with {other} takes {after} instead of \
+                 {before} ({:+.0}%).",
+                100.0 * harm.share
+            ),
+            _ if harm.share < -HARM_NOTED => format!(
+                "Others gain: beside it, {what} with {other} takes {after} instead of {before}."
+            ),
+            _ => format!(
+                "Others are not hurt: beside it, {what} with {other} takes {after}; {before} \
+                 beside {DEFAULT}."
+            ),
+        })
+    }
+
+    /// Of the only setting that was asked about, where the default is kept.
+    fn harm_of_one(&self) -> Option<String> {
+        let asked: Vec<usize> = (0..self.rows.len())
+            .filter(|i| {
+                *i != self.verdict.baseline && self.rows[*i].availability != Availability::Absent
+            })
+            .collect();
+        let [asked] = asked.as_slice() else {
+            return None;
+        };
+        let (rows, _) = super::verdict::standings(self, None);
+        let harm = rows[*asked].harm?;
+        let name = row_name(&self.rows[*asked]);
+        let other = self.beside.as_deref().unwrap_or(DEFAULT);
+        let (before, after) = (seconds(harm.before_s), seconds(harm.after_s));
+        let what = self.subject(0);
+        Some(match harm.beyond_chance() > HARM_NOTED {
+            true => format!(
+                "{name} hurts others: beside it, {what} with {other} takes {after} instead of \
+                 {before} ({:+.0}%).",
+                100.0 * harm.share
+            ),
+            false => format!(
+                "{name} does not hurt others beyond chance: beside it, {what} with {other} takes \
+                 {after}; {before} beside {DEFAULT}."
+            ),
+        })
+    }
+
+    fn what_it_costs(&self) -> Option<String> {
+        let costs = self.verdict.costs.iter().filter_map(|cost| self.cost(cost));
+        let costs: Vec<String> = costs.collect();
+        let what = if self.is_kept() { "Beware" } else { "It costs" };
+        (!costs.is_empty()).then(|| format!("{what}: {}.", costs.join("; ")))
+    }
+
+    fn cost(&self, cost: &Cost) -> Option<String> {
+        Some(match cost {
+            // It has a sentence of its own.
+            Cost::Harm(_) => return None,
+            Cost::Unfinished { count, of } => format!("{count} of {of} runs did not end"),
+            Cost::Background { lost, before } => format!(
+                "the other traffic loses {} of its packets ({} with {DEFAULT})",
+                percent(*lost),
+                percent(*before)
+            ),
+            Cost::Waiting { wait_s, before_s } => format!(
+                "packets of others wait up to {} at the link ({} with {DEFAULT})",
+                seconds(*wait_s),
+                seconds(*before_s)
+            ),
+            Cost::Waste { share, before } => format!(
+                "{} of its packets are sent again ({} with {DEFAULT})",
+                percent(*share),
+                percent(*before)
+            ),
+            Cost::Spread { low_s, high_s } => format!(
+                "times vary: one in ten takes less than {}, one in ten more than {}",
+                seconds(*low_s),
+                seconds(*high_s)
+            ),
+        })
+    }
+
+    fn what_is_as_good(&self) -> Option<String> {
+        let names: Vec<String> = self
+            .verdict
+            .as_good
+            .iter()
+            .map(|i| row_name(&self.rows[*i]))
+            .collect();
+        if names.is_empty() {
+            return None;
+        }
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        let names = list(&names);
+        Some(format!("{names} {verb} as fast and no nearer to use."))
+    }
+
+    fn what_is_rejected(&self) -> Option<String> {
+        let (row, objection) = self.verdict.rejected.first()?;
+        if matches!(objection, Objection::Harms(_)) && self.harm_of_one().is_some() {
+            // That was said.
+            return None;
+        }
+        let row = &self.rows[*row];
+        let time = row.cells.last().and_then(super::Cell::time);
+        let time = time.map_or(String::new(), |t| format!(" ({})", seconds(t.mean)));
+        let why = match objection {
+            Objection::NotThere if row.pep == Pep::Gateway => {
+                "is a prediction; there is no such product yet".to_owned()
+            }
+            Objection::NotThere => "cannot be switched on today".to_owned(),
+            Objection::Harms(share) => format!("slows others down by {:.0}%", 100.0 * share),
+            Objection::Wastes(share) => format!("sends {} of its packets again", percent(*share)),
+            Objection::DoesNotEnd(count) => format!("did not end in {count} runs"),
+        };
+        Some(format!(
+            "Faster, but not recommended: {}{time} {why}.",
+            row_name(row)
+        ))
+    }
+
+    fn how_sure(&self) -> Option<String> {
+        let runs = self.most_runs();
+        match self.verdict.certainty {
+            Certainty::Exact => Some("One run: nothing here is random.".to_owned()),
+            Certainty::Clear => None,
+            Certainty::Open => Some(format!(
+                "Not sure: {runs} runs leave room for another to be faster by more than \
+                 {:.0}%; more are run with --runs {}.",
+                100.0 * WORTH,
+                (runs * 4).max(50)
+            )),
+        }
     }
 }
 
-fn gain(results: &[TransportResult], advice: &Recommendation) -> String {
-    let pick = &results[advice.pick];
-    let time = seconds(mean(pick));
-    let Some(default) = advice.default.filter(|d| *d != advice.pick) else {
-        let real = |m: &&TransportResult| m.availability != Availability::Reference;
-        let slower = results.iter().filter(real).count() - 1;
-        return match (pick.availability, slower) {
-            (Availability::Default, 1) => format!(
-                "A download takes {time}, and the other transport that could be recommended is \
-                 not faster by more than chance."
-            ),
-            (Availability::Default, 2..) => format!(
-                "A download takes {time}, and none of the {slower} others that could be \
-                 recommended is faster by more than chance."
-            ),
-            _ => format!("A download takes {time}."),
-        };
+/// `28% less (95% interval: 20 to 36%; 50 runs)`.
+fn less(gain: &Gain) -> String {
+    let share = 100.0 * gain.share;
+    let main = match gain.share >= 0.6 {
+        true => format!("{:.1} times as fast", 1.0 / (1.0 - gain.share)),
+        false => format!("{share:.0}% less"),
     };
-    let usual = &results[default];
-    let name = &usual.name;
-    let with = format!("{} with {name}, the default of Linux", seconds(mean(usual)));
-    match advice.speedup {
-        Some(factor) if factor >= 1.5 => {
-            format!(
-                "{time} instead of {with}: {} times as fast.",
-                digits3(factor)
-            )
-        }
-        Some(factor) => {
-            let less = 100.0 * (1.0 - 1.0 / factor);
-            format!("{time} instead of {with}: {less:.0}% less time.")
-        }
-        None if usual.times.is_none() => {
-            format!("{time}; with {name}, the default of Linux, no download ended.")
-        }
-        None => format!("{time}; {with}."),
+    match gain.ci95 {
+        Some(ci) => format!(
+            "{main} (95% sure: {:.0} to {:.0}% less; {} runs)",
+            share - 100.0 * ci,
+            (share + 100.0 * ci).min(100.0),
+            gain.runs
+        ),
+        None => main,
     }
 }
 
-impl Risk {
-    /// What the risk is, in one word.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Risk::Queueing { .. } => "queueing",
-            Risk::Resending { .. } => "retransmissions",
-            Risk::Overflow { .. } => "overflow",
-            Risk::Timeouts { .. } => "timeouts",
-            Risk::Spread { .. } => "spread",
-            Risk::Unfinished { .. } => "unfinished",
-            Risk::Unfair { .. } => "unfairness",
-        }
-    }
-
-    /// The risk as a sentence about the transport called `name`.
-    #[must_use]
-    pub fn explain(&self, name: &str) -> String {
-        let beside =
-            |x: Option<String>| x.map_or_else(String::new, |x| format!(" ({DEFAULT}: {x})"));
-        match *self {
-            Risk::Queueing { wait, default } => format!(
-                "Others wait: packets of other flows would meet a queue of {} at this link (95th \
-                 percentile of the download's time){}.",
-                seconds(wait),
-                beside(default.map(seconds)),
-            ),
-            Risk::Resending { share, default } => format!(
-                "It sends {} of its packets again{}.",
-                percent(share),
-                beside(default.map(percent)),
-            ),
-            Risk::Overflow { drops, default } => format!(
-                "It overruns the queue: {} packets dropped per download{}. On a shared link \
-                 others lose packets too.",
-                count(drops),
-                beside(default.map(count)),
-            ),
-            Risk::Timeouts { count } => {
-                format!("It stalls: {} timeouts per download.", digits3(count))
-            }
-            Risk::Spread { min, max } => format!(
-                "It varies: equal downloads took from {} to {}, by which packets were lost.",
-                seconds(min),
-                seconds(max),
-            ),
-            Risk::Unfinished { count, of } => format!("{count} of {of} downloads did not end."),
-            Risk::Unfair {
-                beside_itself,
-                beside_it,
-            } => format!(
-                "It takes more than its share: a {DEFAULT} download beside it takes {}; beside \
-                 another {DEFAULT} download, {}. Test {name} before you use it on a shared link.",
-                seconds(beside_it),
-                seconds(beside_itself),
-            ),
-        }
+/// What follows the name of a setting behind a proxy.
+fn behind(pep: Pep) -> String {
+    match pep {
+        Pep::None => String::new(),
+        pep => format!(" behind {}", pep.describe()),
     }
 }
 
-fn count(x: f64) -> String {
-    if x >= 10.0 {
-        format!("{x:.0}")
-    } else {
-        digits3(x)
+/// A row in a sentence.
+fn row_name(row: &Row) -> String {
+    match row.pep {
+        Pep::None => row.name.clone(),
+        Pep::Gateway => row.pep.describe().to_owned(),
+        Pep::Split => format!("{} at a split proxy", row.name),
+        Pep::Snoop => format!("{} with Snoop", row.name),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
     }
 }
 
 /// `a, b and c`; of many, the first.
-fn names(results: &[TransportResult], places: &[usize]) -> String {
-    const SHOWN: usize = 5;
-    let shown = if places.len() > SHOWN + 1 {
-        SHOWN
-    } else {
-        places.len()
-    };
-    let named = places[..shown].iter().map(|i| results[*i].name.clone());
-    let rest = (shown < places.len()).then(|| format!("{} more", places.len() - shown));
-    let names: Vec<String> = named.chain(rest).collect();
-    match names.as_slice() {
+fn list(names: &[String]) -> String {
+    let mut shown: Vec<String> = names.iter().take(NAMED).cloned().collect();
+    if names.len() > NAMED {
+        shown.push(format!("{} more", names.len() - NAMED));
+    }
+    match shown.as_slice() {
         [] => String::new(),
         [one] => one.clone(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
-}
-
-fn mean(m: &TransportResult) -> f64 {
-    m.times.map_or(f64::NAN, |t| t.mean)
 }

@@ -1,8 +1,8 @@
 //! What `bentpipe emulate` takes.
 
 use super::PcapAt;
-use bentpipe::compare::QueueLength;
-use bentpipe_units::{Duration, Rate, Ratio};
+use bentpipe::compare::{Loss, QueueLength};
+use bentpipe_units::{Duration, Rate};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -42,9 +42,10 @@ pub(crate) struct Emulate {
     /// Round-trip propagation time [default: 600 ms]
     #[arg(long, value_name = "TIME")]
     pub(crate) rtt: Option<Duration>,
-    /// Share of packets to `receiver` that the channel loses [default: none]
-    #[arg(long, value_name = "SHARE")]
-    pub(crate) loss: Option<Ratio>,
+    /// Share of packets to `receiver` that the channel loses: `0.1%`, or
+    /// `5% in bursts of 8 packets` [default: none]
+    #[arg(long, value_name = "LOSS")]
+    pub(crate) loss: Option<Loss>,
     /// Queue before the link: `1 BDP`, `100 packets` or `64 kB` [default: 1 BDP]
     #[arg(long, value_name = "LENGTH")]
     pub(crate) queue: Option<QueueLength>,

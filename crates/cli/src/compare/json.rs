@@ -1,69 +1,216 @@
-//! The comparison as one JSON document, units in the names.
+//! The answer as one JSON document, units in the names.
 
 use super::print;
 use crate::output::number;
-use bentpipe::compare::{Ranking, TransportResult};
+use bentpipe::compare::{
+    Activity, Answer, Build, Cell, Cost, Gain, Harm, Objection, Row, RunResult, UserResult,
+};
 use bentpipe_study::stats::Summary;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The whole document.
-pub(super) fn document(comparison: &Ranking) -> Value {
-    let path = &comparison.path;
-    let results = comparison.results.iter();
-    let results: Vec<Value> = results.map(|m| result(m, comparison)).collect();
+pub(super) fn document(answer: &Answer, build: Build) -> Value {
+    let rows = answer.order().into_iter();
+    let rows: Vec<Value> = rows.map(|i| row(answer, i, build)).collect();
     json!({
-        "link": {
-            "rate_bps": path.rate.bps(),
-            "return_rate_bps": path.return_rate.bps(),
-            "rtt_ns": path.rtt.as_nanos(),
-            "packet_error_rate": path.loss.get(),
-            "queue": path.queue.to_string(),
-            "queue_bytes": path.queue_bytes().get(),
-            "bdp_bytes": path.bdp().get(),
-            "server_rtt_ns": path.server_rtt.map(|t| t.as_nanos()),
-            "pep": path.pep.name(),
-            "orbit": path.orbit.as_ref().map(|orbit| json!({
-                "name": orbit.name,
-                "way": orbit.text,
-                "min_rtt_ns": orbit.rtt[0].as_nanos(),
-                "mean_rtt_ns": orbit.rtt[1].as_nanos(),
-                "max_rtt_ns": orbit.rtt[2].as_nanos(),
-                "path_changes_per_hour": orbit.changes,
-                "availability": number(orbit.availability),
-            })),
-        },
-        "size_bytes": path.size.get(),
-        "runs": comparison.seeds.len(),
-        "seed": comparison.seeds.first(),
-        "ideal_transfer_time_s": number(comparison.ideal.as_secs()),
-        "recommendation": recommendation(comparison),
-        "results": results,
-        "comparable_only_with": print::points(comparison),
+        "link": link(answer),
+        "hosts": answer.hosts.name(),
+        "traffic": answer.traffic.name(),
+        "users": answer.users,
+        "beside": answer.beside,
+        "users_shared": answer.users_shared,
+        "background": answer.background.map(|b| b.to_string()),
+        "stagger_s": number(answer.stagger.as_secs()),
+        "sizes_bytes": answer.sizes.iter().map(|s| s.get()).collect::<Vec<_>>(),
+        "video_bitrate_bps": answer.bitrate.bps(),
+        "ideal_times_s": answer.ideal.iter().map(|t| number(t.as_secs())).collect::<Vec<_>>(),
+        "seed": answer.seed,
+        "runs": answer.most_runs(),
+        "verdict": verdict(answer, build),
+        "rows": rows,
+        "comparable_only_with": print::points(answer),
     })
 }
 
-fn result(m: &TransportResult, comparison: &Ranking) -> Value {
-    let transport = comparison.candidate(&m.name).map(|c| &c.transport);
+fn link(answer: &Answer) -> Value {
+    let path = &answer.path;
     json!({
-        "transport": m.name,
-        "about": m.about,
-        "availability": m.availability.name(),
-        "switch": m.switch,
-        "transfer_time_s": m.times.map_or(Value::Null, |t| spread(&t)),
-        "unfinished": m.unfinished,
-        "goodput_bps": number(m.goodput_bps),
-        "share_of_ideal": number(m.share_of_ideal),
-        "resent_share": number(m.resent_share),
-        "timeouts_per_transfer": number(m.timeouts_per_transfer),
-        "queue_drops_per_transfer": number(m.queue_drops_per_transfer),
-        "p95_queueing_delay_s": number(m.p95_queueing_delay_s),
-        "max_cwnd_segments": number(m.max_cwnd),
-        "initial_window_segments": transport.map(|t| t.initial_window),
-        "receive_buffer_bytes": transport.map(|t| t.receive_buffer.get()),
-        "mss_bytes": transport.map(|t| t.mss),
-        "ack_count": transport.map(|t| t.delayed_ack.count),
-        "host_profile": transport.map(|t| t.profile.name()),
+        "rate_bps": path.rate.bps(),
+        "return_rate_bps": path.return_rate.bps(),
+        "rtt_ns": path.rtt.as_nanos(),
+        "packet_error_rate": path.loss.share.get(),
+        "mean_burst_packets": path.loss.burst.map(number),
+        "queue": path.queue.to_string(),
+        "queue_bytes": path.queue_bytes().get(),
+        "bdp_bytes": path.bdp().get(),
+        "server_rtt_ns": path.server_rtt.map(|t| t.as_nanos()),
+        "orbit": path.orbit.as_ref().map(|orbit| json!({
+            "name": orbit.name,
+            "way": orbit.text,
+            "min_rtt_ns": orbit.rtt[0].as_nanos(),
+            "mean_rtt_ns": orbit.rtt[1].as_nanos(),
+            "max_rtt_ns": orbit.rtt[2].as_nanos(),
+            "path_changes_per_hour": orbit.changes,
+            "availability": number(orbit.availability),
+        })),
     })
+}
+
+fn verdict(answer: &Answer, build: Build) -> Value {
+    let verdict = &answer.verdict;
+    let named = |i: usize| name(&answer.rows[i]);
+    let switch = answer.switch_on(build);
+    json!({
+        "pick": verdict.pick.map(named),
+        "baseline": named(verdict.baseline),
+        "keep": answer.is_kept(),
+        "gain": verdict.gain.map(|g| gain(&g)),
+        "others": verdict.harm.map(|h| harm(&h)),
+        "as_good": verdict.as_good.iter().map(|i| named(*i)).collect::<Vec<_>>(),
+        "rejected": verdict.rejected.iter().map(|(i, objection)| {
+            let mut row = named(*i);
+            row["why"] = why(objection).into();
+            row
+        }).collect::<Vec<_>>(),
+        "costs": verdict.costs.iter().map(cost).collect::<Vec<_>>(),
+        "by_size": verdict.by_size.iter().map(|(size, i, by)| {
+            let mut row = named(*i);
+            row["size_bytes"] = size.get().into();
+            row["gain"] = gain(by);
+            row
+        }).collect::<Vec<_>>(),
+        "certainty": verdict.certainty.name(),
+        "text": answer.sentences(),
+        "switch_on": { "text": switch.text, "commands": switch.commands },
+    })
+}
+
+fn name(row: &Row) -> Value {
+    json!({ "pep": row.pep.name(), "transport": row.name })
+}
+
+fn gain(gain: &Gain) -> Value {
+    json!({ "share": number(gain.share), "ci95": gain.ci95.map(number), "runs": gain.runs })
+}
+
+fn harm(harm: &Harm) -> Value {
+    json!({
+        "time_lost_share": number(harm.share),
+        "ci95": harm.ci95.map(number),
+        "time_before_s": number(harm.before_s),
+        "time_beside_it_s": number(harm.after_s),
+        "runs": harm.runs,
+    })
+}
+
+const fn why(objection: &Objection) -> &'static str {
+    match objection {
+        Objection::Harms(_) => "harms others",
+        Objection::Wastes(_) => "wastes",
+        Objection::DoesNotEnd(_) => "does not end",
+        _ => "not to be had",
+    }
+}
+
+fn cost(cost: &Cost) -> Value {
+    match *cost {
+        Cost::Unfinished { count, of } => {
+            json!({ "kind": "unfinished", "count": count, "of": of })
+        }
+        Cost::Harm(share) => json!({ "kind": "harm", "time_lost_share": number(share) }),
+        Cost::Background { lost, before } => {
+            json!({ "kind": "background", "lost_share": number(lost), "before": number(before) })
+        }
+        Cost::Waiting { wait_s, before_s } => {
+            json!({ "kind": "waiting", "p95_wait_s": number(wait_s), "before_s": number(before_s) })
+        }
+        Cost::Waste { share, before } => {
+            json!({ "kind": "waste", "resent_share": number(share), "before": number(before) })
+        }
+        Cost::Spread { low_s, high_s } => {
+            json!({ "kind": "spread", "low_s": number(low_s), "high_s": number(high_s) })
+        }
+        _ => Value::Null,
+    }
+}
+
+fn row(answer: &Answer, i: usize, build: Build) -> Value {
+    let row = &answer.rows[i];
+    let candidate = &answer.candidates[row.candidate];
+    let t = &candidate.transport;
+    let switch = candidate.switch_on(answer.hosts, row.pep, build);
+    json!({
+        "pep": row.pep.name(),
+        "transport": row.name,
+        "about": candidate.about,
+        "availability": row.availability.name(),
+        "deployable": row.is_deployable(),
+        "switch_on": { "text": switch.text, "commands": switch.commands },
+        "gain": answer.gain(i).map(|g| gain(&g)),
+        "others": answer.harm(i).map(|h| harm(&h)),
+        "cells": row.cells.iter().map(|cell| cell_of(answer, cell)).collect::<Vec<_>>(),
+        "initial_window_segments": t.initial_window,
+        "receive_buffer_bytes": t.receive_buffer.get(),
+        "mss_bytes": t.mss,
+        "ack_count": t.delayed_ack.count,
+        "host_profile": t.profile.name(),
+    })
+}
+
+fn cell_of(answer: &Answer, cell: &Cell) -> Value {
+    let rates = cell.rates();
+    let mut times = Map::new();
+    for activity in answer.traffic.activities() {
+        let time = cell.time_of(activity);
+        times.insert(
+            activity.name().to_owned(),
+            time.map_or(Value::Null, |t| spread(&t)),
+        );
+    }
+    let mean = |f: fn(&UserResult) -> Option<f64>| cell.users_mean(f).map(number);
+    json!({
+        "size_bytes": cell.size.get(),
+        "time_s": cell.time().map_or(Value::Null, |t| spread(&t)),
+        "times_s": times,
+        "unfinished_runs": cell.unfinished(),
+        "median_user_bps": rates.map(|r| number(r.median_bps)),
+        "worst_tenth_bps": rates.map(|r| number(r.worst_tenth_bps)),
+        "jain_index": rates.map(|r| number(r.jain)),
+        "p95_page_s": mean(|user| user.p95_page_s),
+        "object_s": mean(|user| user.object_s),
+        "video_startup_s": mean(|user| user.startup_s),
+        "video_stalls": mean(|user| user.startup_s.map(|_| user.stalls as f64)),
+        "video_stall_s": mean(|user| user.startup_s.map(|_| user.stall_s)),
+        "goodput_bps": number(cell.goodput_bps()),
+        "resent_share": number(cell.resent_share()),
+        "p95_queueing_delay_s": number(cell.p95_queueing_delay_s()),
+        "timeouts_per_user": number(cell.mean(|run| run.timeouts)),
+        "queue_drops": number(cell.mean(|run| run.queue_drops as f64)),
+        "max_cwnd_segments": number(cell.mean(|run| run.max_cwnd)),
+        "runs": cell.runs.iter().map(run).collect::<Vec<_>>(),
+        "shared_runs": cell.shared.iter().map(run).collect::<Vec<_>>(),
+    })
+}
+
+/// One run, short: there may be thousands.
+fn run(run: &RunResult) -> Value {
+    let times = |time: &dyn Fn(Activity) -> Option<f64>| {
+        let times = Activity::ALL
+            .iter()
+            .filter_map(|a| Some((a.name().to_owned(), number(time(*a)?))));
+        times.collect::<Map<String, Value>>()
+    };
+    let mut value = json!({
+        "seed": run.seed,
+        "times_s": times(&|activity| run.time_s(activity)),
+    });
+    if !run.others.is_empty() {
+        value["others_times_s"] = times(&|activity| run.others_time_s(activity)).into();
+    }
+    if let Some(lost) = run.background_lost {
+        value["background_lost_share"] = number(lost);
+    }
+    value
 }
 
 fn spread(s: &Summary) -> Value {
@@ -75,28 +222,5 @@ fn spread(s: &Summary) -> Value {
         "min": number(s.min),
         "max": number(s.max),
         "runs": s.n,
-    })
-}
-
-fn recommendation(comparison: &Ranking) -> Value {
-    let Some(advice) = &comparison.recommendation else {
-        return Value::Null;
-    };
-    let name = |i: usize| comparison.results[i].name.as_str();
-    let pick = &comparison.results[advice.pick];
-    let names = |list: &[usize]| list.iter().map(|i| name(*i)).collect::<Vec<_>>();
-    json!({
-        "transport": pick.name,
-        "availability": pick.availability.name(),
-        "switch": pick.switch,
-        "default": advice.default.map(name),
-        "speedup_over_default": advice.speedup.map(number),
-        "as_fast": names(&advice.as_fast),
-        "on_stock_linux": advice.today.map(name),
-        "gentler": advice.gentler.map(name),
-        "text": comparison.reasons(),
-        "risks": comparison.risks.iter().map(|r| json!({ "kind": r.kind(), "text": r.explain(&pick.name) })).collect::<Vec<_>>(),
-        "default_beside_default_s": comparison.sharing.map(|s| number(s.beside_default.mean)),
-        "default_beside_it_s": comparison.sharing.map(|s| number(s.beside_other.mean)),
     })
 }

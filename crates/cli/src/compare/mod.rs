@@ -1,4 +1,4 @@
-//! `bentpipe compare`: which transport for this link?
+//! `bentpipe compare`: which transport for this link and its users?
 
 mod json;
 mod plot;
@@ -9,7 +9,7 @@ use crate::exit::{Failure, Status};
 use crate::output::{Output, picture_kind};
 use crate::outputs;
 use crate::progress::Progress;
-use bentpipe::compare::{Comparison, Orbit};
+use bentpipe::compare::{Build, Comparison, Orbit};
 use std::path::PathBuf;
 
 /// Compares and prints.
@@ -20,40 +20,58 @@ pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Fai
         outputs::check(&orbit.collect::<Vec<_>>(), [file.as_path()])?;
     }
     let comparison = comparison(args)?;
-    let progress = Progress::new("downloads");
+    let progress = Progress::new("runs");
     let show = |done: usize, total: usize| progress.set(done as u64, total as u64);
-    let ranking = comparison.run_with(&show)?;
+    let answer = comparison.run_with(&show)?;
     drop(progress);
     if args.json {
-        out.json(&json::document(&ranking))?;
+        out.json(&json::document(&answer, BUILD))?;
     } else {
-        print::all(&ranking, out)?;
+        print::all(&answer, BUILD, args.details, out)?;
     }
-    if let Some(file) = &args.plot {
-        plot::draw(&ranking, file)?;
+    let ended = answer.recommended().is_some();
+    if let (Some(file), true) = (&args.plot, ended) {
+        plot::draw(&answer, file)?;
         crate::exit::talk(format_args!("drew {}", file.display()));
     }
-    if ranking.recommendation.is_none() {
-        crate::exit::talk("no transport that can be recommended ended a download");
+    if !ended {
+        crate::exit::talk("nothing that can be recommended ended");
         return Ok(Status::Worse);
     }
     Ok(Status::Done)
 }
+
+/// What this program can do.
+const BUILD: Build = Build::with_kernel(cfg!(all(feature = "kernel", target_os = "linux")));
 
 /// What the command line asks for.
 fn comparison(args: &args::Compare) -> Result<Comparison, Failure> {
     let mut comparison = Comparison::new()
         .rate(args.rate)
         .rtt(args.rtt)
-        .size(args.size)
+        .sizes(args.size.iter().copied())
         .loss(args.loss)
         .queue(args.queue)
-        .pep(args.pep.into())
+        .hosts(args.hosts)
+        .traffic(args.traffic)
+        .peps(args.pep.iter().copied())
         .seed(args.seed)
         .threads(args.threads.threads.map_or(0, usize::from));
     if !args.transport.is_empty() {
         let names = args.transport.iter().map(|name| name.trim());
         comparison = comparison.transports(names.filter(|name| !name.is_empty()));
+    }
+    if let Some(users) = args.users {
+        comparison = comparison.users(users);
+    }
+    if let Some(beside) = &args.beside {
+        comparison = comparison.beside(beside);
+    }
+    if let Some(background) = args.background {
+        comparison = comparison.background(background);
+    }
+    if let Some(time) = args.stagger {
+        comparison = comparison.stagger(time);
     }
     if let Some(rate) = args.return_rate {
         comparison = comparison.return_rate(rate);

@@ -3,7 +3,7 @@
 
 use crate::curves::{self, Curve};
 use crate::exit::Failure;
-use bentpipe::compare::{Candidate, Ranking};
+use bentpipe::compare::{Answer, Row};
 use bentpipe_sim::Options;
 use bentpipe_units::Duration;
 use rayon::prelude::*;
@@ -13,12 +13,14 @@ const CURVES: usize = 8;
 
 /// Draws the first run of the fastest transports, the recommended and the
 /// default one among them, into `file`.
-pub(super) fn draw(comparison: &Ranking, file: &std::path::Path) -> Result<(), Failure> {
-    let path = &comparison.path;
-    let seed = comparison.seeds.first().copied().unwrap_or(1);
-    let end = cut(comparison);
+pub(super) fn draw(answer: &Answer, file: &std::path::Path) -> Result<(), Failure> {
+    let path = &answer.path;
+    let seed = answer.seed;
+    // The largest size.
+    let size = answer.sizes.len() - 1;
+    let end = cut(answer);
     // A sample per pixel or so, and no more than ten a round trip.
-    let span = Duration::from_secs_f64(end.unwrap_or_else(|| longest(comparison)));
+    let span = Duration::from_secs_f64(end.unwrap_or_else(|| longest(answer)));
     let interval = (span / 1000).max(path.rtt / 10);
     let options = Options {
         seed,
@@ -26,26 +28,26 @@ pub(super) fn draw(comparison: &Ranking, file: &std::path::Path) -> Result<(), F
         queueing_delays: false,
         ..Options::default()
     };
-    let order: Vec<&Candidate> = comparison
-        .results
-        .iter()
-        .filter_map(|m| comparison.candidate(&m.name))
+    let order: Vec<&Row> = answer
+        .order()
+        .into_iter()
+        .map(|i| &answer.rows[i])
         .collect();
-    let (all, order) = (order.len(), chosen(comparison, order));
+    let (all, order) = (order.len(), chosen(answer, order));
     let drawn: Vec<Curve> = order
         .par_iter()
-        .map(|candidate| {
-            let outcome = comparison.replay(candidate, &options)?;
+        .map(|row| {
+            let outcome = answer.replay(row, size, &options)?;
             let series = outcome.series.into_iter().next().unwrap_or_default();
             Ok(Curve {
-                name: candidate.name.clone(),
+                name: row.name.clone(),
                 series,
             })
         })
         .collect::<Result<_, Failure>>()?;
     let title = format!(
         "{} over {}, RTT {}, loss {}",
-        path.size, path.rate, path.rtt, path.loss
+        answer.sizes[size], path.rate, path.rtt, path.loss
     );
     // Readable for those that matter: the slowest would press them together,
     // and what a repaired hole lets through at once would dwarf the rest.
@@ -65,16 +67,15 @@ pub(super) fn draw(comparison: &Ranking, file: &std::path::Path) -> Result<(), F
 
 /// The fastest of `order`, at most [`CURVES`], with the recommended and the
 /// default transport among them.
-fn chosen<'a>(comparison: &Ranking, mut order: Vec<&'a Candidate>) -> Vec<&'a Candidate> {
-    let Some(advice) = &comparison.recommendation else {
-        order.truncate(CURVES);
-        return order;
-    };
-    let kept = [Some(advice.pick), advice.default].into_iter().flatten();
-    let kept: Vec<&str> = kept.map(|i| comparison.results[i].name.as_str()).collect();
+fn chosen<'a>(answer: &'a Answer, mut order: Vec<&'a Row>) -> Vec<&'a Row> {
+    let kept = [answer.recommended(), Some(answer.baseline())];
+    let kept: Vec<&Row> = kept.into_iter().flatten().collect();
     let mut others = CURVES - kept.len();
-    order.retain(|c| {
-        if kept.contains(&c.name.as_str()) {
+    order.retain(|row| {
+        if kept
+            .iter()
+            .any(|kept| kept.name == row.name && kept.pep == row.pep)
+        {
             return true;
         }
         let fits = others > 0;
@@ -85,20 +86,17 @@ fn chosen<'a>(comparison: &Ranking, mut order: Vec<&'a Candidate>) -> Vec<&'a Ca
 }
 
 /// Where the time axis ends, if it ends before the slowest transfer.
-fn cut(comparison: &Ranking) -> Option<f64> {
-    let advice = comparison.recommendation.as_ref()?;
-    let mean = |i: usize| comparison.results[i].times.map(|t| t.mean);
-    let pick = mean(advice.pick)?;
-    let default = advice.default.and_then(mean).unwrap_or(pick);
+fn cut(answer: &Answer) -> Option<f64> {
+    let mean = |row: &Row| Some(row.cells.last()?.time()?.mean);
+    let pick = mean(answer.recommended()?)?;
+    let default = mean(answer.baseline()).unwrap_or(pick);
     let end = (2.0 * pick).max(1.3 * default).ceil();
-    (longest(comparison) > end).then_some(end)
+    (longest(answer) > end).then_some(end)
 }
 
 /// The time of the slowest transfer, seconds.
-fn longest(comparison: &Ranking) -> f64 {
-    let times = comparison
-        .results
-        .iter()
-        .filter_map(|m| m.times.map(|t| t.max));
-    times.fold(comparison.ideal.as_secs(), f64::max)
+fn longest(answer: &Answer) -> f64 {
+    let cells = answer.rows.iter().filter_map(|row| row.cells.last());
+    let times = cells.filter_map(|cell| cell.time().map(|t| t.max));
+    times.fold(1e-3, f64::max)
 }

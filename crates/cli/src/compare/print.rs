@@ -1,297 +1,337 @@
-//! The comparison as text: recommendation, table, what the numbers rest on.
+//! The answer as text: the verdict, the table, and what the numbers rest on.
 
 use crate::exit::Failure;
 use crate::output::{Output, digits3, percent, seconds};
-use bentpipe::compare::{DEFAULT, GIVEN_UP, Ranking, TransportResult};
-use bentpipe_cc::{DefaultValue, find};
-use bentpipe_report::table::{Cell, Column, Table, Tone};
+use bentpipe::compare::{Activity, Answer, Build, Cell, DEFAULT, Hosts, Row, Traffic};
+use bentpipe_report::table::{self, Column, Table, Tone};
 
-/// Prints everything.
-pub(super) fn all(comparison: &Ranking, out: &mut Output) -> Result<(), Failure> {
-    let path = &comparison.path;
-    out.line(format_args!(
-        "{} over {}, RTT {}, loss {}, queue {} ({} when full); {}",
-        path.size,
-        path.rate,
-        path.rtt,
-        path.loss,
-        path.queue,
-        seconds(path.full_queue_delay().as_secs()),
-        match comparison.seeds.len() {
-            1 => "1 run each".to_owned(),
-            n => format!("{n} runs each"),
-        },
-    ))?;
-    if let Some(rtt) = path.server_rtt {
-        out.line(format_args!(
-            "{}; server and gateway {rtt} apart",
-            path.pep.describe()
-        ))?;
+/// Prints everything; the rest only with `details`.
+pub(super) fn all(
+    answer: &Answer,
+    build: Build,
+    details: bool,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    for line in question(answer) {
+        out.paragraph(0, &line)?;
     }
+    out.line("")?;
+    verdict(answer, build, out)?;
+    out.line("")?;
+    out.table(&rows(answer, details))?;
+    out.line("")?;
+    words(answer, details, out)?;
+    if details {
+        out.line("")?;
+        legend(answer, out)?;
+        out.line("")?;
+        basis(answer, out)?;
+    }
+    Ok(())
+}
+
+/// What was asked, so that the answer can be read alone.
+fn question(answer: &Answer) -> Vec<String> {
+    let path = &answer.path;
+    let users = match answer.users {
+        1 => "One user".to_owned(),
+        n => format!("{n} users"),
+    };
+    let sizes: Vec<String> = answer.sizes.iter().map(ToString::to_string).collect();
+    let sizes = sizes.join(", ");
+    let what = match answer.traffic {
+        Traffic::Web => format!("with pages of about {sizes}"),
+        Traffic::Video => format!("with video at {}", answer.bitrate),
+        Traffic::Mixed => format!(
+            "in turn downloading {sizes}, browsing, watching video at {}",
+            answer.bitrate
+        ),
+        _ => format!("downloading {sizes}"),
+    };
+    let mut text = format!(
+        "{users} {what} over {}, RTT {}, loss {}, queue {}",
+        path.rate, path.rtt, path.loss, path.queue
+    );
+    if let Some(beside) = &answer.beside {
+        text += &format!("; half of them run {beside}");
+    }
+    if let Some(background) = answer.background {
+        text += &format!("; other traffic of {background}");
+    }
+    if answer.users > 1 {
+        text += &format!("; starts spread over {}", answer.stagger);
+    }
+    if let Some(rtt) = path.server_rtt {
+        text += &format!("; server and gateway {rtt} apart");
+    }
+    let mut lines = vec![text];
     if let Some(orbit) = &path.orbit {
         let [least, _, most] = orbit.rtt.map(|rtt| digits3(rtt.as_secs() * 1e3));
         let rtt = match least == most {
             true => format!("{least} ms"),
             false => format!("{least} to {most} ms"),
         };
-        out.line(format_args!("over {}", orbit.text))?;
-        out.line(format_args!(
+        lines.push(format!("over {}", orbit.text));
+        lines.push(format!(
             "RTT {rtt}, {} changes of path an hour, a path for {} of the time",
             orbit.changes,
             percent(orbit.availability),
-        ))?;
+        ));
     }
-    out.line("")?;
-    recommendation(comparison, out)?;
-    out.line("")?;
-    out.table(&table(comparison))?;
-    out.line("")?;
-    legend(comparison, out)?;
-    out.line("")?;
-    basis(comparison, out)
+    lines
 }
 
-fn recommendation(comparison: &Ranking, out: &mut Output) -> Result<(), Failure> {
-    out.strong(format_args!("Recommended: {}", comparison.headline()))?;
-    let Some(pick) = comparison.recommended() else {
-        return out.paragraph(
-            2,
-            &format!(
-                "None of the downloads ended within {:.0} hours of simulated time. Are --rate, \
-                 --size and --loss what you mean?",
-                GIVEN_UP.as_secs() / 3600.0,
-            ),
-        );
-    };
-    for line in comparison.reasons() {
-        out.paragraph(2, &line)?;
+fn verdict(answer: &Answer, build: Build, out: &mut Output) -> Result<(), Failure> {
+    let sentences = answer.sentences();
+    if let Some((headline, rest)) = sentences.split_first() {
+        out.strong(headline)?;
+        out.paragraph(0, &rest.join(" "))?;
     }
-    let (text, commands) = comparison.switch_on();
-    out.paragraph(2, &text)?;
-    for command in commands {
-        out.command(6, command)?;
+    let switch = answer.switch_on(build);
+    if !switch.text.is_empty() {
+        out.paragraph(0, &switch.text)?;
     }
-    if let Some((text, commands)) = comparison.on_stock_linux() {
-        out.paragraph(2, &text)?;
-        for command in commands {
-            out.command(6, command)?;
-        }
-    }
-    if comparison.risks.is_empty() {
-        out.paragraph(2, &no_risks(comparison, pick))?;
-    } else {
-        out.line("  What it risks:")?;
-        for risk in &comparison.risks {
-            out.point(&risk.explain(&pick.name))?;
-        }
-    }
-    if comparison.path.loss.get() > 0.0 && comparison.seeds.len() < 5 {
-        out.paragraph(
-            2,
-            "Few runs on a lossy link: chance decides much here; use --runs 20.",
-        )?;
+    for command in &switch.commands {
+        out.command(4, command)?;
     }
     Ok(())
 }
 
-fn no_risks(comparison: &Ranking, pick: &TransportResult) -> String {
-    let wait = format!(
-        "others would wait {} at the link (95th percentile), {} of packets are sent again",
-        seconds(pick.p95_queueing_delay_s),
-        percent(pick.resent_share),
-    );
-    match &comparison.sharing {
-        Some(_) => format!(
-            "These runs show no risk against {DEFAULT}: {wait}, and a {DEFAULT} download beside \
-             it is not slowed down more than by its own kind."
-        ),
-        None => format!("These runs show no particular risk: {wait}."),
+/// A column of the table: what it says of a row.
+struct Field<'a> {
+    column: Column,
+    text: Box<dyn Fn(usize, &Row) -> String + 'a>,
+}
+
+fn field<'a>(column: Column, text: impl Fn(usize, &Row) -> String + 'a) -> Field<'a> {
+    Field {
+        column,
+        text: Box::new(text),
     }
 }
 
-fn table(comparison: &Ranking) -> Table {
-    let mut table = Table::new([
-        Column::text("transport"),
-        Column::number("time [s]"),
-        Column::number("±95%").optional(5),
-        Column::number("Mbit/s").optional(4),
-        Column::number("of ideal").optional(2),
-        Column::number("resent").optional(3),
-        Column::number("RTOs").optional(6),
-        Column::number("wait [ms]"),
-        Column::number("range [s]").optional(1),
-        Column::bars("time"),
-    ]);
-    let longest = longest_bar(comparison);
-    let scale = Scale {
-        decimals: decimals(comparison.ideal.as_secs()),
-    };
-    let bits = comparison.path.size.as_f64() * 8e-6;
-    if comparison.ideal < GIVEN_UP {
-        let ideal = comparison.ideal.as_secs();
-        let cells = [
-            "(ideal bound)".to_owned(),
-            scale.time(ideal),
-            String::new(),
-            format!("{:.2}", bits / ideal),
-            "100%".to_owned(),
-            String::new(),
-            String::new(),
-            String::new(),
-            String::new(),
-        ];
-        let bar = Cell::bar(ideal, longest);
-        let cells = cells.into_iter().map(Cell::new).chain([bar]);
-        table.row(cells.map(|c| c.tone(Tone::Faint)));
+fn rows(answer: &Answer, details: bool) -> Table {
+    let mut fields = Vec::new();
+    let pick = answer.verdict.pick;
+    if answer.peps().len() > 1 {
+        fields.push(field(Column::text("proxy"), |_, row| {
+            row.pep.name().to_owned()
+        }));
     }
-    let pick = comparison.recommendation.as_ref().map(|a| a.pick);
-    for (i, m) in comparison.results.iter().enumerate() {
-        let tone = if Some(i) == pick {
-            Tone::Strong
-        } else {
-            Tone::Plain
+    fields.push(field(Column::text("transport"), move |i, row| {
+        let mark = if Some(i) == pick { " <--" } else { "" };
+        format!("{}{mark}", row.name)
+    }));
+    fields.extend(times(answer));
+    fields.push(field(Column::number("gain"), |i, _| gain(answer, i)));
+    fields.push(field(Column::number("others"), |i, _| others(answer, i)));
+    fields.extend(of_users(answer));
+    fields.push(field(Column::number("wait [ms]").optional(1), |_, row| {
+        format!("{:.0}", 1e3 * last(row).p95_queueing_delay_s())
+    }));
+    fields.push(field(Column::number("resent").optional(2), |_, row| {
+        percent(last(row).resent_share())
+    }));
+    if details {
+        fields.extend(more());
+    }
+    let mut table = Table::new(fields.iter().map(|f| f.column.clone()));
+    for i in answer.order() {
+        let row = &answer.rows[i];
+        let tone = match row.is_deployable() || answer.hosts == Hosts::Rfc {
+            _ if Some(i) == pick => Tone::Strong,
+            true => Tone::Plain,
+            false => Tone::Faint,
         };
-        let cells = row(m, Some(i) == pick, &scale);
-        let bar = m.times.map(|times| Cell::bar(times.mean, longest));
-        let cells = cells.into_iter().map(Cell::new).chain(bar);
-        table.row(cells.map(|c| c.tone(tone)));
+        let cells = fields
+            .iter()
+            .map(|f| table::Cell::new((f.text)(i, row)).tone(tone));
+        table.row(cells);
     }
     table
 }
 
-/// What all rows share.
-struct Scale {
-    decimals: usize,
+/// The largest size: it shows most of what a setting does.
+fn last(row: &Row) -> &Cell {
+    &row.cells[row.cells.len() - 1]
 }
 
-impl Scale {
-    fn time(&self, seconds: f64) -> String {
-        format!("{seconds:.*}", self.decimals)
+/// The time of each size, and of each activity where there are several.
+fn times(answer: &Answer) -> Vec<Field<'_>> {
+    let mut fields = Vec::new();
+    let activities = answer.traffic.activities();
+    for (size, bytes) in answer.sizes.iter().enumerate() {
+        for activity in &activities {
+            let activity = *activity;
+            let heading = match (answer.sizes.len() > 1, activities.len() > 1) {
+                (true, _) => format!("{bytes} [s]"),
+                (false, true) => format!("{} [s]", activity.unit()),
+                (false, false) => "time [s]".to_owned(),
+            };
+            fields.push(field(Column::number(heading), move |_, row| {
+                let time = row.cells[size].time_of(activity);
+                time.map_or_else(|| "no end".to_owned(), |t| decimal(t.mean))
+            }));
+        }
     }
-}
-
-/// The time that fills a bar: the longest, but no outlier that would leave the
-/// others without one.
-fn longest_bar(comparison: &Ranking) -> f64 {
-    let times = comparison
-        .results
-        .iter()
-        .filter_map(|m| m.times.map(|t| t.mean));
-    let times: Vec<f64> = times.collect();
-    let longest = times
-        .iter()
-        .copied()
-        .fold(comparison.ideal.as_secs(), f64::max);
-    // They are sorted by time, but for those that did not end.
-    let median = times.get(times.len() / 2).copied().unwrap_or(longest);
-    longest.min(4.0 * median)
-}
-
-/// Decimals that show differences of a percent.
-fn decimals(seconds: f64) -> usize {
-    match seconds {
-        s if s < 1.0 => 3,
-        s if s < 5.0 => 2,
-        _ => 1,
+    if answer.sizes.len() == 1 && activities.len() == 1 {
+        fields.push(field(Column::number("±95%").optional(3), move |_, row| {
+            let time = last(row).time();
+            time.and_then(|t| t.ci95).map_or_else(String::new, decimal)
+        }));
     }
+    fields
 }
 
-fn row(m: &TransportResult, picked: bool, scale: &Scale) -> [String; 9] {
-    let name = if picked {
-        format!("{} <--", m.name)
-    } else {
-        m.name.clone()
+/// What several users see, and those with pages and videos.
+fn of_users(answer: &Answer) -> Vec<Field<'_>> {
+    let mut fields = Vec::new();
+    let mean = |f: fn(&bentpipe::compare::UserResult) -> Option<f64>| {
+        move |_: usize, row: &Row| last(row).users_mean(f).map_or_else(String::new, decimal)
     };
-    let rest = [
-        percent(m.resent_share),
-        format!("{:.1}", m.timeouts_per_transfer),
-        format!("{:.0}", 1e3 * m.p95_queueing_delay_s),
-    ];
-    let [resent, timeouts, wait] = rest;
-    let Some(times) = m.times else {
-        let none = || "-".to_owned();
-        let time = "no end".to_owned();
-        return [
-            name,
-            time,
-            none(),
-            none(),
-            none(),
-            resent,
-            timeouts,
-            wait,
-            none(),
-        ];
-    };
-    let range = if times.n > 1 && times.max > times.min {
-        format!("{}-{}", scale.time(times.min), scale.time(times.max))
-    } else {
-        String::new()
-    };
-    let range = if m.unfinished > 0 {
-        format!("{range} ({} no end)", m.unfinished)
-    } else {
-        range
-    };
-    [
-        name,
-        scale.time(times.mean),
-        times.ci95.map_or_else(String::new, |ci| scale.time(ci)),
-        format!("{:.2}", m.goodput_bps / 1e6),
-        format!("{:.0}%", 100.0 * m.share_of_ideal),
-        resent,
-        timeouts,
-        wait,
-        range,
+    let activities = answer.traffic.activities();
+    if activities.contains(&Activity::Web) {
+        fields.push(field(Column::number("object [s]"), mean(|u| u.object_s)));
+    }
+    if activities.contains(&Activity::Video) {
+        fields.push(field(
+            Column::number("stalls"),
+            mean(|u| u.startup_s.map(|_| u.stalls as f64)),
+        ));
+    }
+    if answer.users > 1 {
+        let rates = |f: fn(&bentpipe::compare::Rates) -> f64, scale: f64| {
+            move |_: usize, row: &Row| {
+                let rates = last(row).rates();
+                rates.map_or_else(String::new, |r| digits3(f(&r) / scale))
+            }
+        };
+        let column = |heading| Column::number(heading).optional(4);
+        fields.push(field(column("Mbit/s"), rates(|r| r.median_bps, 1e6)));
+        fields.push(field(column("worst"), rates(|r| r.worst_tenth_bps, 1e6)));
+        fields.push(field(column("Jain"), rates(|r| r.jain, 1.0)));
+    }
+    fields
+}
+
+/// What only `--details` shows.
+fn more<'a>() -> Vec<Field<'a>> {
+    let number = |heading| Column::number(heading).optional(5);
+    vec![
+        field(number("runs"), |_, row| row.cells[0].runs.len().to_string()),
+        field(number("link Mbit/s"), |_, row| {
+            format!("{:.2}", last(row).goodput_bps() / 1e6)
+        }),
+        field(number("drops"), |_, row| {
+            format!("{:.0}", last(row).mean(|run| run.queue_drops as f64))
+        }),
+        field(number("RTOs"), |_, row| {
+            format!("{:.1}", last(row).mean(|run| run.timeouts))
+        }),
+        field(number("range [s]"), |_, row| match last(row).time() {
+            Some(t) if t.max > t.min => format!("{}-{}", decimal(t.min), decimal(t.max)),
+            _ => String::new(),
+        }),
     ]
 }
 
-fn legend(comparison: &Ranking, out: &mut Output) -> Result<(), Failure> {
-    out.paragraph(
-        0,
-        "Mean over the runs. of ideal: time of the bound / time. resent: share of packets sent \
-         again. RTOs: timeouts per download. wait: what packets of others would wait at the link \
-         while the download runs, 95th percentile.",
-    )?;
-    out.line("")?;
-    let width = comparison
-        .results
+/// Time that is saved, as a share of the baseline's.
+fn gain(answer: &Answer, row: usize) -> String {
+    match answer.gain(row) {
+        _ if row == answer.verdict.baseline => String::new(),
+        Some(gain) => format!("{:+.0}%", 100.0 * gain.share).replace("-0%", "0%"),
+        None => String::new(),
+    }
+}
+
+/// What others lose.
+fn others(answer: &Answer, row: usize) -> String {
+    match answer.harm(row) {
+        _ if row == answer.verdict.baseline => String::new(),
+        Some(harm) => format!("{:+.0}%", 100.0 * harm.share).replace("-0%", "0%"),
+        None => String::new(),
+    }
+}
+
+fn decimal(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => format!("{s:.3}"),
+        s if s < 10.0 => format!("{s:.2}"),
+        s => format!("{s:.1}"),
+    }
+}
+
+/// What the columns mean, once.
+fn words(answer: &Answer, details: bool, out: &mut Output) -> Result<(), Failure> {
+    let time = match answer.traffic {
+        Traffic::Web => "a page, from the request to the last byte",
+        Traffic::Video => "what a viewer waits: for the start and in stalls",
+        Traffic::Mixed => "a download, a page, and what a viewer waits for the video",
+        _ => "a download, from the click to the last byte",
+    };
+    let other = answer.beside.as_deref().unwrap_or(DEFAULT);
+    let baseline = answer.baseline();
+    let mut text = format!(
+        "time: {time}; the mean over the runs. gain: time saved against {}{}. others: time that \
+         a user of {other} beside it loses. wait: what packets of others wait at the link, 95th \
+         percentile. resent: packets sent again.",
+        baseline.name,
+        match answer.peps().len() > 1 {
+            true => format!(" with proxy {}", baseline.pep.name()),
+            false => String::new(),
+        }
+    );
+    if answer.users > 1 {
+        text += " Mbit/s, worst: the user in the middle and the slowest tenth. Jain: 1 if all \
+                 users get the same rate.";
+    }
+    if answer
+        .candidates
         .iter()
-        .map(|m| m.name.len())
-        .max()
-        .unwrap_or(0);
-    let mut rows: Vec<&TransportResult> = comparison.results.iter().collect();
-    rows.sort_by(|a, b| a.name.cmp(&b.name));
-    for m in rows {
-        let text = format!("{}: {}", m.availability.name(), m.about);
-        out.entry(2, &m.name, width, &text)?;
+        .any(|c| c.setting.initial_window.is_some())
+    {
+        text += " IW: packets that a connection begins with, 10 by default.";
+    }
+    if answer.candidates.iter().any(|c| c.name.starts_with("bp_")) {
+        text += " bp_: loaded into the kernel by bentpipe.";
+    }
+    if !details {
+        text += " More with --details.";
+    }
+    out.paragraph(0, &text)
+}
+
+fn legend(answer: &Answer, out: &mut Output) -> Result<(), Failure> {
+    out.line("What was compared:")?;
+    let width = answer.candidates.iter().map(|c| c.name.len()).max();
+    for candidate in &answer.candidates {
+        let text = format!("{}: {}", candidate.availability.name(), candidate.about);
+        out.entry(2, &candidate.name, width.unwrap_or(0), &text)?;
     }
     Ok(())
 }
 
 /// The values that make results incomparable if they differ.
-fn basis(comparison: &Ranking, out: &mut Output) -> Result<(), Failure> {
-    let path = &comparison.path;
+fn basis(answer: &Answer, out: &mut Output) -> Result<(), Failure> {
     out.paragraph(
         0,
         "Compare these numbers only with others that share these values:",
     )?;
-    for point in points(comparison) {
+    for point in points(answer) {
         out.point(&point)?;
     }
-    let seed = comparison.seeds.first().copied().unwrap_or(0);
     out.paragraph(
         0,
         &format!(
-            "Simulated: one download alone on the link, seed {seed}, {} on the way back.",
-            path.return_rate,
+            "Simulated with seeds from {} on; {} on the way back.",
+            answer.seed, answer.path.return_rate,
         ),
     )
 }
 
 /// Those values, in words.
-pub(super) fn points(comparison: &Ranking) -> Vec<String> {
-    let (path, candidates) = (&comparison.path, &comparison.candidates);
+pub(super) fn points(answer: &Answer) -> Vec<String> {
+    let (path, candidates) = (&answer.path, &answer.candidates);
     let transports = || candidates.iter().map(|c| &c.transport);
     let bdp = path.bdp();
     let windows = |t: &bentpipe_tcp::Transport| t.receive_buffer.as_f64() / bdp.as_f64().max(1.0);
@@ -313,9 +353,11 @@ pub(super) fn points(comparison: &Ranking) -> Vec<String> {
             iw.join(", ")
         ),
         format!(
-            "receive {windows} BDP (one BDP: {bdp}, {} packets); queue {} BDP",
+            "receive {windows} bandwidth-delay products (one: {bdp}, {} packets); the queue holds \
+             {} and is empty after {}",
             path.bdp_segments(),
             digits3(path.queue_bytes().as_f64() / bdp.as_f64().max(1.0)),
+            seconds(path.full_queue_delay().as_secs()),
         ),
     ];
     if let Some(t) = candidates.first().map(|c| &c.transport) {
@@ -328,30 +370,6 @@ pub(super) fn points(comparison: &Ranking) -> Vec<String> {
             t.profile.name(),
         ));
     }
-    points.push(
-        "growth per segment acknowledged for what comes with Linux (but Hybla), per ACK for the \
-         papers' proposals"
-            .to_owned(),
-    );
-    if candidates.iter().any(|c| c.name.starts_with("hybla"))
-        && let Some(rtt0) = reference_rtt()
-    {
-        points.push(format!("RTT0 of Hybla: {rtt0} (ns-3 has 50 ms)"));
-    }
-    points.push(format!(
-        "time runs from the first data segment to the last ACK; opening a connection takes {} more",
-        path.rtt
-    ));
+    points.push("times include the opening of the connection".to_owned());
     points
-}
-
-fn reference_rtt() -> Option<String> {
-    let parameter = find("hybla")?
-        .parameters
-        .iter()
-        .find(|p| p.name == "rtt0")?;
-    match parameter.default {
-        DefaultValue::Duration(rtt0) => Some(rtt0.to_string()),
-        _ => None,
-    }
 }

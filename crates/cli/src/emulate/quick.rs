@@ -2,16 +2,16 @@
 
 use crate::args;
 use crate::exit::Failure;
-use bentpipe::compare::{Comparison, QueueLength};
+use bentpipe::compare::{Comparison, Loss, QueueLength};
 use bentpipe_scenario::Scenario;
-use bentpipe_units::{Duration, Rate, Ratio};
+use bentpipe_units::{Duration, Rate};
 
 /// The scenario that the flags describe.
 pub(super) fn scenario(args: &args::Emulate) -> Result<Scenario, Failure> {
     let mut comparison = Comparison::new()
         .rate(args.rate.unwrap_or(Rate::from_mbps(10)))
         .rtt(args.rtt.unwrap_or(Duration::from_millis(600)))
-        .loss(args.loss.unwrap_or(Ratio::ZERO))
+        .loss(args.loss.unwrap_or(Loss::NONE))
         .queue(args.queue.unwrap_or(QueueLength::Bdp(1.0)));
     if let Some(rate) = args.return_rate {
         comparison = comparison.return_rate(rate);
@@ -20,7 +20,7 @@ pub(super) fn scenario(args: &args::Emulate) -> Result<Scenario, Failure> {
     // Which transport does not matter: programs bring their own.
     let cubic = bentpipe::transport("cubic");
     let cubic = cubic.ok_or_else(|| Failure::new("there is no transport `cubic`"))?;
-    let mut scenario = path.scenario(&[&cubic])?;
+    let mut scenario = path.link(&cubic)?;
     scenario.name = format!("a link of {}, {}", path.rate, path.rtt);
     scenario.description = String::new();
     for link in scenario.links.iter_mut().skip(1) {

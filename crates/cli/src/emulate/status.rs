@@ -83,7 +83,7 @@ mod tests {
     fn the_busiest_link_comes_first() {
         let cubic = bentpipe::transport("cubic").unwrap();
         let path = bentpipe::Comparison::new().path().unwrap();
-        let scenario = path.scenario(&[&cubic]).unwrap();
+        let scenario = path.link(&cubic).unwrap();
         let mut now = Snapshot {
             at: Time::from_nanos(2_000_000_000),
             links: vec![(Counters::default(), 0), (Counters::default(), 3)],

@@ -12,7 +12,7 @@ const QUICK: [&str; 7] = [
     "--runs",
     "3",
     "--transport",
-    "cubic,hybla,as-of-2000",
+    "cubic,hybla,bbr",
 ];
 
 fn json(arguments: &[&str]) -> Value {
@@ -21,16 +21,20 @@ fn json(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn the_recommendation_comes_first_and_every_line_fits() {
+fn the_verdict_comes_first_and_every_line_fits() {
     let text = bentpipe(&QUICK).ok();
     let mut lines = text.lines();
     assert!(
         lines
             .next()
-            .is_some_and(|l| l.starts_with("300 kB over 10 Mbit/s, RTT 600 ms"))
+            .is_some_and(|l| l.starts_with("One user downloading 300 kB over 10 Mbit/s"))
     );
     assert_eq!(lines.next(), Some(""));
-    assert!(lines.next().is_some_and(|l| l.starts_with("Recommended: ")));
+    let verdict = lines.next().unwrap();
+    assert!(
+        ["Use ", "Keep "].iter().any(|w| verdict.starts_with(w)),
+        "{verdict}"
+    );
     for line in text.lines() {
         assert!(line.chars().count() <= 100, "{line}");
     }
@@ -47,15 +51,29 @@ fn the_text_reads_well() {
         "--loss",
         "0",
         "--transport",
-        "cubic,mtsi",
+        "cubic,cubic + IW 32,reno",
     ]);
     insta::assert_snapshot!("compare", text.ok());
+}
+
+fn row<'a>(document: &'a Value, name: &str) -> &'a Value {
+    let rows = document["rows"].as_array().unwrap();
+    let found = rows.iter().find(|row| row["transport"] == name);
+    found.unwrap_or_else(|| panic!("no {name}"))
+}
+
+fn time(document: &Value, name: &str) -> f64 {
+    row(document, name)["cells"][0]["time_s"]["mean"]
+        .as_f64()
+        .unwrap()
 }
 
 #[test]
 fn a_transfer_limited_by_its_window_takes_the_time_that_theory_says() {
     let document = json(&[
         "compare",
+        "--hosts",
+        "rfc",
         "--loss",
         "0",
         "--size",
@@ -63,16 +81,13 @@ fn a_transfer_limited_by_its_window_takes_the_time_that_theory_says() {
         "--transport",
         "as-of-2000",
     ]);
-    let results = document["results"].as_array().unwrap();
-    let old = results
-        .iter()
-        .find(|r| r["transport"] == "as-of-2000")
-        .unwrap();
     // 44 segments of 1460 B per round trip of 0.6 s and one transmission.
     let rounds = 10e6 / (44.0 * 1460.0);
-    let time = old["transfer_time_s"]["mean"].as_f64().unwrap();
-    assert!((time - rounds * 0.6012).abs() < 5.0, "{time}");
-    assert_eq!(old["transfer_time_s"]["ci95"], Value::Null);
+    let found = time(&document, "as-of-2000");
+    assert!((found - rounds * 0.6012).abs() < 5.0, "{found}");
+    let cell = &row(&document, "as-of-2000")["cells"][0];
+    assert_eq!(cell["time_s"]["ci95"], Value::Null);
+    assert_eq!(row(&document, "as-of-2000")["deployable"], false);
 }
 
 #[test]
@@ -90,21 +105,27 @@ fn json_has_units_in_its_names_and_agrees_with_itself() {
     assert_eq!(document["link"]["rate_bps"], 10_000_000);
     assert_eq!(document["link"]["bdp_bytes"], 750_000);
     assert_eq!(document["runs"], 3);
-    let results = document["results"].as_array().unwrap();
-    assert_eq!(results.len(), 3);
-    let times: Vec<f64> = results
+    let rows = document["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    let times: Vec<f64> = rows
         .iter()
-        .map(|r| r["transfer_time_s"]["mean"].as_f64().unwrap())
+        .map(|r| r["cells"][0]["time_s"]["mean"].as_f64().unwrap())
         .collect();
     assert!(times.is_sorted(), "{times:?}");
-    let ideal = document["ideal_transfer_time_s"].as_f64().unwrap();
-    for (result, time) in results.iter().zip(&times) {
-        let share = result["share_of_ideal"].as_f64().unwrap();
-        assert!((share - ideal / time).abs() < 1e-12);
-        assert!(share < 1.0);
+    let ideal = document["ideal_times_s"][0].as_f64().unwrap();
+    for (row, time) in rows.iter().zip(&times) {
+        assert!(ideal < *time);
+        let runs = row["cells"][0]["runs"].as_array().unwrap();
+        let all = runs
+            .iter()
+            .map(|r| r["times_s"]["download"].as_f64().unwrap());
+        assert!((all.sum::<f64>() / 3.0 - time).abs() < 1e-9);
+        let gain = row["gain"]["share"].as_f64().unwrap();
+        let usual = self::time(&document, "cubic");
+        assert!((gain - (1.0 - time / usual)).abs() < 1e-9, "{gain}");
     }
-    let pick = document["recommendation"]["transport"].as_str().unwrap();
-    assert!(results.iter().any(|r| r["transport"] == pick));
+    let pick = &document["verdict"]["pick"]["transport"];
+    assert!(rows.iter().any(|r| r["transport"] == *pick));
 }
 
 #[test]
@@ -116,9 +137,9 @@ fn the_default_is_always_there_to_compare_with() {
         "--loss",
         "0",
         "--transport",
-        "mtsi",
+        "bbr",
     ]);
-    assert_eq!(document["recommendation"]["default"], "cubic");
+    assert_eq!(document["verdict"]["baseline"]["transport"], "cubic");
 }
 
 #[test]
@@ -133,16 +154,117 @@ fn nothing_arrives_over_a_link_that_loses_everything() {
         "cubic",
     ]);
     assert_eq!(ended.status, 1);
-    assert!(
-        ended.stderr.contains("ended a download"),
-        "{}",
-        ended.stderr
-    );
+    assert!(ended.stderr.contains("ended"), "{}", ended.stderr);
     let text = ended.stdout;
-    assert!(
-        text.contains("Recommended: no transport ended a download"),
-        "{text}"
+    assert!(text.contains("No download ended"), "{text}");
+}
+
+/// What is asked of many users, and what is measured of each kind of traffic.
+#[test]
+fn users_browse_download_and_watch() {
+    let ask = |traffic: &str, column: &str| {
+        let words = [
+            "compare",
+            "--users",
+            "3",
+            "--traffic",
+            traffic,
+            "--runs",
+            "2",
+        ];
+        let words = [&words[..], &["--rate", "20 Mbit/s", "--transport", "bbr"]].concat();
+        let document = json(&words);
+        assert_eq!(document["users"], 3);
+        let cell = &row(&document, "bbr")["cells"][0];
+        assert!(cell[column].as_f64().is_some(), "{traffic}: {column}");
+        assert!(cell["jain_index"].as_f64() <= Some(1.0));
+        assert!(cell["worst_tenth_bps"].as_f64() <= cell["median_user_bps"].as_f64());
+        // Beside users of the default it was run as well.
+        assert_eq!(cell["shared_runs"].as_array().map(Vec::len), Some(2));
+        assert!(row(&document, "bbr")["others"]["time_lost_share"].is_f64());
+    };
+    ask("download", "median_user_bps");
+    ask("web", "object_s");
+    ask("video", "video_startup_s");
+    ask("mixed", "object_s");
+}
+
+#[test]
+fn proxies_are_compared_in_one_table() {
+    let words = ["compare", "--runs", "2", "--size", "300kB", "--transport"];
+    let words = [&words[..], &["cubic", "--pep", "none,split,snoop,gateway"]].concat();
+    let document = json(&words);
+    let rows = document["rows"].as_array().unwrap();
+    let named = |row: &Value| format!("{} {}", row["pep"], row["transport"]).replace('"', "");
+    let mut names: Vec<String> = rows.iter().map(named).collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "gateway its own",
+            "none cubic",
+            "snoop cubic",
+            "split cubic"
+        ]
     );
+    for row in rows {
+        let there = ["none", "split"].contains(&row["pep"].as_str().unwrap());
+        assert_eq!(row["deployable"], there, "{row}");
+    }
+    assert_eq!(document["verdict"]["baseline"]["pep"], "none");
+}
+
+#[test]
+fn sizes_are_columns_and_the_advice_may_change_with_them() {
+    let words = ["compare", "--loss", "0", "--size", "30kB,300kB"];
+    let words = [&words[..], &["--transport", "cubic + IW 32"]].concat();
+    let document = json(&words);
+    assert_eq!(document["sizes_bytes"].as_array().map(Vec::len), Some(2));
+    let cells = row(&document, "cubic")["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 2);
+    assert_eq!(document["verdict"]["pick"]["transport"], "cubic + IW 32");
+    let text = bentpipe(&words).ok();
+    assert!(text.contains("30 kB [s]"), "{text}");
+    assert!(text.contains("initcwnd 32"), "{text}");
+}
+
+#[test]
+fn what_others_run_and_what_crosses_the_link_beside_them_is_said() {
+    let words = ["compare", "--users", "4", "--beside", "bbr", "--runs", "2"];
+    let words = [&words[..], &["--size", "1MB", "--background", "20%"]].concat();
+    let words = [&words[..], &["--transport", "hybla", "--stagger", "3s"]].concat();
+    let document = json(&words);
+    assert_eq!(document["beside"], "bbr");
+    assert_eq!(document["background"], "20%");
+    assert_eq!(document["stagger_s"], 3.0);
+    let run = &row(&document, "hybla")["cells"][0]["runs"][0];
+    assert!(run["others_times_s"]["download"].is_f64(), "{run}");
+    assert!(run["background_lost_share"].is_f64(), "{run}");
+    let text = bentpipe(&words).ok();
+    assert!(text.contains("half of them run bbr"), "{text}");
+}
+
+#[test]
+fn bursts_are_part_of_the_loss() {
+    let words = [
+        "compare",
+        "--loss",
+        "5% in bursts of 8 packets",
+        "--runs",
+        "2",
+    ];
+    let words = [&words[..], &["--size", "100kB", "--transport", "cubic"]].concat();
+    assert_eq!(json(&words)["link"]["mean_burst_packets"], 8.0);
+}
+
+#[test]
+fn details_explain_what_was_compared() {
+    let text = bentpipe(&[&QUICK[..], &["--details"]].concat()).ok();
+    assert!(text.contains("What was compared:"), "{text}");
+    assert!(text.contains("in Linux: "), "{text}");
+    assert!(text.contains("host profile `linux`"), "{text}");
+    let text = bentpipe(&QUICK).ok();
+    assert!(!text.contains("What was compared:"), "{text}");
 }
 
 #[test]
@@ -172,13 +294,23 @@ fn mistakes_are_explained() {
 
     For more information, try '--help'.
     ");
-    let error = bentpipe(&["compare", "--transport", "hyblla"]).refused();
+    let refused = |words: &[&str]| bentpipe(&[&["compare"], words].concat()).refused();
+    let error = refused(&["--transport", "hyblla"]);
     assert!(error.starts_with(
         "error: there is no transport `hyblla` to compare; did you mean `hybla`?\n  known: "
     ));
-    let error = bentpipe(&["compare", "--lost", "1%"]).refused();
+    let error = refused(&["--lost", "1%"]);
     assert!(error.contains("'--loss'"), "{error}");
-    insta::assert_snapshot!(bentpipe(&["compare", "--size", "0 B"]).refused(), @"error: --size must be above zero");
+    insta::assert_snapshot!(refused(&["--size", "0 B"]), @"");
+    insta::assert_snapshot!(refused(&["--loss", "0.1"]), @"");
+    insta::assert_snapshot!(refused(&["--transport", "mtsi"]), @"");
+    insta::assert_snapshot!(refused(&["--transport", "cubic + IV 32"]), @"");
+    insta::assert_snapshot!(refused(&["--beside", "fish"]), @"");
+    insta::assert_snapshot!(refused(&["--pep", "splt"]), @"");
+    insta::assert_snapshot!(refused(&["--traffic", "mixed", "--users", "2"]), @"");
+    insta::assert_snapshot!(refused(&["--traffic", "video", "--size", "1MB"]), @"");
+    insta::assert_snapshot!(refused(&["--background", "20"]), @"");
+    insta::assert_snapshot!(refused(&["--background", "20 Mbit/s"]), @"");
 }
 
 #[test]
@@ -228,12 +360,8 @@ fn a_download_goes_over_satellites_between_two_places() {
     let geo = over(&["--orbit", "geo", "--slot", "-95"]);
     assert_eq!(rtt(&geo, "min_rtt_ns"), rtt(&geo, "max_rtt_ns"));
     assert!((500.0..520.0).contains(&rtt(&geo, "mean_rtt_ns")));
-    let time = |document: &Value| {
-        let results = document["results"].as_array().unwrap();
-        results[0]["transfer_time_s"]["mean"].as_f64().unwrap()
-    };
     // It is the delay that makes the difference.
-    assert!(time(&geo) > 1.5 * time(&iridium));
+    assert!(time(&geo, "cubic") > 1.5 * time(&iridium, "cubic"));
     let text = bentpipe(&[
         "compare",
         "--orbit",

@@ -1,0 +1,273 @@
+//! The users of a link as a scenario: who runs what, through which proxy, beside
+//! which other traffic.
+
+use super::background::Background;
+use super::lineup::Candidate;
+use super::path::{GIVEN_UP, NetworkPath, PACKET};
+use super::pep::Pep;
+use super::traffic::Work;
+use crate::Error;
+use crate::own::OwnControl;
+use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_middlebox::split::SplitSettings;
+use bentpipe_middlebox::{Settings, SnoopSettings};
+use bentpipe_outcome::Outcome;
+use bentpipe_scenario::{Handshake, NodeId, Scenario, ScenarioBuilder};
+use bentpipe_sim::{Options, Simulation, Unobserved};
+use bentpipe_tcp::{CongestionControlChoice, Transport};
+use bentpipe_units::{Bytes, Duration, Rate};
+use std::collections::BTreeMap;
+
+/// Slowest rate between server and gateway; it is ten times that of the link.
+const SLOWEST: Rate = Rate::from_mbps(100);
+
+/// Round trip between the terminal and its user, where they are two nodes.
+const HOME_RTT: Duration = Duration::from_millis(2);
+
+/// Smallest relay buffer.
+const BUFFER: Bytes = Bytes::new(64_000);
+
+/// The name of the flow that no transport controls.
+pub(super) const BACKGROUND: &str = "background";
+
+/// Everybody who uses the link.
+#[derive(Debug)]
+pub(super) struct Crowd<'a> {
+    pub(super) work: Work,
+    pub(super) pep: Pep,
+    /// What is run for each user.
+    pub(super) users: Vec<&'a Candidate>,
+    /// What servers run whose connections end at a proxy.
+    pub(super) default: &'a Transport,
+    pub(super) background: Option<Background>,
+    /// Starts are spread over this time.
+    pub(super) stagger: Duration,
+}
+
+impl Crowd<'_> {
+    /// The scenario, and how many of its flows are the users'.
+    pub(super) fn scenario(&self, path: &NetworkPath) -> Result<(Scenario, usize), Error> {
+        let mut builder = Scenario::builder("compare");
+        builder
+            .description("users of a satellite link")
+            .duration(GIVEN_UP);
+        let server = builder.node("server");
+        let receiver = builder.node("user");
+        let gateway = path.server_rtt.map(|_| builder.node("gateway"));
+        let terminal = (self.pep == Pep::Gateway).then(|| builder.node("terminal"));
+        let ends = (gateway.unwrap_or(server), terminal.unwrap_or(receiver));
+        let transports = self.users.iter().map(|c| &c.transport);
+        path.add_link(&mut builder, ends, transports);
+        if let (Some(gateway), Some(rtt)) = (gateway, path.server_rtt) {
+            let rate = Rate::from_bps(path.rate.bps().saturating_mul(10));
+            builder.link("internet", server, gateway, ground(SLOWEST.max(rate), rtt));
+        }
+        if let Some(terminal) = terminal {
+            let rate = Rate::from_bps(path.rate.bps().saturating_mul(10));
+            builder.link(
+                "home",
+                terminal,
+                receiver,
+                ground(SLOWEST.max(rate), HOME_RTT),
+            );
+        }
+        for (i, candidate) in (0u32..).zip(&self.users) {
+            for (suffix, application) in self.work.flows(i) {
+                builder
+                    .flow(name(i, suffix), server, receiver, application)
+                    .transport(self.server_transport(&candidate.transport))
+                    .handshake(Handshake::Counted);
+            }
+        }
+        self.add_pep(path, &mut builder, ends);
+        if let Some(background) = self.background {
+            let application = background.application(path.rate);
+            builder.flow(BACKGROUND, ends.0, ends.1, application);
+        }
+        let scenario = builder.build()?;
+        let users = scenario.flows.len() - usize::from(self.background.is_some());
+        Ok((scenario, users))
+    }
+
+    fn add_pep(&self, path: &NetworkPath, builder: &mut ScenarioBuilder, ends: (NodeId, NodeId)) {
+        match self.pep {
+            Pep::None => {}
+            Pep::Snoop => {
+                let settings = Settings::Snoop(SnoopSettings {
+                    cache: cache(path),
+                    ..SnoopSettings::default()
+                });
+                builder.middlebox("snoop", ends.0, "satellite", settings);
+            }
+            Pep::Split | Pep::Gateway => {
+                for (i, (transport, flows)) in self.by_transport().into_iter().enumerate() {
+                    let settings = split(path, transport.clone(), flows);
+                    builder.split_pep(format!("pep-{}", i + 1), ends.0, settings);
+                }
+                if self.pep == Pep::Gateway {
+                    let settings = split(path, self.default.clone(), Vec::new());
+                    builder.split_pep("pep-terminal", ends.1, settings);
+                }
+            }
+        }
+    }
+
+    /// The transports, each with the names of the flows that it carries.
+    fn by_transport(&self) -> Vec<(&Transport, Vec<String>)> {
+        let mut found: Vec<(&Transport, Vec<String>)> = Vec::new();
+        for (i, candidate) in (0u32..).zip(&self.users) {
+            let flows = self.work.flows(i).into_iter();
+            let flows = flows.map(|(suffix, _)| name(i, suffix));
+            match found.iter_mut().find(|(t, _)| **t == candidate.transport) {
+                Some((_, names)) => names.extend(flows),
+                None => found.push((&candidate.transport, flows.collect())),
+            }
+        }
+        found
+    }
+
+    /// The transport of the server where a proxy may end its connection.
+    fn server_transport(&self, transport: &Transport) -> Transport {
+        let is_bound = transport.congestion_control == CongestionControlChoice::Ideal;
+        match self.pep {
+            // The bound is one of the whole way.
+            Pep::Split | Pep::Gateway if !is_bound => self.default.clone(),
+            _ => transport.clone(),
+        }
+    }
+
+    /// Runs it once.
+    pub(super) fn run(&self, path: &NetworkPath, options: &Options) -> Result<Outcome, Error> {
+        let (scenario, users) = self.scenario(path)?;
+        let options = Options {
+            start_jitter: self.stagger,
+            foreground: Some(users),
+            ..options.clone()
+        };
+        let own: BTreeMap<String, &OwnControl> = (0u32..)
+            .zip(&self.users)
+            .filter_map(|(i, candidate)| Some((i, candidate.own.as_ref()?)))
+            .flat_map(|(i, own)| {
+                let flows = self.work.flows(i).into_iter();
+                flows.map(move |(suffix, _)| (name(i, suffix), own))
+            })
+            .collect();
+        let run = Simulation::with(&scenario, &options, |flow| {
+            own.get(&flow.name).map(|own| own.controller())
+        });
+        run.and_then(|run| run.run(&mut Unobserved))
+            .map_err(|source| Error::Run {
+                of: self
+                    .users
+                    .first()
+                    .map_or_else(String::new, |c| c.name.clone()),
+                source,
+            })
+    }
+}
+
+/// The name of a user's flow.
+pub(super) fn name(user: u32, suffix: &str) -> String {
+    format!("user-{}{suffix}", user + 1)
+}
+
+fn ground(rate: Rate, rtt: Duration) -> LinkSettings {
+    LinkSettings {
+        rate,
+        one_way_delay: rtt / 2,
+        queue: QueueSettings::drop_tail(Limit::Packets(10_000)),
+        channel: ChannelSettings::Perfect,
+        framing: Bytes::ZERO,
+    }
+}
+
+fn split(path: &NetworkPath, transport: Transport, flows: Vec<String>) -> SplitSettings {
+    SplitSettings {
+        buffer: buffer(path),
+        transport: Some(transport),
+        flows,
+        ..SplitSettings::default()
+    }
+}
+
+/// Packets for all that the link and its queue hold.
+fn cache(path: &NetworkPath) -> u32 {
+    let queue = path.queue_bytes().get() / PACKET;
+    let all = u64::from(path.bdp_segments()).saturating_add(queue);
+    u32::try_from(all.clamp(100, 1_000_000)).unwrap_or(1_000_000)
+}
+
+/// Twice what the link holds: its losses take round trips to repair.
+fn buffer(path: &NetworkPath) -> Bytes {
+    Bytes::new(path.bdp().get().saturating_mul(2)).max(BUFFER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lineup::{Hosts, Lineup};
+    use super::super::path::tests::path;
+    use super::super::traffic::Traffic;
+    use super::*;
+
+    fn scenario(pep: Pep) -> Scenario {
+        let path = NetworkPath {
+            server_rtt: Some(Duration::from_millis(50)),
+            ..path()
+        };
+        let lineup = Lineup::new(Hosts::Linux, &path, 1);
+        let of = |name: &str| lineup.candidate(name.parse().unwrap()).unwrap();
+        let (hybla, vegas, cubic) = (of("hybla"), of("vegas"), of("cubic"));
+        let crowd = Crowd {
+            work: Work {
+                traffic: Traffic::Download,
+                size: Bytes::new(100_000),
+                bitrate: Rate::from_mbps(1),
+            },
+            pep,
+            users: vec![&hybla, &vegas, &hybla],
+            default: &cubic.transport,
+            background: Some("10%".parse().unwrap()),
+            stagger: Duration::ZERO,
+        };
+        let (scenario, users) = crowd.scenario(&path).unwrap();
+        assert_eq!((users, scenario.flows.len()), (3, 4));
+        scenario
+    }
+
+    #[test]
+    fn a_gateway_stands_before_the_link() {
+        let none = scenario(Pep::None);
+        let gateway = NodeId(2);
+        assert_eq!(none.links[0].from, gateway);
+        assert_eq!(none.links[1].to, gateway);
+        assert!(none.flows[0].split.is_none() && none.middleboxes.is_empty());
+        // What crosses the link beside them does not cross the internet.
+        assert_eq!(none.flows[3].forward.len(), 1);
+        assert_eq!(scenario(Pep::Snoop).middleboxes[0].toward.len(), 1);
+    }
+
+    #[test]
+    fn proxies_split_connections_by_what_they_run() {
+        let legs = |pep| {
+            let scenario = scenario(pep);
+            let names = |flow: &bentpipe_scenario::Flow| {
+                let legs = &flow.split.as_ref().unwrap().legs;
+                let names = legs.iter().map(|l| l.transport.name.clone());
+                names.collect::<Vec<_>>().join(" ")
+            };
+            scenario.flows[..3].iter().map(names).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            legs(Pep::Split),
+            ["cubic hybla", "cubic vegas", "cubic hybla"]
+        );
+        assert_eq!(
+            legs(Pep::Gateway),
+            [
+                "cubic hybla cubic",
+                "cubic vegas cubic",
+                "cubic hybla cubic"
+            ]
+        );
+    }
+}

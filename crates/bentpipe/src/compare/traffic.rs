@@ -1,0 +1,234 @@
+//! What the users do on the link: download, browse, watch, or some of each.
+//!
+//! | traffic | a user |
+//! |---|---|
+//! | download | fetches one file |
+//! | web | reads [`PAGES`] pages over one connection, as over HTTP/2, with pauses of 8 s on the mean; sizes are log-normal, their deviation is their mean, none is above five times that. Beside it, over another connection, objects of about 30 kB a second apart: what a page fetches while it is read |
+//! | video | watches 60 s of video at a constant quality: segments of 4 s, playback from the first on, at most 30 s ahead. The bitrate is the highest step of [`LADDER`] that needs less than 70% of the user's share of the link |
+//! | mixed | the first downloads, the second browses, the third watches, and so on |
+
+use bentpipe_traffic::{Application, PageConnection, VideoSettings, WebSettings};
+use bentpipe_units::{Bytes, Duration, Rate};
+
+/// Pages that a user of the web reads.
+pub const PAGES: u32 = 6;
+
+/// Objects that are fetched beside them.
+const OBJECTS: u32 = 40;
+
+/// Bitrates that videos are offered at, kbit/s.
+pub const LADDER: [u64; 8] = [150, 400, 800, 1_500, 3_000, 5_000, 8_000, 16_000];
+
+/// A video needs less than this part of a user's share of the link.
+const HEADROOM: f64 = 0.7;
+
+/// Playing time of the video.
+const VIDEO: Duration = Duration::from_secs(60);
+
+/// What the users do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Traffic {
+    /// Each downloads one file.
+    #[default]
+    Download,
+    /// Each reads pages of the web.
+    Web,
+    /// Each watches a video.
+    Video,
+    /// A third each.
+    Mixed,
+}
+
+/// What one user does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Activity {
+    /// Downloads a file.
+    Download,
+    /// Reads pages.
+    Web,
+    /// Watches a video.
+    Video,
+}
+
+impl Activity {
+    /// Every activity.
+    pub const ALL: [Activity; 3] = [Activity::Download, Activity::Web, Activity::Video];
+
+    /// What its time is the time of, as a noun.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Activity::Download => "download",
+            Activity::Web => "page",
+            Activity::Video => "video",
+        }
+    }
+
+    /// Its name in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Activity::Download => "download",
+            Activity::Web => "web",
+            Activity::Video => "video",
+        }
+    }
+}
+
+impl Traffic {
+    /// Every kind with its name.
+    pub const ALL: [(&'static str, Traffic); 4] = [
+        ("download", Traffic::Download),
+        ("web", Traffic::Web),
+        ("video", Traffic::Video),
+        ("mixed", Traffic::Mixed),
+    ];
+
+    /// As the command line and JSON have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let found = Traffic::ALL.iter().find(|(_, traffic)| *traffic == self);
+        found.map_or("", |(name, _)| name)
+    }
+
+    /// What the user with this number does, counted from zero.
+    #[must_use]
+    pub const fn of_user(self, user: u32) -> Activity {
+        match (self, user % 3) {
+            (Traffic::Download, _) | (Traffic::Mixed, 0) => Activity::Download,
+            (Traffic::Web, _) | (Traffic::Mixed, 1) => Activity::Web,
+            (Traffic::Video, _) | (Traffic::Mixed, _) => Activity::Video,
+        }
+    }
+
+    /// The activities that it consists of.
+    #[must_use]
+    pub fn activities(self) -> Vec<Activity> {
+        match self {
+            Traffic::Download => vec![Activity::Download],
+            Traffic::Web => vec![Activity::Web],
+            Traffic::Video => vec![Activity::Video],
+            Traffic::Mixed => Activity::ALL.to_vec(),
+        }
+    }
+
+    /// Users without `--users`.
+    pub(super) const fn least_users(self) -> u32 {
+        match self {
+            Traffic::Mixed => 3,
+            Traffic::Download | Traffic::Web | Traffic::Video => 1,
+        }
+    }
+
+    /// Size of a download, or mean size of a page, unless it is set.
+    pub(super) const fn default_size(self) -> Bytes {
+        match self {
+            Traffic::Web => Bytes::new(2_000_000),
+            Traffic::Download | Traffic::Video | Traffic::Mixed => Bytes::new(10_000_000),
+        }
+    }
+}
+
+/// Mean size of a page where the size is that of downloads.
+const PAGE: Bytes = Bytes::new(2_000_000);
+
+/// The work of the users on one link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Work {
+    pub(super) traffic: Traffic,
+    /// Of a download, or of a page on the mean.
+    pub(super) size: Bytes,
+    /// Bitrate of videos.
+    pub(super) bitrate: Rate,
+}
+
+impl Work {
+    /// The flows of the user with this number: what follows its name, and what
+    /// the flow carries. The first is the one that counts.
+    pub(super) fn flows(&self, user: u32) -> Vec<(&'static str, Application)> {
+        match self.traffic.of_user(user) {
+            Activity::Download => vec![("", Application::Transfer { size: self.size })],
+            Activity::Web => {
+                let page = match self.traffic {
+                    Traffic::Mixed => PAGE,
+                    _ => self.size,
+                };
+                let pages = reader(page, 5, Duration::from_secs(8), PAGES);
+                let objects = reader(Bytes::new(30_000), 10, Duration::from_secs(1), OBJECTS);
+                vec![("", pages), ("-objects", objects)]
+            }
+            Activity::Video => vec![("", self.video())],
+        }
+    }
+
+    fn video(&self) -> Application {
+        let segment = Duration::from_secs(4);
+        Application::Video(VideoSettings {
+            segment,
+            bitrate: self.bitrate,
+            startup: segment,
+            buffer: Duration::from_secs(30),
+            length: VIDEO,
+            request: Bytes::new(300),
+        })
+    }
+
+    /// Payload that a user receives, about; for estimates of what a run costs.
+    pub(super) fn volume(&self, user: u32) -> Bytes {
+        let bytes = |flow: &Application| match flow {
+            Application::Web(web) => web
+                .mean
+                .get()
+                .saturating_mul(u64::from(web.count.unwrap_or(1))),
+            other => other.offered().map_or(0, Bytes::get),
+        };
+        let flows = self.flows(user);
+        let all = flows.iter().map(|(_, flow)| bytes(flow));
+        Bytes::new(all.fold(0, u64::saturating_add))
+    }
+}
+
+fn reader(mean: Bytes, largest: u64, reading: Duration, count: u32) -> Application {
+    Application::Web(WebSettings {
+        mean,
+        deviation: mean,
+        largest: Bytes::new(mean.get().saturating_mul(largest)),
+        reading,
+        request: Bytes::new(400),
+        connection: PageConnection::Persistent,
+        count: Some(count),
+    })
+}
+
+/// The bitrate of videos where `users` share a link of `rate`.
+pub(super) fn bitrate(rate: Rate, users: u32) -> Rate {
+    let share = rate.bps_f64() / f64::from(users.max(1));
+    let fits = |kbps: &&u64| **kbps as f64 * 1e3 <= share * HEADROOM;
+    let step = LADDER.iter().rev().find(fits).unwrap_or(&LADDER[0]);
+    Rate::from_bps(step * 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_of_mixed_traffic_take_turns() {
+        let activities: Vec<Activity> = (0..4).map(|u| Traffic::Mixed.of_user(u)).collect();
+        assert_eq!(&activities[..3], Activity::ALL);
+        assert_eq!(activities[3], Activity::Download);
+        for (name, traffic) in Traffic::ALL {
+            assert_eq!(traffic.name(), name);
+            assert_eq!(traffic.activities()[0], traffic.of_user(0));
+        }
+    }
+
+    #[test]
+    fn a_video_leaves_room_on_the_link() {
+        assert_eq!(bitrate(Rate::from_mbps(10), 1), Rate::from_mbps(5));
+        assert_eq!(bitrate(Rate::from_mbps(50), 20), Rate::from_bps(1500_000));
+        assert_eq!(bitrate(Rate::from_bps(64_000), 1), Rate::from_bps(150_000));
+    }
+}

@@ -1,0 +1,652 @@
+//! The decision: from results to one setting behind one proxy. Nothing here knows
+//! a transport by name.
+//!
+//! Each row has one number for each seed, its *score*: the time of its users
+//! over that of the baseline's, the mean over sizes and activities. Rows are
+//! compared by the differences of their scores with the same seeds.
+//!
+//! 1. Out is what cannot be switched on today, what ends fewer runs than the
+//!    baseline, what slows others down by more than [`HARM_LIMIT`] and what sends
+//!    more than [`WASTE_LIMIT`] again beyond what the channel loses.
+//! 2. Of the rest the fastest is sought, and what is as fast ([`CLOSE`]).
+//! 3. Of those, the one that costs others the least is preferred (what they lose,
+//!    how long they wait in the queue, what is sent again), then the one that is
+//!    nearest to use.
+//! 4. The baseline is kept unless that gains [`WORTH`] beyond chance.
+
+use super::answer::{Answer, Row};
+use super::lineup::{Availability, DEFAULT};
+use super::pep::Pep;
+use super::result::RunResult;
+use super::traffic::Activity;
+use bentpipe_study::stats::{Summary, ci95, mean};
+use bentpipe_units::Bytes;
+
+/// A gain below this is no reason to change a server: links vary more than that
+/// from hour to hour.
+pub const WORTH: f64 = 0.04;
+
+/// Rows whose times are this close are equally fast to a user.
+pub const CLOSE: f64 = 0.03;
+
+/// The same where the slower one needs no proxy, or a lesser one: a box to buy
+/// and to keep must give a little more.
+pub const CLOSE_WITHOUT_PROXY: f64 = 0.05;
+
+/// A setting that slows others down by more than this is not recommended: a
+/// fifth is what RFC 5033 would not call a minor effect, and who shares the link
+/// would notice.
+pub const HARM_LIMIT: f64 = 0.20;
+
+/// Others that are slowed down by less than this are not mentioned: it is the
+/// noise of sharing.
+pub const HARM_NOTED: f64 = 0.05;
+
+/// A setting that sends more of its packets again than this, beyond what the
+/// channel loses, is not recommended: satellite capacity is paid for by the bit.
+pub const WASTE_LIMIT: f64 = 0.10;
+
+/// Waste below this is not mentioned.
+pub const WASTE_NOTED: f64 = 0.02;
+
+/// A wait of others in the queue below this is not mentioned, nor one that is
+/// not longer by half than with the baseline: it is what a good call tolerates.
+pub const WAIT_NOTED_S: f64 = 0.05;
+const WAIT_RATIO: f64 = 1.5;
+
+/// Times of equal runs that spread further than this are mentioned: largest
+/// over smallest tenth.
+const SPREAD_NOTED: f64 = 1.5;
+
+/// What is decided.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The recommended row of [`Answer::rows`]; `None` if nothing ended.
+    pub pick: Option<usize>,
+    /// The row that is there unless something is changed.
+    pub baseline: usize,
+    /// What the pick gains over the baseline.
+    pub gain: Option<Gain>,
+    /// Rows that are as fast as the pick and further from use, nearest first.
+    pub as_good: Vec<usize>,
+    /// Rows that are faster than the pick and not recommended, fastest first.
+    pub rejected: Vec<(usize, Objection)>,
+    /// What the pick costs, the weightiest first.
+    pub costs: Vec<Cost>,
+    /// What the pick does to the others that share the link, where that was
+    /// measured.
+    pub harm: Option<Harm>,
+    /// Sizes for which another row is better by more than [`WORTH`].
+    pub by_size: Vec<(Bytes, usize, Gain)>,
+    /// How sure it is.
+    pub certainty: Certainty,
+}
+
+/// Time that is saved, as a share of the baseline's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Gain {
+    /// Mean; negative if time is lost.
+    pub share: f64,
+    /// Half of the width of its 95% interval, by differences with the same
+    /// seeds; `None` for a single run.
+    pub ci95: Option<f64>,
+    /// Runs that it rests on.
+    pub runs: usize,
+}
+
+/// What a setting does to users of what others run: their time beside it over
+/// their time beside the baseline, less one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Harm {
+    /// Mean; negative if others are faster.
+    pub share: f64,
+    /// Half of the width of its 95% interval.
+    pub ci95: Option<f64>,
+    /// Mean time of an other user beside the baseline, seconds, of the smallest
+    /// size and first activity.
+    pub before_s: f64,
+    /// The same beside the setting.
+    pub after_s: f64,
+    /// Runs that it rests on.
+    pub runs: usize,
+}
+
+impl Harm {
+    /// What is certain of it: what chance alone could explain is taken off.
+    #[must_use]
+    pub fn beyond_chance(&self) -> f64 {
+        match self.share > self.ci95.unwrap_or(0.0) {
+            true => self.share,
+            false => 0.0,
+        }
+    }
+}
+
+/// Why a row is not recommended although it is fast.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Objection {
+    /// It cannot be switched on today.
+    NotThere,
+    /// It slows others down by this share.
+    Harms(f64),
+    /// It sends this share of its packets again.
+    Wastes(f64),
+    /// So many of its runs did not end.
+    DoesNotEnd(usize),
+}
+
+/// What the recommended setting costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Cost {
+    /// Some runs did not end.
+    Unfinished {
+        /// How many.
+        count: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// Others are slowed down by this share.
+    Harm(f64),
+    /// Traffic that no transport controls loses more packets.
+    Background {
+        /// Lost share with the setting.
+        lost: f64,
+        /// With the baseline.
+        before: f64,
+    },
+    /// Packets of others wait longer at the link, seconds (95th percentile).
+    Waiting {
+        /// With the setting.
+        wait_s: f64,
+        /// With the baseline.
+        before_s: f64,
+    },
+    /// Packets are sent again.
+    Waste {
+        /// Share of the packets.
+        share: f64,
+        /// With the baseline.
+        before: f64,
+    },
+    /// Equal runs take very different times, seconds.
+    Spread {
+        /// A tenth of the runs takes less.
+        low_s: f64,
+        /// A tenth of the runs takes more.
+        high_s: f64,
+    },
+}
+
+/// How sure a decision is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Certainty {
+    /// Nothing is random: another run would be the same.
+    Exact,
+    /// Other losses would hardly change the decision.
+    #[default]
+    Clear,
+    /// Another row may be faster by more than a few percent.
+    Open,
+}
+
+impl Certainty {
+    /// A word for JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Certainty::Exact => "exact",
+            Certainty::Clear => "clear",
+            Certainty::Open => "open",
+        }
+    }
+}
+
+/// What is known of a row, as the decision needs it.
+#[derive(Clone, Debug)]
+pub(super) struct Standing {
+    /// Effort to use it: the proxy weighs more than the setting.
+    pub(super) effort: (u8, Availability),
+    pub(super) deployable: bool,
+    /// A score for each seed; `None` where a user did not end.
+    pub(super) scores: Vec<Option<f64>>,
+    pub(super) harm: Option<Harm>,
+    pub(super) resent_share: f64,
+    pub(super) wait_s: f64,
+}
+
+impl Standing {
+    fn unfinished(&self) -> usize {
+        self.scores.iter().filter(|s| s.is_none()).count()
+    }
+
+    /// Mean score; infinite if nothing ended.
+    pub(super) fn mean(&self) -> f64 {
+        let ended: Vec<f64> = self.scores.iter().copied().flatten().collect();
+        if ended.is_empty() {
+            f64::INFINITY
+        } else {
+            mean(&ended)
+        }
+    }
+
+    /// What others lose, beyond chance.
+    fn harm(&self) -> f64 {
+        self.harm.map_or(0.0, |harm| harm.beyond_chance())
+    }
+
+    /// How many things worth a word it costs others that `base` does not.
+    fn burdens(&self, base: &Standing) -> usize {
+        let waits = self.wait_s > WAIT_NOTED_S && self.wait_s > WAIT_RATIO * base.wait_s;
+        let wastes = self.resent_share > base.resent_share + WASTE_NOTED;
+        usize::from(self.harm() > HARM_NOTED) + usize::from(waits) + usize::from(wastes)
+    }
+
+    /// How much slower it is than `other`, by runs with the same seeds: mean and
+    /// half of the width of its interval.
+    fn slower_than(&self, other: &Standing) -> (f64, f64) {
+        let pairs = self.scores.iter().zip(&other.scores);
+        let pairs = pairs.filter_map(|(a, b)| Some((*a)? - (*b)?));
+        let differences: Vec<f64> = pairs.collect();
+        match differences.is_empty() {
+            true => (f64::INFINITY, 0.0),
+            false => (mean(&differences), ci95(&differences).unwrap_or(0.0)),
+        }
+    }
+}
+
+/// Decides over these rows. `lost` is the share of packets that the channel
+/// loses.
+pub(super) fn decide(rows: &[Standing], baseline: usize, lost: f64) -> Verdict {
+    let objections: Vec<Option<Objection>> = rows
+        .iter()
+        .map(|row| objection(row, &rows[baseline], lost))
+        .collect();
+    let allowed = |i: &usize| objections[*i].is_none() && rows[*i].mean().is_finite();
+    let fastest = (0..rows.len())
+        .filter(allowed)
+        .min_by(|a, b| rows[*a].mean().total_cmp(&rows[*b].mean()));
+    let Some(fastest) = fastest else {
+        return Verdict {
+            baseline,
+            ..Verdict::default()
+        };
+    };
+    let mut tied: Vec<usize> = (0..rows.len())
+        .filter(allowed)
+        .filter(|i| ties(&rows[*i], &rows[fastest]))
+        .collect();
+    let base = &rows[baseline];
+    tied.sort_by(|a, b| {
+        let (a, b) = (&rows[*a], &rows[*b]);
+        let burdens = a.burdens(base).cmp(&b.burdens(base));
+        burdens
+            .then(a.effort.cmp(&b.effort))
+            .then(a.mean().total_cmp(&b.mean()))
+    });
+    let mut pick = tied[0];
+    let (gained, ci) = base.slower_than(&rows[pick]);
+    let is_worth = gained > WORTH * base.mean() && gained > ci;
+    if allowed(&baseline) && !is_worth {
+        pick = baseline;
+    }
+    let as_good = tied.into_iter().filter(|i| *i != pick);
+    let as_good = as_good.filter(|i| ties(&rows[*i], &rows[pick])).collect();
+    Verdict {
+        pick: Some(pick),
+        baseline,
+        gain: gain(&rows[pick], base).filter(|_| pick != baseline),
+        as_good,
+        rejected: rejected(rows, pick, &objections),
+        harm: rows[pick].harm.filter(|_| pick != baseline),
+        certainty: certainty(rows, pick, baseline, &objections),
+        ..Verdict::default()
+    }
+}
+
+/// True if a row is as fast as the fastest, by what these runs can say.
+fn ties(row: &Standing, fastest: &Standing) -> bool {
+    let (slower, ci) = row.slower_than(fastest);
+    let best = fastest.mean();
+    let close = match row.effort.0 < fastest.effort.0 {
+        true => CLOSE_WITHOUT_PROXY,
+        false => CLOSE,
+    };
+    slower <= close * best || (slower <= ci && slower <= 2.0 * CLOSE * best)
+}
+
+pub(super) fn gain(row: &Standing, base: &Standing) -> Option<Gain> {
+    let (_, ci) = base.slower_than(row);
+    let runs = row.scores.len().min(base.scores.len());
+    let (share, base) = (base.mean() - row.mean(), base.mean());
+    (share.is_finite() && base > 0.0).then(|| Gain {
+        // Of the means, which tables show; by pairs it is known how exactly.
+        share: share / base,
+        ci95: (runs > 1).then_some(ci / base),
+        runs,
+    })
+}
+
+fn objection(row: &Standing, base: &Standing, lost: f64) -> Option<Objection> {
+    let ends = |row: &Standing| 1.0 - row.unfinished() as f64 / row.scores.len().max(1) as f64;
+    if !row.deployable {
+        Some(Objection::NotThere)
+    } else if ends(row) < ends(base) {
+        Some(Objection::DoesNotEnd(row.unfinished()))
+    } else if row.harm() > HARM_LIMIT {
+        Some(Objection::Harms(row.harm()))
+    } else if row.resent_share > lost + WASTE_LIMIT && row.resent_share > base.resent_share + 0.02 {
+        Some(Objection::Wastes(row.resent_share))
+    } else {
+        None
+    }
+}
+
+/// What is faster than the pick, but not to be recommended.
+fn rejected(
+    rows: &[Standing],
+    pick: usize,
+    objections: &[Option<Objection>],
+) -> Vec<(usize, Objection)> {
+    let faster = |i: &usize| {
+        let (slower, ci) = rows[*i].slower_than(&rows[pick]);
+        slower < -ci.max(CLOSE * rows[pick].mean())
+    };
+    let against = |i: usize| objections[i].map(|objection| (i, objection));
+    let mut found: Vec<(usize, Objection)> =
+        (0..rows.len()).filter(faster).filter_map(against).collect();
+    found.sort_by(|a, b| rows[a.0].mean().total_cmp(&rows[b.0].mean()));
+    found
+}
+
+fn certainty(
+    rows: &[Standing],
+    pick: usize,
+    baseline: usize,
+    objections: &[Option<Objection>],
+) -> Certainty {
+    let runs = rows[pick].scores.len();
+    let is_exact = runs == 1 && rows[baseline].scores.len() == 1;
+    let may_be_better = (0..rows.len())
+        .filter(|i| *i != pick && objections[*i].is_none())
+        .any(|i| {
+            let (slower, ci) = rows[i].slower_than(&rows[pick]);
+            // Its interval reaches to where it would have been recommended.
+            slower.is_finite() && slower - ci < -(CLOSE + WORTH) * rows[pick].mean()
+        });
+    match (is_exact, may_be_better) {
+        (true, _) => Certainty::Exact,
+        (false, false) => Certainty::Clear,
+        (false, true) => Certainty::Open,
+    }
+}
+
+/// The rows that could be recommended and those worth knowing more about, the
+/// fastest first, and the baseline.
+pub(super) fn leaders(answer: &Answer, most: usize) -> Vec<usize> {
+    let (rows, baseline) = standings(answer, None);
+    if rows.len() <= most {
+        return (0..rows.len()).collect();
+    }
+    let lost = answer.path.loss.share.get();
+    let allowed = |i: &usize| objection(&rows[*i], &rows[baseline], lost).is_none();
+    let mut order: Vec<usize> = (0..rows.len())
+        .filter(|i| *i != baseline)
+        .filter(allowed)
+        .collect();
+    order.sort_by(|a, b| rows[*a].mean().total_cmp(&rows[*b].mean()));
+    // What is slower than the baseline is not recommended.
+    let usual = rows[baseline].mean() * (1.0 + 2.0 * CLOSE);
+    order.retain(|i| rows[*i].mean() <= usual);
+    order.truncate(most - 1);
+    // A proxy of its own: what others lose is held against its default.
+    order.push(baseline);
+    order.sort_unstable();
+    order
+}
+
+/// The rows whose further runs may change the decision; none if it is clear.
+pub(super) fn undecided(answer: &Answer) -> Vec<usize> {
+    let (rows, baseline) = standings(answer, None);
+    let lost = answer.path.loss.share.get();
+    let verdict = decide(&rows, baseline, lost);
+    let Some(pick) = verdict.pick else {
+        return Vec::new();
+    };
+    let best = &rows[pick];
+    let open = |i: &usize| {
+        let (slower, ci) = rows[*i].slower_than(best);
+        let precise = 0.5 * CLOSE * best.mean();
+        *i != pick
+            && objection(&rows[*i], &rows[baseline], lost).is_none()
+            && slower.is_finite()
+            && ci > precise
+            && slower - ci < CLOSE * best.mean()
+    };
+    let mut found: Vec<usize> = (0..rows.len()).filter(open).collect();
+    if found.is_empty() {
+        return found;
+    }
+    found.extend([pick, baseline]);
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The verdict over all results.
+pub(super) fn of(answer: &Answer) -> Verdict {
+    let (rows, baseline) = standings(answer, None);
+    let lost = answer.path.loss.share.get();
+    let mut verdict = decide(&rows, baseline, lost);
+    let Some(pick) = verdict.pick else {
+        return verdict;
+    };
+    verdict.costs = costs(
+        &answer.rows[pick],
+        &answer.rows[baseline],
+        verdict.harm,
+        lost,
+    );
+    if answer.sizes.len() > 1 {
+        for (size, bytes) in answer.sizes.iter().enumerate() {
+            let (rows, _) = standings(answer, Some(size));
+            let there = decide(&rows, baseline, lost);
+            let Some(other) = there.pick.filter(|other| *other != pick) else {
+                continue;
+            };
+            let gain = gain(&rows[other], &rows[pick]);
+            let worth = gain.filter(|g| g.share > WORTH.max(g.ci95.unwrap_or(0.0)));
+            if let Some(gain) = worth {
+                verdict.by_size.push((*bytes, other, gain));
+            }
+        }
+    }
+    verdict
+}
+
+/// What the rows did, of all sizes or of one, and which of them is the
+/// baseline: without a proxy, if that was compared, the default.
+pub(super) fn standings(answer: &Answer, size: Option<usize>) -> (Vec<Standing>, usize) {
+    let is_default = |row: &Row| row.name == DEFAULT;
+    let without = answer
+        .rows
+        .iter()
+        .position(|row| is_default(row) && row.pep == Pep::None);
+    let baseline = without.or_else(|| answer.rows.iter().position(is_default));
+    let baseline = baseline.unwrap_or(0);
+    let sizes: Vec<usize> = match size {
+        Some(size) => vec![size],
+        None => (0..answer.sizes.len()).collect(),
+    };
+    let activities = answer.traffic.activities();
+    let base = &answer.rows[baseline];
+    let standing = |row: &Row| {
+        let cells = || sizes.iter().map(|size| &row.cells[*size]);
+        let over = |f: &dyn Fn(&super::Cell) -> f64| mean(&cells().map(f).collect::<Vec<_>>());
+        Standing {
+            effort: (effort(row.pep), row.availability),
+            deployable: row.is_deployable(),
+            scores: scores(row, base, &sizes, &activities),
+            harm: harm(row, base, &sizes, &activities),
+            resent_share: over(&|cell| cell.resent_share()),
+            wait_s: over(&|cell| cell.p95_queueing_delay_s()),
+        }
+    };
+    (answer.rows.iter().map(standing).collect(), baseline)
+}
+
+const fn effort(pep: Pep) -> u8 {
+    match pep {
+        Pep::None => 0,
+        Pep::Split => 1,
+        Pep::Snoop => 2,
+        Pep::Gateway => 3,
+    }
+}
+
+fn scores(row: &Row, base: &Row, sizes: &[usize], activities: &[Activity]) -> Vec<Option<f64>> {
+    let runs = row.cells.first().map_or(0, |cell| cell.runs.len());
+    let usual = usual(
+        base,
+        sizes,
+        activities,
+        |cell| &cell.runs,
+        RunResult::time_s,
+    );
+    (0..runs)
+        .map(|i| score(row, i, &usual, |cell| &cell.runs, RunResult::time_s))
+        .collect()
+}
+
+type RunsOf = fn(&super::Cell) -> &Vec<RunResult>;
+type TimeOf = fn(&RunResult, Activity) -> Option<f64>;
+
+/// The mean times of the baseline: by size and activity. Where none ended it
+/// is a second.
+fn usual(
+    base: &Row,
+    sizes: &[usize],
+    activities: &[Activity],
+    runs: RunsOf,
+    time: TimeOf,
+) -> Vec<(usize, Activity, f64)> {
+    let mut found = Vec::new();
+    for size in sizes {
+        for activity in activities {
+            let runs = runs(&base.cells[*size]).iter();
+            let times: Vec<f64> = runs.filter_map(|run| time(run, *activity)).collect();
+            let summary = Summary::of(&times);
+            found.push((*size, *activity, summary.map_or(1.0, |s| s.mean.max(1e-9))));
+        }
+    }
+    found
+}
+
+/// The score of one run: times over the baseline's means, on the mean.
+fn score(
+    row: &Row,
+    run: usize,
+    usual: &[(usize, Activity, f64)],
+    runs: RunsOf,
+    time: TimeOf,
+) -> Option<f64> {
+    let one = |(size, activity, usual): &(usize, Activity, f64)| {
+        let run = runs(&row.cells[*size]).get(run)?;
+        Some(time(run, *activity)? / usual)
+    };
+    let all: Option<Vec<f64>> = usual.iter().map(one).collect();
+    all.map(|all| mean(&all))
+}
+
+/// What a row does to others; `None` where that was not measured.
+pub(super) fn harm(
+    row: &Row,
+    base: &Row,
+    sizes: &[usize],
+    activities: &[Activity],
+) -> Option<Harm> {
+    let runs: RunsOf = match row.cells.first()?.shared.is_empty() {
+        true => |cell| &cell.runs,
+        false => |cell| &cell.shared,
+    };
+    let first = |row: &Row| {
+        let times = runs(&row.cells[sizes[0]]).iter();
+        let times = times.filter_map(|run| run.others_time_s(activities[0]));
+        let times: Vec<f64> = times.collect();
+        (!times.is_empty()).then(|| mean(&times))
+    };
+    let (before_s, after_s) = (first(base)?, first(row)?);
+    let usual = usual(base, sizes, activities, runs, RunResult::others_time_s);
+    let n = runs(&row.cells[0]).len().min(runs(&base.cells[0]).len());
+    let score = |row: &Row, i| score(row, i, &usual, runs, RunResult::others_time_s);
+    let pairs = (0..n).filter_map(|i| Some((score(row, i)?, score(base, i)?)));
+    let (with, without): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    let differences: Vec<f64> = with.iter().zip(&without).map(|(a, b)| a - b).collect();
+    if differences.is_empty() {
+        return None;
+    }
+    let usual = mean(&without);
+    Some(Harm {
+        share: mean(&differences) / usual,
+        ci95: ci95(&differences).map(|ci| ci / usual),
+        before_s,
+        after_s,
+        runs: differences.len(),
+    })
+}
+
+/// What the pick costs beside the baseline.
+fn costs(pick: &Row, base: &Row, harm: Option<Harm>, lost: f64) -> Vec<Cost> {
+    let mut found = Vec::new();
+    let over = |row: &Row, f: &dyn Fn(&super::Cell) -> f64| {
+        mean(&row.cells.iter().map(f).collect::<Vec<_>>())
+    };
+    let both = |f: &dyn Fn(&super::Cell) -> f64| (over(pick, f), over(base, f));
+    let runs = pick.cells.iter().map(|cell| cell.runs.len()).sum();
+    let count = pick.cells.iter().map(super::Cell::unfinished).sum();
+    if count > 0 {
+        found.push(Cost::Unfinished { count, of: runs });
+    }
+    if let Some(harm) = harm.filter(|harm| harm.beyond_chance() > HARM_NOTED) {
+        found.push(Cost::Harm(harm.share));
+    }
+    let (with, before) = both(&|cell| cell.mean(|run| run.background_lost.unwrap_or(0.0)));
+    if with > before + 0.005 {
+        found.push(Cost::Background { lost: with, before });
+    }
+    let (wait_s, before_s) = both(&super::Cell::p95_queueing_delay_s);
+    if wait_s > WAIT_NOTED_S && wait_s > WAIT_RATIO * before_s {
+        found.push(Cost::Waiting { wait_s, before_s });
+    }
+    let (share, before) = both(&super::Cell::resent_share);
+    if share > lost + WASTE_NOTED && share > before + WASTE_NOTED {
+        found.push(Cost::Waste { share, before });
+    }
+    // Of the first size.
+    let times = pick.cells.first().and_then(|cell| tenths(cell));
+    if let Some((low_s, high_s)) = times.filter(|(low, high)| *high > SPREAD_NOTED * low) {
+        found.push(Cost::Spread { low_s, high_s });
+    }
+    found
+}
+
+/// The times that a tenth of the runs is below and above.
+fn tenths(cell: &super::Cell) -> Option<(f64, f64)> {
+    let time = |run: &RunResult| Activity::ALL.iter().find_map(|a| run.time_s(*a));
+    let mut times: Vec<f64> = cell.runs.iter().filter_map(time).collect();
+    if times.len() < 10 {
+        return None;
+    }
+    times.sort_by(f64::total_cmp);
+    let tenth = times.len() / 10;
+    Some((times[tenth], times[times.len() - 1 - tenth]))
+}
+
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;

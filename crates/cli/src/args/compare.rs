@@ -1,0 +1,167 @@
+//! What `bentpipe compare` takes.
+
+use super::Threads;
+use bentpipe::compare::{Background, Hosts, Loss, Pep, QueueLength, Traffic};
+use bentpipe_orbit::Place;
+use bentpipe_units::{Bytes, Duration, Rate};
+use clap::Args;
+use std::path::PathBuf;
+
+/// Which transport for this link and its users, and behind which proxy?
+///
+/// Simulates the users with each setting, says in plain words which one to
+/// switch on, what it gives, whom it hurts and how sure that is, and prints
+/// what every one did. Hosts run Linux: a name is what one types there. The
+/// defaults describe one user of a broadband terminal under a geostationary
+/// satellite.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe compare
+  bentpipe compare --rate 50Mbit/s --loss 0.01% --users 20 --pep none,split
+  bentpipe compare --rate 512kbit/s --loss '5% in bursts of 8 packets' --size 1MB
+  bentpipe compare --transport bbr --beside cubic --users 10
+  bentpipe compare --traffic web --users 5 --background '20% in bursts'
+  bentpipe compare --size 100kB,1MB,100MB --transport 'cubic,cubic + IW 32,bbr'
+  bentpipe compare --orbit iridium --from 37.9,-122.3 --to 42.3,-71.1 --rate 1.5Mbit/s
+  bentpipe compare --hosts rfc --loss 1% --details
+  bentpipe compare --json | jq '.rows[] | {pep, transport, times_s: [.cells[].time_s.mean]}'
+
+A transport is a congestion control and, after plus signs, what is changed around
+it: `IW 32` (initial window, segments), `clamp 1 BDP` (the window at most),
+`buffers` (that hold what the link does), `k=4` (a parameter). `--transport all`
+compares every name.")]
+pub(crate) struct Compare {
+    /// Rate of the satellite link towards the users
+    #[arg(long, value_name = "RATE", default_value = "10 Mbit/s")]
+    pub(crate) rate: Rate,
+    /// Round-trip propagation time, without queueing
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "600 ms",
+        conflicts_with = "orbit"
+    )]
+    pub(crate) rtt: Duration,
+    /// Satellites to go over, instead of --rtt: geo, iridium, teledesic,
+    /// starlink, or a file of TLE or OMM
+    #[arg(long, value_name = "ORBIT", requires = "from", requires = "to")]
+    pub(crate) orbit: Option<String>,
+    /// Where the server is, degrees north and east, such as 37.9,-122.3
+    #[arg(
+        long,
+        value_name = "LAT,LON",
+        requires = "orbit",
+        allow_hyphen_values = true
+    )]
+    pub(crate) from: Option<Place>,
+    /// Where the users are
+    #[arg(
+        long,
+        value_name = "LAT,LON",
+        requires = "orbit",
+        allow_hyphen_values = true
+    )]
+    pub(crate) to: Option<Place>,
+    /// Longitude of the geo satellite, degrees east [default: midway between
+    /// the two places]
+    #[arg(
+        long,
+        value_name = "LON",
+        requires = "orbit",
+        allow_hyphen_values = true
+    )]
+    pub(crate) slot: Option<f64>,
+    /// Packets that the channel loses: `0.1%`, each independently, or `5% in
+    /// bursts of 8 packets` on the mean
+    #[arg(long, value_name = "LOSS", default_value = "0.1%")]
+    pub(crate) loss: Loss,
+    /// Queue before the link: `1 BDP`, `100 packets` or `64 kB`
+    #[arg(long, value_name = "LENGTH", default_value = "1 BDP")]
+    pub(crate) queue: QueueLength,
+    /// Rate of the way back, for acknowledgements [default: a fifth of --rate]
+    #[arg(long, value_name = "RATE")]
+    pub(crate) return_rate: Option<Rate>,
+    /// Users that share the link [default: 1; 3 with mixed traffic]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) users: Option<u32>,
+    /// What each user does: download, web (reads pages), video (watches a
+    /// minute), or mixed (a third each)
+    #[arg(long, value_name = "KIND", default_value = "download", value_parser = traffic)]
+    pub(crate) traffic: Traffic,
+    /// Size of a download, or of a page on the mean; several to see where the
+    /// advice changes [default: 10 MB; a page 2 MB]
+    #[arg(long, value_name = "SIZES", value_delimiter = ',')]
+    pub(crate) size: Vec<Bytes>,
+    /// The time over which the users begin [default: half of what the link
+    /// needs for all downloads; 10 s for web and video]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) stagger: Option<Duration>,
+    /// What others run: half of the users have it, and the compared transport
+    /// is that of the other half
+    #[arg(long, value_name = "NAME")]
+    pub(crate) beside: Option<String>,
+    /// Other traffic that no transport controls: `20%` of the rate, `2 Mbit/s`,
+    /// or `20% in bursts`
+    #[arg(long, value_name = "LOAD")]
+    pub(crate) background: Option<Background>,
+    /// Transports to compare, as they are shown; `all` for every name [default:
+    /// a selection]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) transport: Vec<String>,
+    /// Whose TCP: linux, or rfc for the papers' variants on idealised hosts,
+    /// which cannot be switched on
+    #[arg(long, value_name = "KIND", default_value = "linux", value_parser = hosts)]
+    pub(crate) hosts: Hosts,
+    /// Proxies at the gateway to compare: none, split (the transports run from
+    /// it to the users), snoop (it repairs losses of the link), gateway (one on
+    /// each side of the satellite; a prediction)
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "none", value_parser = pep)]
+    pub(crate) pep: Vec<Pep>,
+    /// Round trip between server and gateway [default: 50 ms where proxies are
+    /// compared; else the server is at the link]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) server_rtt: Option<Duration>,
+    /// Runs of each transport, each with other losses [default: as many as the
+    /// decision needs]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: Option<u32>,
+    /// Seed of the first run; the same seed gives the same output
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+    /// Draw window, rate and received bytes against time (.svg, .png or .pdf)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Print the rest as well: more columns, what each transport is, and what
+    /// must be the same in numbers to compare these with
+    #[arg(long)]
+    pub(crate) details: bool,
+    /// Print one JSON document instead of text
+    #[arg(long, conflicts_with = "details")]
+    pub(crate) json: bool,
+}
+
+fn traffic(text: &str) -> Result<Traffic, String> {
+    named(text, Traffic::ALL)
+}
+
+fn hosts(text: &str) -> Result<Hosts, String> {
+    named(text, Hosts::ALL)
+}
+
+fn pep(text: &str) -> Result<Pep, String> {
+    named(text.trim(), Pep::ALL)
+}
+
+/// The value of that name.
+fn named<T: Copy, const N: usize>(text: &str, all: [(&'static str, T); N]) -> Result<T, String> {
+    if let Some((_, value)) = all.iter().find(|(name, _)| *name == text) {
+        return Ok(*value);
+    }
+    let names = all.map(|(name, _)| name);
+    let near = bentpipe_cc::nearest(text, names);
+    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    Err(format!("expected {}{near}", names.join(", ")))
+}
