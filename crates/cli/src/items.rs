@@ -1,13 +1,15 @@
 //! Tables, figures and claims of studies, as text and as pictures.
 
+mod figures;
+mod tables;
+
+pub(crate) use figures::print as figures;
+
 use crate::charts;
 use crate::exit::Failure;
 use crate::output::{self, Output};
 use crate::pages::{self, Results};
-use bentpipe_report::table::{Cell, Column, Table, Tone};
-use bentpipe_study::{
-    CellVerdict, ClaimResult, ErrorSummary, PartResult, Reproduction, TableCell, TableData, Verdict,
-};
+use bentpipe_study::{ClaimResult, PartResult, Reproduction, TableCell, TableData, Verdict};
 use std::path::{Path, PathBuf};
 
 /// Prints what came out: tables, claims, and what could not be computed.
@@ -15,20 +17,7 @@ pub(crate) fn print(made: &Reproduction, out: &mut Output) -> Result<(), Failure
     for (_, table) in &made.tables {
         out.strong(format_args!("{}: {}", table.slug, table.title))?;
         out.line("")?;
-        let published = table
-            .cells
-            .iter()
-            .flatten()
-            .any(|cell| cell.published.is_some());
-        out.table(&if published {
-            side_by_side(table)
-        } else {
-            grid(table)
-        })?;
-        for summary in &table.errors {
-            out.paragraph(0, &errors(summary))?;
-        }
-        notes(table, out)?;
+        tables::print(table, out)?;
         out.line("")?;
     }
     for (_, figure) in &made.figures {
@@ -50,146 +39,6 @@ pub(crate) fn print(made: &Reproduction, out: &mut Output) -> Result<(), Failure
         ))?;
     }
     Ok(())
-}
-
-/// A line per cell: published, ours, error, verdict. Columns that would be
-/// empty are left out.
-fn side_by_side(table: &TableData) -> Table {
-    let cells = || table.cells.iter().flatten();
-    let has_columns = cells().any(|cell| !cell.column.is_empty());
-    let has_interval = cells().any(|cell| cell.ci95.is_some());
-    let mut columns = vec![Column::text(table.row_axes.join(" / "))];
-    if has_columns {
-        columns.push(Column::text(""));
-    }
-    columns.extend([Column::number("published"), Column::number("ours")]);
-    if has_interval {
-        columns.push(Column::number("±95%").optional(2));
-    }
-    columns.extend([
-        Column::text("unit").optional(3),
-        Column::number("error").optional(1),
-        Column::text("verdict"),
-    ]);
-    let mut text = Table::new(columns);
-    for (i, row) in table.cells.iter().enumerate() {
-        if i > 0 && row.len() > 1 {
-            text.rule();
-        }
-        for (j, cell) in row.iter().enumerate() {
-            let number = |x: Option<f64>| Cell::new(decimal(x, cell.decimals));
-            // A row's name stands at its first line.
-            let name = if j == 0 { cell.row.as_str() } else { "" };
-            let mut line = vec![Cell::new(name)];
-            if has_columns {
-                line.push(Cell::new(cell.column.clone()));
-            }
-            line.extend([number(cell.published), number(cell.ours)]);
-            if has_interval {
-                line.push(number(cell.ci95));
-            }
-            line.extend([
-                Cell::new(cell.unit.clone()),
-                Cell::new(cell.relative_error.map_or_else(String::new, percent)),
-                Cell::new(cell.verdict.name()).tone(tone(cell.verdict)),
-            ]);
-            text.row(line);
-        }
-    }
-    text
-}
-
-/// The remarks on cells, each once with the cells that it is about.
-fn notes(table: &TableData, out: &mut Output) -> Result<(), Failure> {
-    let mut seen: Vec<(&str, Vec<String>)> = Vec::new();
-    for cell in table
-        .cells
-        .iter()
-        .flatten()
-        .filter(|cell| !cell.note.is_empty())
-    {
-        let place = match cell.column.as_str() {
-            "" => cell.row.clone(),
-            column => format!("{}, {column}", cell.row),
-        };
-        match seen.iter_mut().find(|(note, _)| *note == cell.note) {
-            Some((_, places)) => places.push(place),
-            None => seen.push((&cell.note, vec![place])),
-        }
-    }
-    for (note, places) in seen {
-        let whose = match places.as_slice() {
-            [one] => one.clone(),
-            [first, ..] => format!("{first} and {} more", places.len() - 1),
-            [] => continue,
-        };
-        out.paragraph(0, &format!("Note on {whose}: {note}"))?;
-    }
-    Ok(())
-}
-
-/// Rows and columns as the study has them, our numbers in the cells.
-fn grid(table: &TableData) -> Table {
-    let heading = |labels: &Vec<String>| labels.join(" | ");
-    let units: Vec<&str> = table
-        .cells
-        .iter()
-        .flatten()
-        .map(|cell| cell.unit.as_str())
-        .collect();
-    let one_unit = units.windows(2).all(|pair| pair[0] == pair[1]);
-    let unit = units.first().copied().unwrap_or("");
-    let mut columns = vec![Column::text(table.row_axes.join(" / "))];
-    columns.extend(table.columns.iter().map(|c| Column::number(heading(c))));
-    let mut text = Table::new(columns);
-    for (labels, row) in table.rows.iter().zip(&table.cells) {
-        let name = labels.join(" / ");
-        let cells = row.iter().map(|cell| ours(cell, !one_unit));
-        text.row(std::iter::once(name).chain(cells));
-    }
-    if one_unit && !unit.is_empty() {
-        text.note(format!("In {unit}; ± 95%."))
-    } else {
-        text
-    }
-}
-
-fn ours(cell: &TableCell, with_unit: bool) -> String {
-    let Some(value) = cell.ours else {
-        return "-".to_owned();
-    };
-    let mut text = decimal(Some(value), cell.decimals);
-    if let Some(ci95) = cell.ci95.filter(|ci| *ci > 0.0) {
-        text.push_str(&format!(" ± {}", decimal(Some(ci95), cell.decimals)));
-    }
-    if with_unit && !cell.unit.is_empty() {
-        text.push(' ');
-        text.push_str(&cell.unit);
-    }
-    text
-}
-
-fn errors(summary: &ErrorSummary) -> String {
-    let what = summary.column.as_deref().unwrap_or("all columns");
-    let error = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{:.2}%", 100.0 * x));
-    let bar = |x: Option<f64>| x.map_or_else(String::new, |x| format!(" (bar {:.2}%)", 100.0 * x));
-    let missed = match summary.missed.as_str() {
-        "" => String::new(),
-        why => format!(", as is known: {why}"),
-    };
-    format!(
-        "{what}: {} cells, relative error mean {}{}, median {}{}, worst {}{}, of the spread {}{}: {}{missed}",
-        summary.cells,
-        error(summary.mean),
-        bar(summary.mean_bar),
-        error(summary.median),
-        bar(summary.median_bar),
-        error(summary.worst),
-        bar(summary.worst_bar),
-        error(summary.spread),
-        bar(summary.spread_bar),
-        summary.verdict.name(),
-    )
 }
 
 /// Verdicts on claims, with what shows them.
@@ -219,18 +68,37 @@ fn claims(claims: &[ClaimResult], out: &mut Output) -> Result<(), Failure> {
             out.paragraph(width + 2, &format!("Reason: {}", claim.reason))?;
         }
     }
-    let count = |verdict| claims.iter().filter(|c| c.verdict == verdict).count();
-    let changed = claims.iter().filter(|c| c.regression).count();
     out.line("")?;
-    out.line(format_args!(
-        "{} claims: {} hold, {} hold in part, {} fail, {} open; {changed} not as recorded",
-        claims.len(),
-        count(Verdict::Holds),
-        count(Verdict::InPart),
-        count(Verdict::Fails),
-        count(Verdict::Open),
-    ))?;
+    for line in totals(claims) {
+        out.line(line)?;
+    }
     out.line("")
+}
+
+/// How many claims have which verdict: those of the paper, which its page and the
+/// overview of all papers count as well, and those that this project adds. A study of
+/// no paper has claims of one kind.
+fn totals(claims: &[ClaimResult]) -> Vec<String> {
+    let (own, added): (Vec<_>, Vec<_>) = claims.iter().partition(|c| pages::of_the_paper(&c.id));
+    let changed = claims.iter().filter(|c| c.regression).count();
+    let line = |whose: &str, claims: &[&ClaimResult]| {
+        let noun = if claims.len() == 1 { "claim" } else { "claims" };
+        format!("{} {noun}{whose}: {}", claims.len(), pages::tally(claims))
+    };
+    if own.is_empty() {
+        return [line("", &added)]
+            .into_iter()
+            .chain(not_recorded(changed))
+            .collect();
+    }
+    let groups = [(" of the paper", own), (" of this project", added)];
+    let groups = groups.iter().filter(|(_, claims)| !claims.is_empty());
+    let lines = groups.map(|(whose, claims)| line(whose, claims));
+    lines.chain(not_recorded(changed)).collect()
+}
+
+fn not_recorded(changed: usize) -> Option<String> {
+    (changed > 0).then(|| format!("{changed} not as recorded"))
 }
 
 /// Prints what is not as recorded, a line each.
@@ -249,7 +117,7 @@ pub(crate) fn changes(paper: &str, made: &Reproduction, out: &mut Output) -> Res
             ))?;
         }
         for summary in table.errors.iter().filter(|summary| summary.changed) {
-            out.line(format_args!("{at}: {}", errors(summary)))?;
+            out.line(format_args!("{at}: {}", tables::errors(summary)))?;
         }
     }
     for claim in made.claims.iter().filter(|claim| claim.regression) {
@@ -330,20 +198,56 @@ pub(crate) fn draw(made: &Reproduction, results: &Path) -> Result<Vec<PathBuf>, 
     Ok(files)
 }
 
-fn tone(verdict: CellVerdict) -> Tone {
-    match verdict {
-        CellVerdict::Ok => Tone::Good,
-        CellVerdict::Worse => Tone::Bad,
-        CellVerdict::Reported => Tone::Plain,
-        CellVerdict::Missing => Tone::Warn,
-    }
-}
-
-fn decimal(x: Option<f64>, decimals: u32) -> String {
+/// A number with so many digits; nothing where there is none.
+pub(crate) fn decimal(x: Option<f64>, decimals: u32) -> String {
     x.map_or_else(String::new, |x| format!("{x:.*}", decimals as usize))
 }
 
 /// `+1.2%`.
-fn percent(error: f64) -> String {
+pub(crate) fn percent(error: f64) -> String {
     format!("{:+.1}%", 100.0 * error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(id: &str, verdict: Verdict) -> ClaimResult {
+        ClaimResult {
+            study: String::new(),
+            id: id.to_owned(),
+            claim: String::new(),
+            verdict,
+            recorded: Some(verdict),
+            evidence: String::new(),
+            reason: String::new(),
+            parts: Vec::new(),
+            readings: Vec::new(),
+            regression: false,
+        }
+    }
+
+    #[test]
+    fn totals_tell_the_papers_claims_from_ours_as_the_pages_do() {
+        let claims = [
+            claim("000-1", Verdict::Holds),
+            claim("000-2", Verdict::Fails),
+            claim("000-2-strict", Verdict::Fails),
+            claim("buffer-1", Verdict::Holds),
+        ];
+        assert_eq!(
+            totals(&claims),
+            [
+                "2 claims of the paper: 1 hold, 1 fail",
+                "2 claims of this project: 1 hold, 1 fail"
+            ]
+        );
+        let own: Vec<&ClaimResult> = claims[..2].iter().collect();
+        assert_eq!(totals(&claims[3..]), ["1 claim: 1 hold, 0 fail"]);
+        assert!(totals(&claims)[0].ends_with(&pages::tally(&own)));
+        assert_eq!(
+            totals(&claims[..1]),
+            ["1 claim of the paper: 1 hold, 0 fail"]
+        );
+    }
 }

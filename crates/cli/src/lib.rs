@@ -28,6 +28,7 @@ mod output;
 mod outputs;
 mod pages;
 mod progress;
+mod report;
 mod reproduce;
 mod run;
 mod schema;

@@ -177,6 +177,17 @@ impl Output {
         self.text(&text)
     }
 
+    /// True if every column of a table is shown, however wide.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.wide
+    }
+
+    /// True if a table fits as it is.
+    pub(crate) fn holds(&self, table: &Table) -> bool {
+        let text = table.to_text(false);
+        text.lines().all(|line| line.chars().count() <= self.width)
+    }
+
     /// Writes a table that may be long: its first rows and its totals, or all
     /// of it where that was asked for.
     pub(crate) fn long_table(&mut self, table: Table) -> Result<(), Failure> {

@@ -6,10 +6,11 @@ use crate::items;
 use crate::output::Output;
 use crate::outputs;
 use crate::pages::{self, Results};
+use crate::report;
 use crate::study::{How, execute};
 use bentpipe::Reproduction;
 use bentpipe::study::reproduce_on;
-use bentpipe_study::{ItemKind, Paper, ReportRow, Selection, papers};
+use bentpipe_study::{Item, ItemKind, Paper, ReportRow, Selection, papers};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,7 @@ pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, F
         list(&chosen, args.json, out)?;
         return Ok(Status::Done);
     }
+    check_report(args, &chosen)?;
     let mut rows: Vec<ReportRow> = Vec::new();
     let mut worse = false;
     let mut how = How::new(&args.place, None, args.fresh)?;
@@ -43,6 +45,10 @@ pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, F
         talk("something is not as recorded: a value outside its bar, or a changed verdict");
     }
     worse |= renew_pages(args, &folder, &results)?;
+    if let Some(folder) = &args.report {
+        let index = report::write(folder, &results)?;
+        talk(format_args!("wrote {}", index.display()));
+    }
     if args.brief {
         items::sum(&results, out)?;
     }
@@ -63,6 +69,15 @@ fn reproduce(
         outputs::check_results(&paper.studies, results)?;
     }
     how.adapt(&mut paper.studies, &args.place.only)?;
+    let prints = !args.json && !args.brief;
+    let draws = args.out.is_some() || args.report.is_some();
+    let has_figures = || paper.items().iter().any(|i| is_figure(i, &selection));
+    if prints && !draws && has_figures() {
+        talk(match selection {
+            Selection::Item(_) => "--out DIR or --report DIR draws it; here are its numbers",
+            _ => "--out DIR or --report DIR draws the figures",
+        });
+    }
     let made = execute(how, &|runner, options| {
         reproduce_on(paper, &selection, runner, options)
     })?;
@@ -73,6 +88,9 @@ fn reproduce(
         out.paragraph(0, &paper.citation)?;
         out.line("")?;
         items::print(&made, out)?;
+        if !draws && matches!(selection, Selection::Item(_)) {
+            items::figures(&made, out)?;
+        }
     }
     if let Some(results) = &results {
         let figures = items::draw(&made, results)?;
@@ -81,15 +99,29 @@ fn reproduce(
             figures.len(),
             results.display()
         ));
-    } else if !made.figures.is_empty() && !args.json && !args.brief {
-        let names: Vec<&str> = made.figures.iter().map(|(_, f)| f.slug.as_str()).collect();
-        out.paragraph(
-            0,
-            &format!("Figures {}: --out DIR draws them.", names.join(", ")),
-        )?;
-        out.line("")?;
     }
     Ok(made)
+}
+
+/// True for a figure that was asked for.
+fn is_figure(item: &Item, selection: &Selection) -> bool {
+    let is_chosen = match selection {
+        Selection::All => true,
+        Selection::Item(slug) => *slug == item.slug,
+        Selection::Study(study) => *study == item.study,
+        Selection::Claim(_) => false,
+    };
+    item.kind == ItemKind::Figure && is_chosen
+}
+
+/// Finds out before the work whether the pages of a report can be written.
+fn check_report(args: &args::Reproduce, papers: &[Paper]) -> Result<(), Failure> {
+    let Some(folder) = &args.report else {
+        return Ok(());
+    };
+    let inputs: Vec<PathBuf> = papers.iter().flat_map(|p| p.studies.inputs()).collect();
+    let names = report::file_names(papers.iter().map(|p| p.slug.as_str()));
+    outputs::check_folder(&inputs, folder, &names)
 }
 
 /// Renews or compares the pages that quote results; true if one is stale.

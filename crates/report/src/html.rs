@@ -16,6 +16,7 @@ pub struct Page {
     title: String,
     body: String,
     headings: Vec<(String, String)>,
+    style: String,
 }
 
 impl Page {
@@ -25,7 +26,15 @@ impl Page {
             title: title.into(),
             body: String::new(),
             headings: Vec::new(),
+            style: String::new(),
         }
+    }
+
+    /// Adds rules to the style; they must be trusted and need nothing from outside.
+    #[must_use]
+    pub fn style(mut self, css: &str) -> Self {
+        self.style.push_str(css);
+        self
     }
 
     /// Adds a heading; with four or more, the page begins with a list of them.
@@ -115,7 +124,8 @@ impl Page {
         out.push_str("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n");
         out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n");
         out.push_str(&format!(
-            "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n"
+            "<title>{title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n",
+            self.style
         ));
         out.push_str(&format!(
             "<body>\n<main>\n<h1>{}</h1>\n",

@@ -84,6 +84,20 @@ impl TableData {
     }
 }
 
+impl Layout<'_> {
+    /// The unit of each column; `None` where a column has cells of several, as in a
+    /// table that is printed with rows as columns.
+    #[must_use]
+    pub fn units(&self) -> Option<Vec<&str>> {
+        let unit = |i: usize| {
+            let mut cells = self.cells.iter().filter_map(|row| row.get(i));
+            let first = cells.next().map_or("", |cell| cell.unit.as_str());
+            cells.all(|cell| cell.unit == first).then_some(first)
+        };
+        (0..self.columns.len()).map(unit).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

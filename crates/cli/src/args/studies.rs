@@ -80,6 +80,7 @@ Examples:
   bentpipe reproduce --list
   bentpipe reproduce marchese-2006 table-3
   bentpipe reproduce --runs 5 --json > verdicts.json
+  bentpipe reproduce marchese-2006 --report pages
   bentpipe reproduce marchese-2006 table-3 --on linux --only transport=iw2,iw6,mtsi")]
 pub(crate) struct Reproduce {
     /// The paper, such as `marchese-2006` [default: all]
@@ -94,6 +95,10 @@ pub(crate) struct Reproduce {
     /// Keep results here, draw figures, and go on where an earlier run stopped
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Write what came out as pages: an index, and for each paper its claims,
+    /// its tables beside the print and its figures. They work offline
+    #[arg(long, value_name = "DIR")]
+    pub(crate) report: Option<PathBuf>,
     /// Forget earlier results in --out
     #[arg(long, requires = "out")]
     pub(crate) fresh: bool,

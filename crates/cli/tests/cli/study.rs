@@ -145,6 +145,63 @@ fn papers_are_looked_up_by_name() {
 }
 
 #[test]
+fn a_report_is_an_index_and_a_page_per_paper_that_work_offline() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["reproduce", "marchese-2006", "table-3", "--report", "pages"];
+    let printed = bentpipe_in(folder.path(), &arguments).ok();
+    // In the terminal the table has the paper's rows and columns, the print beside ours.
+    assert!(printed.contains("Ours (printed)"), "{printed}");
+    assert!(printed.contains("174.32 (174.32)"), "{printed}");
+    let text =
+        |name: &str| std::fs::read_to_string(folder.path().join("pages").join(name)).unwrap();
+    for name in ["index.html", "marchese-2006.html"] {
+        let html = text(name);
+        let (_, body) = html.split_once('\n').unwrap();
+        roxmltree::Document::parse(body).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let outside = html.replace("http://www.w3.org/2000/svg", "");
+        assert!(
+            !outside.contains("http") && !outside.contains("<script"),
+            "{name}"
+        );
+        assert!(html.contains("prefers-color-scheme: dark") && html.contains("@media print"));
+    }
+    let page = text("marchese-2006.html");
+    assert!(page.contains("<section class=\"item\" id=\"table-3\">"));
+    // Three bandwidths, five files each, down the side.
+    assert_eq!(page.matches("<th scope=\"row\" rowspan=\"5\">").count(), 3);
+    assert!(page.contains("<span class=\"printed\">174.32</span>"));
+    let index = text("index.html");
+    assert!(index.contains("href=\"marchese-2006.html\"") && index.contains("75 printed numbers"));
+}
+
+#[test]
+fn a_figure_is_printed_as_numbers_and_says_before_the_runs_how_it_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let ended = bentpipe_in(folder.path(), &["reproduce", "marchese-2006", "figure-7"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let first = ended.stderr.lines().find(|line| !line.is_empty());
+    assert!(
+        first.is_some_and(|l| l.contains("--out DIR or --report DIR draws it")),
+        "{first:?}"
+    );
+    assert!(ended.stdout.contains("time [s]") && ended.stdout.contains("TCP MTSI 20-30-40"));
+    assert!(!ended.stdout.contains("--out"), "{}", ended.stdout);
+    let ended = bentpipe_in(
+        folder.path(),
+        &[
+            "reproduce",
+            "marchese-2006",
+            "figure-7",
+            "--report",
+            "pages",
+        ],
+    );
+    assert!(!ended.stderr.contains("--out"), "{}", ended.stderr);
+    let page = folder.path().join("pages/marchese-2006.html");
+    assert!(std::fs::read_to_string(page).unwrap().contains("<svg"));
+}
+
+#[test]
 fn a_killed_study_ends_with_the_bytes_of_an_undisturbed_one() {
     let folder = fresh("holds");
     // Large enough to be killed halfway: some hundred runs of some milliseconds.
