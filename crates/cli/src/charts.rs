@@ -56,7 +56,12 @@ fn note(figure: &FigureData) -> String {
         );
     }
     if !figure.published.is_empty() {
-        let texts: Vec<&str> = figure.published.iter().map(|m| m.text.as_str()).collect();
+        let mut texts: Vec<&str> = Vec::new();
+        for mark in &figure.published {
+            if !texts.contains(&mark.text.as_str()) {
+                texts.push(&mark.text);
+            }
+        }
         notes.push(format!("published: {}", texts.join("; ")));
     }
     notes.extend(figure.notes.iter().cloned());

@@ -182,10 +182,13 @@ impl Output {
         self.wide
     }
 
-    /// True if a table fits as it is.
+    /// True if a table fits with all of its columns and names, headings perhaps over
+    /// several lines.
     pub(crate) fn holds(&self, table: &Table) -> bool {
-        let text = table.to_text(false);
-        text.lines().all(|line| line.chars().count() <= self.width)
+        const LEFT_OUT: &str = "\u{1}";
+        let text = table.to_text_within(false, self.width, LEFT_OUT);
+        let text = text.as_str();
+        !text.contains(LEFT_OUT) && !text.contains('\u{2026}')
     }
 
     /// Writes a table that may be long: its first rows and its totals, or all

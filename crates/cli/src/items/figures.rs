@@ -7,7 +7,7 @@ use bentpipe_report::table::{Column, Table};
 use bentpipe_report::text::digits3;
 use bentpipe_study::{Curve, FigureData, FigureForm};
 
-/// Times at which a curve over time is shown.
+/// Steps in which a curve of many points is shown.
 const TIMES: usize = 12;
 
 /// Prints the numbers of the figures: along the x axis down, a column per curve.
@@ -21,6 +21,11 @@ pub(crate) fn print(made: &Reproduction, out: &mut Output) -> Result<(), Failure
     Ok(())
 }
 
+/// True for curves of many points, each of which holds until the next.
+fn is_stepped(figure: &FigureData) -> bool {
+    matches!(figure.form, FigureForm::Series | FigureForm::Cdf)
+}
+
 /// Where along the x axis, and what that is called.
 fn places(figure: &FigureData) -> Vec<(f64, String)> {
     if !figure.categories.is_empty() {
@@ -31,9 +36,10 @@ fn places(figure: &FigureData) -> Vec<(f64, String)> {
     let mut all: Vec<f64> = points.map(|point| point.x).collect();
     all.sort_by(f64::total_cmp);
     all.dedup();
-    if figure.form == FigureForm::Series {
+    if is_stepped(figure) {
+        let first = all.first().copied().unwrap_or(0.0);
         let last = all.last().copied().unwrap_or(0.0);
-        let at = |i: usize| last * i as f64 / TIMES as f64;
+        let at = |i: usize| first + (last - first) * i as f64 / TIMES as f64;
         all = (0..=TIMES).map(at).collect();
     }
     all.into_iter().map(|x| (x, digits3(x))).collect()
@@ -42,8 +48,7 @@ fn places(figure: &FigureData) -> Vec<(f64, String)> {
 /// The value of a curve, and the published one in brackets.
 fn value(figure: &FigureData, curve: &Curve, x: f64) -> String {
     let found = match figure.form {
-        // A step: what was last said.
-        FigureForm::Series => curve.points.iter().rfind(|point| point.x <= x),
+        _ if is_stepped(figure) => curve.points.iter().rfind(|point| point.x <= x),
         _ => curve.points.iter().find(|point| point.x == x),
     };
     let Some(point) = found else {
@@ -57,9 +62,13 @@ fn value(figure: &FigureData, curve: &Curve, x: f64) -> String {
 
 fn numbers(figure: &FigureData) -> Table {
     let mut columns = vec![Column::text(&figure.x_label)];
-    let label = |curve: &Curve| match curve.label.as_str() {
-        "" => figure.y_label.clone(),
-        label => label.to_owned(),
+    let label = |curve: &Curve| {
+        let names = [curve.panel.as_str(), curve.label.as_str()];
+        let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
+        match names.as_slice() {
+            [] => figure.y_label.clone(),
+            names => names.join(" | "),
+        }
     };
     columns.extend(
         figure
@@ -77,33 +86,49 @@ fn numbers(figure: &FigureData) -> Table {
         true => "; printed numbers in brackets",
         false => "",
     };
-    table.note(format!("{}{printed}.", figure.y_label))
+    let mut note = format!("{}{printed}.", figure.y_label);
+    let mut said: Vec<&str> = Vec::new();
+    for mark in &figure.published {
+        if !said.contains(&mark.text.as_str()) {
+            said.push(&mark.text);
+        }
+    }
+    if !said.is_empty() {
+        note.push_str(&format!(" The paper: {}.", said.join("; ")));
+    }
+    table.note(note)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bentpipe_study::CurvePoint;
+    use bentpipe_study::{AxisSpec, CurvePoint};
 
     #[test]
     fn a_curve_over_time_is_shown_at_a_few_times() {
         let point = |x: f64| CurvePoint {
             x,
             y: 2.0 * x,
-            ci95: None,
-            published: None,
+            ..CurvePoint::default()
         };
         let figure = FigureData {
+            curves: vec![Curve {
+                label: "a".into(),
+                panel: String::new(),
+                points: (0..1000).map(|i| point(f64::from(i) / 10.0)).collect(),
+            }],
             slug: "f".into(),
             title: "t".into(),
             form: FigureForm::Series,
             x_label: "time [s]".into(),
             y_label: "window [segments]".into(),
+            row_label: String::new(),
+            x_axis: AxisSpec::default(),
+            y_axis: AxisSpec::default(),
             categories: Vec::new(),
-            curves: vec![Curve {
-                label: "a".into(),
-                points: (0..1000).map(|i| point(f64::from(i) / 10.0)).collect(),
-            }],
+            panels: Vec::new(),
+            published: Vec::new(),
+            decimals: 2,
             notes: Vec::new(),
         };
         let text = numbers(&figure).to_text(false);

@@ -79,23 +79,21 @@ fn contents(one: &Results) -> String {
     html + "</p></nav>"
 }
 
-/// True if a figure shows numbers that the paper prints.
-fn has_published(figure: &FigureData) -> bool {
-    let mut points = figure.curves.iter().flat_map(|curve| &curve.points);
-    points.any(|point| point.published.is_some())
-}
-
 /// What stands below a figure of a paper.
 pub(super) fn caption(figure: &FigureData) -> String {
-    let source = match has_published(figure) {
-        true => "Hollow marks are numbers that the paper prints.",
-        false => {
-            "The paper gives its curves as a drawing only, without numbers that could stand here: \
-             the curves are ours."
+    const DRAWN: &str = "The paper gives its curves as a drawing only, without numbers that could \
+                         stand here: the curves are ours.";
+    let mut points = figure.curves.iter().flat_map(|curve| &curve.points);
+    let in_table = points.any(|point| point.published.is_some());
+    let source = match (in_table, figure.published.is_empty()) {
+        (true, _) => "Hollow marks are numbers that the paper prints.".to_owned(),
+        (false, true) => DRAWN.to_owned(),
+        (false, false) => {
+            format!("{DRAWN} Hollow marks and dashed lines are numbers that it prints elsewhere.")
         }
     };
     let notes = figure.notes.iter().map(String::as_str);
-    let all: Vec<&str> = notes.chain([source]).collect();
+    let all: Vec<&str> = notes.chain([source.as_str()]).collect();
     all.join(" ")
 }
 
