@@ -11,7 +11,9 @@ pub(super) fn print(table: &TableData, out: &mut Output) -> Result<(), Failure> 
     let text = match table.has_published() {
         false => without_print(table),
         true if out.is_wide() => side_by_side(table),
-        true => in_layout(table, out).unwrap_or_else(|| side_by_side(table)),
+        true => in_layout(table, out)
+            .or_else(|| in_two_lines(table, out))
+            .unwrap_or_else(|| side_by_side(table)),
     };
     out.table(&text)?;
     for summary in &table.errors {
@@ -96,9 +98,8 @@ fn notes(table: &TableData, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Rows and columns as the paper prints them, or as the study has them, and in each
-/// cell what `show` makes of it.
-fn grid(table: &TableData, show: &dyn Fn(&TableCell) -> String) -> Table {
+/// The headings of a table as the paper prints it.
+fn heads(table: &TableData) -> Table {
     let layout = table.layout();
     // Where columns have units of their own, these are in the headings.
     let units = layout.units().filter(|_| table.unit().is_none());
@@ -113,7 +114,14 @@ fn grid(table: &TableData, show: &dyn Fn(&TableCell) -> String) -> Table {
     };
     let mut columns = vec![Column::text(layout.corner.join(" / "))];
     columns.extend(layout.columns.iter().enumerate().map(heading));
-    let mut text = Table::new(columns);
+    Table::new(columns)
+}
+
+/// Rows and columns as the paper prints them, or as the study has them, and in each
+/// cell what `show` makes of it.
+fn grid(table: &TableData, show: &dyn Fn(&TableCell) -> String) -> Table {
+    let layout = table.layout();
+    let mut text = heads(table);
     for (labels, row) in layout.rows.iter().zip(&layout.cells) {
         let cells = row
             .iter()
@@ -136,7 +144,7 @@ fn without_print(table: &TableData) -> Table {
 
 /// The table as the paper prints it, with the printed number in brackets behind ours,
 /// as far as there is room: with intervals and differences, or without. `None` where
-/// even that is too wide.
+/// even that is too wide or a column has several units.
 fn in_layout(table: &TableData, out: &Output) -> Option<Table> {
     table.layout().units()?;
     let unit = table.unit().unwrap_or("");
@@ -200,6 +208,48 @@ fn ours(cell: &TableCell, with_unit: bool) -> String {
         text.push_str(&cell.unit);
     }
     text
+}
+
+/// The table as the paper prints it, a line with the printed numbers over one with
+/// ours; `None` where that is too wide or a column has several units.
+fn in_two_lines(table: &TableData, out: &Output) -> Option<Table> {
+    let layout = table.layout();
+    layout.units()?;
+    let mut text = heads(table);
+    for (i, (labels, row)) in layout.rows.iter().zip(&layout.cells).enumerate() {
+        if i > 0 {
+            text.rule();
+        }
+        let printed = row.iter().map(|cell| match cell.published {
+            Some(x) => decimal(Some(x), cell.decimals),
+            None => "-".to_owned(),
+        });
+        text.row(std::iter::once(labels.join(" / ")).chain(printed));
+        let ours = row.iter().map(|cell| {
+            let mark = if cell.verdict == CellVerdict::Worse {
+                "!"
+            } else {
+                ""
+            };
+            let number = cell
+                .ours
+                .map_or_else(|| "-".to_owned(), |x| decimal(Some(x), cell.decimals));
+            Cell::new(number + mark).tone(tone(cell.verdict))
+        });
+        text.row(std::iter::once(Cell::new("  ours")).chain(ours));
+    }
+    let unit = match table.unit().unwrap_or("") {
+        "" => String::new(),
+        unit => format!(", in {unit}"),
+    };
+    let mut cells = table.cells.iter().flatten();
+    let worse = match cells.any(|cell| cell.verdict == CellVerdict::Worse) {
+        true => "; ! is outside its bar",
+        false => "",
+    };
+    let note = format!("The printed number over ours{unit}{worse}. --wide has a line per cell.");
+    let text = text.note(note);
+    out.holds(&text).then_some(text)
 }
 
 /// How near a table or a column is, in a line.
