@@ -17,6 +17,7 @@ pub struct Page {
     body: String,
     headings: Vec<(String, String)>,
     style: String,
+    contents: bool,
 }
 
 impl Page {
@@ -27,6 +28,7 @@ impl Page {
             body: String::new(),
             headings: Vec::new(),
             style: String::new(),
+            contents: true,
         }
     }
 
@@ -34,6 +36,13 @@ impl Page {
     #[must_use]
     pub fn style(mut self, css: &str) -> Self {
         self.style.push_str(css);
+        self
+    }
+
+    /// Leaves out the list of headings that a long page begins with.
+    #[must_use]
+    pub fn without_contents(mut self) -> Self {
+        self.contents = false;
         self
     }
 
@@ -131,7 +140,7 @@ impl Page {
             "<body>\n<main>\n<h1>{}</h1>\n",
             inline(&self.title)
         ));
-        if self.headings.len() >= 4 {
+        if self.contents && self.headings.len() >= 4 {
             out.push_str("<nav aria-label=\"Contents\">\n<ul>\n");
             for (anchor, text) in &self.headings {
                 out.push_str(&format!(
@@ -275,5 +284,6 @@ mod tests {
             .into_iter()
             .fold(Page::new("t"), Page::heading);
         assert!(page.to_html().contains("<li><a href=\"#s4\">d</a></li>"));
+        assert!(!page.without_contents().to_html().contains("<nav"));
     }
 }

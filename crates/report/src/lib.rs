@@ -6,12 +6,14 @@
 //! - [`png`] and [`pdf`] turn such an SVG into a PNG or a PDF, with embedded fonts.
 //! - [`table`] lays out tables for terminals and Markdown, and text bars.
 //! - [`text`] writes numbers as sentences have them.
+//! - [`intervals`] draws horizontal bars with intervals for a page.
 //! - [`html`] puts all of them on one page that works offline.
 //!
 //! The same data gives the same bytes on every machine.
 
 pub mod html;
 pub mod pdf;
+pub mod intervals;
 pub mod plot;
 pub mod png;
 pub mod svg;
