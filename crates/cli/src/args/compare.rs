@@ -134,6 +134,10 @@ pub(crate) struct Compare {
     /// Draw window, rate and received bytes against time (.svg, .png or .pdf)
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
+    /// Write the answer as a page to hand on: one file that works offline, on a
+    /// phone and on paper
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     /// Print the rest as well: more columns, what each transport is, and what
     /// must be the same in numbers to compare these with
     #[arg(long)]

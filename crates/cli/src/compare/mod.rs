@@ -3,6 +3,7 @@
 mod json;
 mod plot;
 mod print;
+mod report;
 
 use crate::args;
 use crate::exit::{Failure, Status};
@@ -10,15 +11,17 @@ use crate::output::{Output, picture_kind};
 use crate::outputs;
 use crate::progress::Progress;
 use bentpipe::compare::{Build, Comparison, Orbit};
+use bentpipe_outcome::write_whole;
 use std::path::PathBuf;
 
 /// Compares and prints.
 pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Failure> {
     if let Some(file) = &args.plot {
         picture_kind(file)?;
-        let orbit = args.orbit.iter().map(PathBuf::from);
-        outputs::check(&orbit.collect::<Vec<_>>(), [file.as_path()])?;
     }
+    let orbit: Vec<PathBuf> = args.orbit.iter().map(PathBuf::from).collect();
+    let files = args.plot.iter().chain(&args.report);
+    outputs::check(&orbit, files.map(PathBuf::as_path))?;
     let comparison = comparison(args)?;
     let progress = Progress::new("runs");
     let show = |done: usize, total: usize| progress.set(done as u64, total as u64);
@@ -28,6 +31,12 @@ pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Fai
         out.json(&json::document(&answer, BUILD))?;
     } else {
         print::all(&answer, BUILD, args.details, out)?;
+    }
+    if let Some(file) = &args.report {
+        let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        let page = report::page(&answer, BUILD, &report::command(words));
+        write_whole(file, page.to_html().as_bytes()).map_err(|e| Failure::new(e.to_string()))?;
+        crate::exit::talk(format_args!("wrote {}", file.display()));
     }
     let ended = answer.recommended().is_some();
     if let (Some(file), true) = (&args.plot, ended) {

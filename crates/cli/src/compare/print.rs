@@ -20,7 +20,8 @@ pub(super) fn all(
     out.line("")?;
     out.table(&rows(answer, details))?;
     out.line("")?;
-    words(answer, details, out)?;
+    let more = if details { "" } else { " More with --details." };
+    out.paragraph(0, &format!("{}{more}", words(answer)))?;
     if details {
         out.line("")?;
         legend(answer, out)?;
@@ -31,7 +32,7 @@ pub(super) fn all(
 }
 
 /// What was asked, so that the answer can be read alone.
-fn question(answer: &Answer) -> Vec<String> {
+pub(super) fn question(answer: &Answer) -> Vec<String> {
     let path = &answer.path;
     let users = match answer.users {
         1 => "One user".to_owned(),
@@ -110,7 +111,7 @@ fn field<'a>(column: Column, text: impl Fn(usize, &Row) -> String + 'a) -> Field
     }
 }
 
-fn rows(answer: &Answer, details: bool) -> Table {
+pub(super) fn rows(answer: &Answer, details: bool) -> Table {
     let mut fields = Vec::new();
     let pick = answer.verdict.pick;
     if answer.peps().len() > 1 {
@@ -253,7 +254,7 @@ fn others(answer: &Answer, row: usize) -> String {
     }
 }
 
-fn decimal(seconds: f64) -> String {
+pub(super) fn decimal(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => format!("{s:.3}"),
         s if s < 10.0 => format!("{s:.2}"),
@@ -262,7 +263,7 @@ fn decimal(seconds: f64) -> String {
 }
 
 /// What the columns mean, once.
-fn words(answer: &Answer, details: bool, out: &mut Output) -> Result<(), Failure> {
+pub(super) fn words(answer: &Answer) -> String {
     let time = match answer.traffic {
         Traffic::Web => "a page, from the request to the last byte",
         Traffic::Video => "what a viewer waits: for the start and in stalls",
@@ -295,10 +296,7 @@ fn words(answer: &Answer, details: bool, out: &mut Output) -> Result<(), Failure
     if answer.candidates.iter().any(|c| c.name.starts_with("bp_")) {
         text += " bp_: loaded into the kernel by bentpipe.";
     }
-    if !details {
-        text += " More with --details.";
-    }
-    out.paragraph(0, &text)
+    text
 }
 
 fn legend(answer: &Answer, out: &mut Output) -> Result<(), Failure> {
