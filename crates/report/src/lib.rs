@@ -12,8 +12,8 @@
 //! The same data gives the same bytes on every machine.
 
 pub mod html;
-pub mod pdf;
 pub mod intervals;
+pub mod pdf;
 pub mod plot;
 pub mod png;
 pub mod svg;

@@ -87,6 +87,9 @@ macro_rules! hold {
 hold! {
     the_readme "README.md",
     the_contents "docs/guide/README.md",
+    first_answer "docs/guide/1-first-answer.md",
+    my_link "docs/guide/2-my-link.md",
+    many_users "docs/guide/3-many-users.md",
     leo "docs/guide/4-leo.md",
     a_study "docs/guide/5-a-study.md",
     the_papers "docs/guide/6-the-papers.md",

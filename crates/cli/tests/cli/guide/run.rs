@@ -126,7 +126,10 @@ impl Here<'_> {
             .stdin(Stdio::null())
             .output()
             .expect("sh runs");
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let text = String::from_utf8_lossy(&output.stdout);
+        // By the clock, and only where there is no terminal.
+        let lines = text.lines().filter(|line| !is_progress(line));
+        let text: String = lines.flat_map(|line| [line, "\n"]).collect();
         assert!(
             output
                 .status
@@ -136,6 +139,13 @@ impl Here<'_> {
         );
         text
     }
+}
+
+/// True of `runs: 31 of 192`.
+fn is_progress(line: &str) -> bool {
+    let words: Vec<&str> = line.split(' ').collect();
+    let number = |word: &str| word.parse::<f64>().is_ok();
+    matches!(words[..], [what, done, "of", all, ..] if what.ends_with(':') && number(done) && number(all))
 }
 
 /// What a page shows that is not printed, and what is.
@@ -181,6 +191,12 @@ mod tests {
     #[should_panic(expected = "page.md:3: not status [0] of\nfalse")]
     fn a_command_that_fails_fails_the_page() {
         hold("text\n\n```sh\nfalse\n```\n");
+    }
+
+    #[test]
+    fn progress_is_no_output() {
+        assert!(is_progress("runs: 31 of 192") && is_progress("geo: 3.5 of 60 s simulated"));
+        assert!(!is_progress("runs: many of them") && !is_progress("a 1 of 2"));
     }
 
     #[test]
