@@ -10,7 +10,7 @@ FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   then echo bentpipe-cli/kernel; else echo bentpipe-cli/linux; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all test tools lint guide verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce
+.PHONY: all test tools lint guide verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce advice
 
 all:
 	$(CARGO) build --release $(WITH)
@@ -93,3 +93,7 @@ mutants: verdicts
 
 reproduce:
 	$(CARGO) run --release -- reproduce
+
+# The advice of `compare` on 200 random links against runs that it has not seen.
+advice:
+	$(CARGO) run --release --quiet -p advice > target/advice.csv

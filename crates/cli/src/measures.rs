@@ -55,12 +55,15 @@ impl Statistic {
 /// Numbers of an item; some may be unknown.
 type Parts = Vec<Option<f64>>;
 
+/// What prints such numbers, added up or one by one.
+type Print<'a> = Box<dyn Fn(&[Option<f64>]) -> String + 'a>;
+
 enum Value<'a, T> {
     /// A text, shown where all members have the same.
     Text(Box<dyn Fn(&T) -> String + 'a>),
     Numbers {
         parts: Box<dyn Fn(&T) -> Parts + 'a>,
-        print: Box<dyn Fn(&[Option<f64>]) -> String + 'a>,
+        print: Print<'a>,
         /// Whether several can be added up.
         adds_up: bool,
     },

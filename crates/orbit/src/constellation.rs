@@ -172,11 +172,9 @@ impl Constellation {
         };
         let mut grid = grid::find(&entries, start)?;
         let mut sorted = Vec::with_capacity(entries.len());
-        for slot in grid.slots.iter_mut().flatten() {
-            if let Some(number) = slot {
-                sorted.push(entries[*number as usize].clone());
-                *number = sorted.len() as u32 - 1;
-            }
+        for number in grid.slots.iter_mut().flatten().flatten() {
+            sorted.push(entries[*number as usize].clone());
+            *number = sorted.len() as u32 - 1;
         }
         let constellation = Constellation {
             per_plane: (grid.empty() == 0).then_some(grid.per_plane),

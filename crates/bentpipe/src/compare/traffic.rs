@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn a_video_leaves_room_on_the_link() {
         assert_eq!(bitrate(Rate::from_mbps(10), 1), Rate::from_mbps(5));
-        assert_eq!(bitrate(Rate::from_mbps(50), 20), Rate::from_bps(1500_000));
+        assert_eq!(bitrate(Rate::from_mbps(50), 20), Rate::from_bps(1_500_000));
         assert_eq!(bitrate(Rate::from_bps(64_000), 1), Rate::from_bps(150_000));
     }
 }

@@ -628,7 +628,7 @@ fn costs(pick: &Row, base: &Row, harm: Option<Harm>, lost: f64) -> Vec<Cost> {
         found.push(Cost::Waste { share, before });
     }
     // Of the first size.
-    let times = pick.cells.first().and_then(|cell| tenths(cell));
+    let times = pick.cells.first().and_then(tenths);
     if let Some((low_s, high_s)) = times.filter(|(low, high)| *high > SPREAD_NOTED * low) {
         found.push(Cost::Spread { low_s, high_s });
     }

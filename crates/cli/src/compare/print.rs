@@ -98,10 +98,13 @@ fn verdict(answer: &Answer, build: Build, out: &mut Output) -> Result<(), Failur
     Ok(())
 }
 
+/// The text of a cell, by the number of the row and the row.
+type CellText<'a> = Box<dyn Fn(usize, &Row) -> String + 'a>;
+
 /// A column of the table: what it says of a row.
 struct Field<'a> {
     column: Column,
-    text: Box<dyn Fn(usize, &Row) -> String + 'a>,
+    text: CellText<'a>,
 }
 
 fn field<'a>(column: Column, text: impl Fn(usize, &Row) -> String + 'a) -> Field<'a> {
