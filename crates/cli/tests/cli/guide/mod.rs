@@ -3,9 +3,10 @@
 //! Every block of a shell in a page runs, in the page's order, in one empty
 //! folder with the built `bentpipe` on the path. A block ```` ```sh ```` is one
 //! script. A block ```` ```console ```` has commands after `$ ` and what they
-//! print, on stdout and stderr; a command goes on in the next line after `\\` and
+//! print, on stdout and stderr; a command goes on in the next line after `\` and
 //! within single quotes. What it prints is held against what they print now, and
-//! written anew with `BENTPIPE_GUIDE=write`. Words after the language say more:
+//! written anew with `BENTPIPE_GUIDE=write`. Lines of progress are left out, and what a
+//! build without the feature `kernel` says must be installed. Words after the language say more:
 //!
 //! | word | meaning |
 //! |---|---|
@@ -16,7 +17,6 @@
 //! | `needs=root` | runs where namespaces can be made; a line says so elsewhere |
 //! | `needs=kernel` | the same with the build's kernel congestion controls |
 //! | `needs=PROGRAM` | runs where this program is installed |
-//! | `only=kernel` | the output is that of a build with the feature `kernel` |
 //! | `with=papers,scenarios` | these folders of the checkout are in the folder from here on |
 //! | `file=NAME` | (any language) the block is this file, written here |
 //! | `not-run` | for the eye only |
