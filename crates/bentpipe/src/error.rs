@@ -30,6 +30,9 @@ pub enum Error {
         /// What is wrong, to follow the name of the setting.
         why: String,
     },
+    /// What runs in the place of the simulator failed.
+    #[error("{0}")]
+    Runner(String),
     /// There is no transport of that name to compare.
     #[error(
         "there is no transport `{name}` to compare{}\n  known: {}",

@@ -97,6 +97,12 @@ pub(crate) fn channel(channel: &ChannelSettings) -> String {
         } => {
             format!("loses {packet_error_rate} in bursts of {mean_burst}")
         }
+        ChannelSettings::Bursts {
+            packet_error_rate,
+            mean_burst,
+        } => {
+            format!("loses {packet_error_rate} in bursts of {mean_burst}")
+        }
         #[allow(unreachable_patterns, reason = "more channels are to come")]
         other => format!("{other:?}"),
     }

@@ -2,7 +2,7 @@
 
 use crate::ChannelSettings;
 use bentpipe_random::Stream;
-use bentpipe_units::Ratio;
+use bentpipe_units::{Ratio, Time};
 
 /// The loss process of one link, with its own random stream.
 #[derive(Clone, Debug)]
@@ -25,6 +25,13 @@ enum Process {
         bad_to_good: f64,
         bad: bool,
     },
+    Bursts {
+        p: f64,
+        /// How fast the past is forgotten, seconds.
+        memory: f64,
+        bad: bool,
+        at: Time,
+    },
 }
 
 impl Channel {
@@ -43,7 +50,10 @@ impl Channel {
                 bit_error_rate: rate,
             } if rate == Ratio::ZERO => return None,
             // It would draw for every packet and lose none.
-            ChannelSettings::Uniform { packet_error_rate } if packet_error_rate.get() <= 0.0 => {
+            ChannelSettings::Uniform { packet_error_rate }
+            | ChannelSettings::Bursts {
+                packet_error_rate, ..
+            } if packet_error_rate.get() <= 0.0 => {
                 return None;
             }
             ChannelSettings::Uniform { packet_error_rate } => Process::Uniform {
@@ -69,14 +79,28 @@ impl Channel {
                     bad: stream.chance(p),
                 }
             }
+            ChannelSettings::Bursts {
+                packet_error_rate,
+                mean_burst,
+            } => {
+                // Bad ends at rate 1/L, good at p / ((1 - p) L): the correlation
+                // of the state decays at the sum of both, 1 / ((1 - p) L).
+                let p = packet_error_rate.get();
+                Process::Bursts {
+                    p,
+                    memory: (1.0 - p) * mean_burst.as_secs(),
+                    bad: stream.chance(p),
+                    at: Time::ZERO,
+                }
+            }
         };
         Some(Channel { process, stream })
     }
 
-    /// Draws the fate of the next packet of `wire_bytes` (framing included):
-    /// true if it is lost. To be called once per packet that is transmitted,
-    /// in order.
-    pub fn loses(&mut self, wire_bytes: u32) -> bool {
+    /// Draws the fate of the next packet of `wire_bytes` (framing included),
+    /// whose transmission ends at `now`: true if it is lost. To be called once
+    /// per packet that is transmitted, in order.
+    pub fn loses(&mut self, wire_bytes: u32, now: Time) -> bool {
         match &mut self.process {
             Process::Uniform { p } => self.stream.chance(*p),
             Process::Bits { ln_good, cached } => {
@@ -102,6 +126,17 @@ impl Channel {
                 }
                 *bad
             }
+            Process::Bursts { p, memory, bad, at } => {
+                let passed = now.since(*at).as_secs();
+                let kept = match *memory > 0.0 {
+                    true => libm::exp(-passed / *memory),
+                    false => 0.0,
+                };
+                let state = f64::from(u8::from(*bad));
+                *bad = self.stream.chance(*p + (state - *p) * kept);
+                *at = now;
+                *bad
+            }
         }
     }
 }
@@ -114,6 +149,7 @@ pub(crate) fn packet_error_rate(ln_good: f64, bytes: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bentpipe_units::Duration;
 
     fn ratio(x: f64) -> Ratio {
         Ratio::new(x).unwrap()
@@ -146,7 +182,7 @@ mod tests {
         let mut c = Channel::new(&settings, 3, "test").unwrap();
         let (mut lost, mut bursts, mut before) = (0u32, 0u32, false);
         for _ in 0..1_000_000 {
-            let l = c.loses(1500);
+            let l = c.loses(1500, Time::ZERO);
             lost += u32::from(l);
             bursts += u32::from(l && !before);
             before = l;
@@ -179,6 +215,33 @@ mod tests {
             assert!((bad_to_good - leave).abs() < 1e-12);
             assert!((good_to_bad - enter).abs() < 1e-8);
         }
+    }
+
+    /// 1 in 20 is lost, 8 in a row where packets follow one another, and a
+    /// packet that comes later meets another state.
+    #[test]
+    fn bursts_in_time_end_while_nothing_is_sent() {
+        let settings = ChannelSettings::Bursts {
+            packet_error_rate: ratio(0.05),
+            mean_burst: Duration::from_millis(8),
+        };
+        let measure = |gap: Duration| {
+            let mut c = Channel::new(&settings, 3, "test").unwrap();
+            let (mut lost, mut bursts, mut before) = (0u32, 0u32, false);
+            for i in 0..400_000_u64 {
+                let l = c.loses(1500, Time::ZERO + gap * i);
+                lost += u32::from(l);
+                bursts += u32::from(l && !before);
+                before = l;
+            }
+            (f64::from(lost) / 4e5, f64::from(lost) / f64::from(bursts))
+        };
+        let (share, burst) = measure(Duration::from_millis(1));
+        assert!((share - 0.05).abs() < 0.003, "{share}");
+        assert!((burst - 8.5).abs() < 0.6, "{burst}");
+        let (share, burst) = measure(Duration::from_secs(1));
+        assert!((share - 0.05).abs() < 0.002, "{share}");
+        assert!((burst - 1.05).abs() < 0.02, "{burst}");
     }
 
     #[test]

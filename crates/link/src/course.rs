@@ -191,7 +191,7 @@ impl Course {
         }
         let piece = line.piece(span);
         let destroyed = match piece.loss {
-            Loss::Channel => channel.is_some_and(|c| c.loses(wire)),
+            Loss::Channel => channel.is_some_and(|c| c.loses(wire, end)),
             Loss::Packets(p) => self.stream.chance(p.get()),
             Loss::Bits(rate) => {
                 let key = (rate.get(), wire);

@@ -144,7 +144,11 @@ impl<P: Copy> Link<P> {
             delays.record(now, next_free.since(now));
         }
         let wire = bytes.saturating_add(self.transmitter.framing);
-        if self.channel.as_mut().is_some_and(|c| c.loses(wire)) {
+        if self
+            .channel
+            .as_mut()
+            .is_some_and(|c| c.loses(wire, next_free))
+        {
             self.counters.channel_losses += 1;
             self.counters.lost_bytes += u64::from(bytes);
             let verdict = Verdict::ChannelLoss;

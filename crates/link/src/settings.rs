@@ -64,4 +64,12 @@ pub enum ChannelSettings {
         /// p / (1 - p) for the share p to be reached.
         mean_burst: f64,
     },
+    /// The same two states in time: bursts last, whether packets come or not. A
+    /// packet is lost whose transmission ends in the bad state.
+    Bursts {
+        /// Long-run share of the time in the bad state.
+        packet_error_rate: Ratio,
+        /// Mean time in the bad state.
+        mean_burst: Duration,
+    },
 }

@@ -60,6 +60,9 @@ fn loss(channel: &ChannelSettings, wire_bytes: f64) -> f64 {
         ChannelSettings::Uniform { packet_error_rate }
         | ChannelSettings::GilbertElliott {
             packet_error_rate, ..
+        }
+        | ChannelSettings::Bursts {
+            packet_error_rate, ..
         } => packet_error_rate.get(),
         ChannelSettings::BitErrors { bit_error_rate } => {
             1.0 - bentpipe_units::math::pow(1.0 - bit_error_rate.get(), 8.0 * wire_bytes)

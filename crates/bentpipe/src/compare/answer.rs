@@ -2,7 +2,7 @@
 //! each size, a result for each run.
 
 use super::background::Background;
-use super::crowd::Crowd;
+use super::crowd::{Crowd, Runner};
 use super::lineup::{Availability, Candidate, Hosts};
 use super::path::NetworkPath;
 use super::pep::Pep;
@@ -11,11 +11,13 @@ use super::traffic::{Activity, Traffic, Work};
 use super::verdict::{self, Gain, Harm, Verdict};
 use crate::Error;
 use bentpipe_outcome::Outcome;
+use bentpipe_scenario::Scenario;
 use bentpipe_sim::Options;
 use bentpipe_study::stats::{Summary, mean};
 use bentpipe_tcp::Transport;
 use bentpipe_units::{Bytes, Duration, Rate};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// What a comparison found.
 #[derive(Clone, Debug)]
@@ -60,6 +62,8 @@ pub struct Answer {
     pub(super) other: Candidate,
     /// What servers run whose connections end at a proxy.
     pub(super) server: Transport,
+    /// What runs scenarios in the place of the simulator.
+    pub(super) runner: Option<Arc<dyn Runner>>,
 }
 
 /// One setting behind one proxy.
@@ -310,8 +314,9 @@ impl Answer {
     /// # Errors
     /// If the run hits a bound.
     pub fn replay(&self, row: &Row, size: usize, options: &Options) -> Result<Outcome, Error> {
-        self.crowd(row, size, self.beside.is_some())
-            .run(&self.path, options)
+        let run = options.seed.wrapping_sub(self.seed);
+        let shared = self.beside.is_some();
+        self.crowd(row, size, shared, run).run(&self.path, options)
     }
 
     /// Runs a row again with these seeds: what its users experience.
@@ -350,7 +355,7 @@ impl Answer {
         shared: bool,
         seed: u64,
     ) -> Result<RunResult, Error> {
-        let crowd = self.crowd(row, size, shared);
+        let crowd = self.crowd(row, size, shared, seed.wrapping_sub(self.seed));
         let options = Options {
             seed,
             ..Options::default()
@@ -368,7 +373,7 @@ impl Answer {
     }
 
     /// The users of a row.
-    fn crowd(&self, row: &Row, size: usize, shared: bool) -> Crowd<'_> {
+    fn crowd(&self, row: &Row, size: usize, shared: bool, run: u64) -> Crowd<'_> {
         let candidate = &self.candidates[row.candidate];
         let runs = |user| match shared && self.is_other(user) {
             true => &self.other,
@@ -384,8 +389,20 @@ impl Answer {
             users: (0..users).map(runs).collect(),
             default: &self.server,
             background: self.background,
+            begins: self.path.begins(run),
             stagger,
+            runner: self.runner.as_deref(),
         }
+    }
+
+    /// The scenario of a row; `shared` with users of what others run beside
+    /// them.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub fn scenario(&self, row: &Row, size: usize, shared: bool) -> Result<Scenario, Error> {
+        let crowd = self.crowd(row, size, shared || self.beside.is_some(), 0);
+        crowd.scenario(&self.path).map(|(scenario, _)| scenario)
     }
 
     pub(super) fn work(&self, size: usize) -> Work {

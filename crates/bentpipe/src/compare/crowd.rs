@@ -15,7 +15,7 @@ use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Handshake, NodeId, Scenario, ScenarioBuilder};
 use bentpipe_sim::{Options, Simulation, Unobserved};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
-use bentpipe_units::{Bytes, Duration, Rate};
+use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::collections::BTreeMap;
 
 /// Slowest rate between server and gateway; it is ten times that of the link.
@@ -40,8 +40,23 @@ pub(super) struct Crowd<'a> {
     /// What servers run whose connections end at a proxy.
     pub(super) default: &'a Transport,
     pub(super) background: Option<Background>,
+    /// When the first may begin.
+    pub(super) begins: Time,
     /// Starts are spread over this time.
     pub(super) stagger: Duration,
+    /// What runs scenarios in the place of the simulator.
+    pub(super) runner: Option<&'a dyn Runner>,
+}
+
+/// What runs the scenarios of a comparison in the place of the simulator, such
+/// as real hosts over an emulated link.
+pub trait Runner: std::fmt::Debug + Send + Sync {
+    /// Runs `scenario` once with the seed and the spread of the starts that
+    /// `options` say, until the flows of [`Options::foreground`] have ended.
+    ///
+    /// # Errors
+    /// If it cannot: [`Error::Runner`].
+    fn run(&self, scenario: &Scenario, options: &Options) -> Result<Outcome, Error>;
 }
 
 impl Crowd<'_> {
@@ -50,7 +65,7 @@ impl Crowd<'_> {
         let mut builder = Scenario::builder("compare");
         builder
             .description("users of a satellite link")
-            .duration(GIVEN_UP);
+            .duration(self.begins.since(Time::ZERO) + GIVEN_UP);
         let server = builder.node("server");
         let receiver = builder.node("user");
         let gateway = path.server_rtt.map(|_| builder.node("gateway"));
@@ -75,6 +90,7 @@ impl Crowd<'_> {
             for (suffix, application) in self.work.flows(i) {
                 builder
                     .flow(name(i, suffix), server, receiver, application)
+                    .start(self.begins)
                     .transport(self.server_transport(&candidate.transport))
                     .handshake(Handshake::Counted);
             }
@@ -82,7 +98,9 @@ impl Crowd<'_> {
         self.add_pep(path, &mut builder, ends);
         if let Some(background) = self.background {
             let application = background.application(path.rate);
-            builder.flow(BACKGROUND, ends.0, ends.1, application);
+            builder
+                .flow(BACKGROUND, ends.0, ends.1, application)
+                .start(self.begins);
         }
         let scenario = builder.build()?;
         let users = scenario.flows.len() - usize::from(self.background.is_some());
@@ -144,6 +162,9 @@ impl Crowd<'_> {
             foreground: Some(users),
             ..options.clone()
         };
+        if let Some(runner) = self.runner {
+            return runner.run(&scenario, &options);
+        }
         let own: BTreeMap<String, &OwnControl> = (0u32..)
             .zip(&self.users)
             .filter_map(|(i, candidate)| Some((i, candidate.own.as_ref()?)))
@@ -227,7 +248,9 @@ mod tests {
             users: vec![&hybla, &vegas, &hybla],
             default: &cubic.transport,
             background: Some("10%".parse().unwrap()),
+            begins: Time::ZERO,
             stagger: Duration::ZERO,
+            runner: None,
         };
         let (scenario, users) = crowd.scenario(&path).unwrap();
         assert_eq!((users, scenario.flows.len()), (3, 4));

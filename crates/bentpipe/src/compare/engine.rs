@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Data packets that all runs together may send over the link, about: a second
 /// or two on two cores.
-const BUDGET: f64 = 12e6;
+const BUDGET: f64 = 10e6;
 
 /// Parts of the budget for the first runs of everything, and for those beside
 /// users of the default.
@@ -36,6 +36,9 @@ const SHARING: f64 = 0.25;
 const SCREENED: [f64; 2] = [4.0, 16.0];
 const SHARED: [f64; 2] = [4.0, 20.0];
 const DECIDING: usize = 400;
+
+/// Rows that get all of the first runs.
+const HOPEFUL: usize = 12;
 
 /// Leaders that run beside users of the default; where no more rows are
 /// compared, all do.
@@ -66,12 +69,12 @@ pub(super) fn answer(
 
 /// True if another seed gives another result.
 fn is_random(question: &Comparison, answer: &Answer) -> bool {
-    let video = answer.traffic == Traffic::Download || answer.traffic == Traffic::Video;
+    let draws = matches!(answer.traffic, Traffic::Web | Traffic::Mixed);
     !answer.path.loss.is_none()
         || answer.users > 1
         || answer.beside.is_some()
         || question.background.is_some_and(|b| b.bursty)
-        || !video
+        || draws
 }
 
 /// An answer without runs.
@@ -124,6 +127,7 @@ fn prepared(question: &Comparison, path: NetworkPath) -> Result<Answer, Error> {
         path,
         other,
         server,
+        runner: question.runner.clone(),
     };
     let spread = |users| question.stagger.unwrap_or_else(|| spread(&answer, users));
     (answer.stagger, answer.stagger_shared) = (spread(answer.users), spread(users_shared));
@@ -215,7 +219,9 @@ fn ideal(answer: &Answer, size: usize) -> Result<Duration, Error> {
         users: vec![&candidate],
         default: &answer.server,
         background: None,
+        begins: bentpipe_units::Time::ZERO,
         stagger: Duration::ZERO,
+        runner: None,
     };
     let (scenario, _) = crowd.scenario(&answer.path)?;
     let size = answer.sizes[size];
@@ -247,7 +253,14 @@ impl Runs<'_> {
             (None, false) => 1,
             (None, true) => within(SCREENED, SCREENING * BUDGET / price),
         };
-        self.extend(answer, &every, screened, false)?;
+        if self.fixed.is_some() || screened < 2 {
+            self.extend(answer, &every, screened, false)?;
+        } else {
+            // The hopeless are not seen again.
+            self.extend(answer, &every, screened.div_ceil(2), false)?;
+            let hopeful = verdict::leaders(answer, HOPEFUL);
+            self.extend(answer, &hopeful, screened, false)?;
+        }
         if answer.beside.is_none() {
             let leaders = verdict::leaders(answer, LEADERS);
             let price: f64 = leaders.iter().map(|row| cost(answer, *row, true)).sum();

@@ -1,9 +1,10 @@
 //! What the channel loses, as a user writes it: `0.1%`, or `5% in bursts of 8
 //! packets`.
 
+use super::path::PACKET;
 use bentpipe_link::ChannelSettings;
 use bentpipe_report::text::digits3;
-use bentpipe_units::Ratio;
+use bentpipe_units::{Bytes, Rate, Ratio};
 use std::fmt;
 use std::str::FromStr;
 
@@ -11,7 +12,7 @@ use std::str::FromStr;
 const LONGEST: f64 = 1e6;
 
 /// The share of packets that the channel loses: each independently, or in
-/// bursts (Gilbert and Elliott's channel of two states).
+/// bursts (two states in time, as Gilbert's and Elliott's).
 ///
 /// ```
 /// use bentpipe::compare::Loss;
@@ -61,17 +62,19 @@ impl Loss {
         self.share == Ratio::ZERO
     }
 
-    /// The channel of a link that loses so much.
+    /// The channel of a link of `rate` that loses so much. A burst lasts as long
+    /// as its packets take to be sent, whether there are any: a packet that is
+    /// sent again alone meets another burst only by chance.
     #[must_use]
-    pub fn channel(self) -> ChannelSettings {
+    pub fn channel(self, rate: Rate) -> ChannelSettings {
         match self.burst {
             _ if self.is_none() => ChannelSettings::Perfect,
             None => ChannelSettings::Uniform {
                 packet_error_rate: self.share,
             },
-            Some(mean_burst) => ChannelSettings::GilbertElliott {
+            Some(packets) => ChannelSettings::Bursts {
                 packet_error_rate: self.share,
-                mean_burst,
+                mean_burst: rate.transmission_time(Bytes::new(PACKET)).scaled(packets),
             },
         }
     }
@@ -167,13 +170,11 @@ mod tests {
             "5% in bursts of 2.5".parse::<Loss>().unwrap().burst,
             Some(2.5)
         );
-        assert!(matches!(
-            "5% in bursts of 8 packets"
-                .parse::<Loss>()
-                .unwrap()
-                .channel(),
-            ChannelSettings::GilbertElliott { .. }
-        ));
+        let loss: Loss = "5% in bursts of 8 packets".parse().unwrap();
+        let ChannelSettings::Bursts { mean_burst, .. } = loss.channel(Rate::from_mbps(12)) else {
+            panic!("it is bursty");
+        };
+        assert_eq!(mean_burst, bentpipe_units::Duration::from_millis(8));
     }
 
     #[test]

@@ -47,6 +47,7 @@ mod words;
 pub use answer::{Answer, Cell, Rates, Row};
 pub use background::{Background, Load};
 pub use bentpipe_scenario::QueueLength;
+pub use crowd::Runner;
 pub use lineup::{Availability, Candidate, DEFAULT, Hosts, IDEAL};
 pub use loss::{Loss, LossError};
 pub use orbit::{Orbit, OrbitPath};

@@ -1,6 +1,7 @@
 //! What is asked: the link, the users, what is compared.
 
 use super::background::Background;
+use super::crowd::Runner;
 use super::lineup::{Candidate, Hosts};
 use super::loss::Loss;
 use super::orbit::Orbit;
@@ -13,6 +14,7 @@ use crate::own::OwnControl;
 use bentpipe_cc::CongestionControl;
 use bentpipe_scenario::QueueLength;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
+use std::sync::Arc;
 
 /// Round trip to the gateway of a proxy, by default.
 const SERVER_RTT: Duration = Duration::from_millis(50);
@@ -47,6 +49,7 @@ pub struct Comparison {
     pub(super) runs: Option<u32>,
     pub(super) seed: u64,
     pub(super) threads: usize,
+    pub(super) runner: Option<Arc<dyn Runner>>,
 }
 
 impl Default for Comparison {
@@ -72,6 +75,7 @@ impl Default for Comparison {
             runs: None,
             seed: 1,
             threads: 0,
+            runner: None,
         }
     }
 }
@@ -290,6 +294,14 @@ impl Comparison {
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
+        self
+    }
+
+    /// Runs the scenarios by something else than the simulator. Congestion
+    /// controls of the program are the simulator's alone.
+    #[must_use]
+    pub fn runner(mut self, runner: Arc<dyn Runner>) -> Self {
+        self.runner = Some(runner);
         self
     }
 

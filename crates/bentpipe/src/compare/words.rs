@@ -26,6 +26,11 @@ impl Answer {
             Hosts::Rfc => "Best of these variants:",
         };
         match self.is_kept() {
+            true if self.verdict.certainty == Certainty::Open => format!(
+                "Keep {}{} for now: these runs do not prove anything else faster.",
+                pick.name,
+                behind(pick.pep)
+            ),
             true => format!(
                 "Keep {}{}: nothing that can be switched on is worth a change.",
                 pick.name,
@@ -115,8 +120,13 @@ impl Answer {
             seconds(time(pick)),
             seconds(time(base))
         );
+        let over = match (self.sizes.len() > 1, self.traffic) {
+            (true, _) => "; over all sizes ",
+            (false, Traffic::Mixed) => "; over all they do ",
+            _ => ": ",
+        };
         match self.verdict.gain {
-            Some(gain) => format!("{text}: {}.", less(&gain)),
+            Some(gain) => format!("{text}{over}{}.", less(&gain)),
             None => format!("{text}."),
         }
     }
@@ -281,7 +291,7 @@ impl Answer {
 fn less(gain: &Gain) -> String {
     let share = 100.0 * gain.share;
     let main = match gain.share >= 0.6 {
-        true => format!("{:.1} times as fast", 1.0 / (1.0 - gain.share)),
+        true => format!("{:.1} times as fast", 1.0 / (1.0 - gain.share).max(1e-3)),
         false => format!("{share:.0}% less"),
     };
     match gain.ci95 {

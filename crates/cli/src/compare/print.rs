@@ -243,7 +243,7 @@ fn more<'a>() -> Vec<Field<'a>> {
 fn gain(answer: &Answer, row: usize) -> String {
     match answer.gain(row) {
         _ if row == answer.verdict.baseline => String::new(),
-        Some(gain) => format!("{:+.0}%", 100.0 * gain.share).replace("-0%", "0%"),
+        Some(gain) => signed(gain.share),
         None => String::new(),
     }
 }
@@ -252,8 +252,16 @@ fn gain(answer: &Answer, row: usize) -> String {
 fn others(answer: &Answer, row: usize) -> String {
     match answer.harm(row) {
         _ if row == answer.verdict.baseline => String::new(),
-        Some(harm) => format!("{:+.0}%", 100.0 * harm.share).replace("-0%", "0%"),
+        Some(harm) => signed(harm.share),
         None => String::new(),
+    }
+}
+
+/// A share as a percentage with its sign; none for zero.
+fn signed(share: f64) -> String {
+    match (100.0 * share).round() {
+        0.0 => "0%".to_owned(),
+        percent => format!("{percent:+.0}%"),
     }
 }
 

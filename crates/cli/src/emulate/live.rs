@@ -393,6 +393,10 @@ fn channel(link: &Link) -> String {
             packet_error_rate,
             mean_burst,
         } => format!("{packet_error_rate} lost in bursts of {mean_burst}{arq}"),
+        ChannelSettings::Bursts {
+            packet_error_rate,
+            mean_burst,
+        } => format!("{packet_error_rate} lost in bursts of {mean_burst}{arq}"),
     }
 }
 

@@ -227,7 +227,8 @@ impl<P: Copy> Link<P> {
             return true;
         }
         self.transmitter.next_free = at + self.transmitter.time(bytes);
-        if self.channel.as_mut().is_some_and(|c| c.loses(wire)) {
+        let ends = self.transmitter.next_free;
+        if self.channel.as_mut().is_some_and(|c| c.loses(wire, ends)) {
             self.counters.channel_losses += 1;
             self.counters.lost_bytes += u64::from(bytes);
             queue.report(waiter.packet, Verdict::ChannelLoss);
@@ -298,13 +299,15 @@ impl<P: Copy> Link<P> {
         let channel = self.channel.as_deref_mut();
         let flight = match timed {
             Some(timed) => timed.course.fly(entered, at, wire, channel),
-            None => Flight {
-                end: at + self.transmitter.time(bytes),
-                delay: self.propagation,
-                lost: channel
-                    .is_some_and(|c| c.loses(wire))
-                    .then_some(Verdict::ChannelLoss),
-            },
+            None => {
+                let end = at + self.transmitter.time(bytes);
+                let lost = channel.is_some_and(|c| c.loses(wire, end));
+                Flight {
+                    end,
+                    delay: self.propagation,
+                    lost: lost.then_some(Verdict::ChannelLoss),
+                }
+            }
         };
         self.transmitter.next_free = flight.end;
         if flight.end < Time::MAX {

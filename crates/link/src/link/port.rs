@@ -189,7 +189,7 @@ impl<P: Copy> Link<P> {
         self.counters.queueing += delay.saturating_sub(own);
         self.transmitter.next_free = end;
         let wire = bytes.saturating_add(self.transmitter.framing);
-        if self.channel.as_mut().is_some_and(|c| c.loses(wire)) {
+        if self.channel.as_mut().is_some_and(|c| c.loses(wire, end)) {
             self.port_lose(&waiter);
             return Some(Finished {
                 arrival: None,

@@ -277,6 +277,9 @@ pub fn write(
                 ChannelSettings::Uniform { packet_error_rate }
                 | ChannelSettings::GilbertElliott {
                     packet_error_rate, ..
+                }
+                | ChannelSettings::Bursts {
+                    packet_error_rate, ..
                 } => packet_error_rate.get(),
                 ChannelSettings::BitErrors { .. } => return Err(Unwritable::BitErrors),
             },

@@ -414,5 +414,13 @@ pub(super) fn channel(table: ChannelTable) -> Result<ChannelSettings, Reported> 
             packet_error_rate: packet_error_rate?.value,
             mean_burst: mean_burst?.value,
         },
+        ChannelTable::Bursts {
+            packet_error_rate,
+            mean_burst,
+            ..
+        } => ChannelSettings::Bursts {
+            packet_error_rate: packet_error_rate?.value,
+            mean_burst: mean_burst?.value,
+        },
     })
 }

@@ -104,4 +104,14 @@ kinds! {
         /// mean number of packets in a loss burst
         mean_burst: f64 [number(1.0, 1e9)], required;
     }
+    /// losses come in bursts that last a time, whether packets come or not
+    Bursts "bursts",
+        example "[link.satellite.channel]\nkind = \"bursts\"\n\
+                 packet_error_rate = \"5%\"\nmean_burst = \"200 ms\""
+    {
+        /// share of the time in which packets are lost, in the long run
+        packet_error_rate: Ratio, required;
+        /// mean length of a burst
+        mean_burst: Duration, required;
+    }
 }
