@@ -25,7 +25,10 @@ use std::path::PathBuf;
     name = "bentpipe",
     bin_name = "bentpipe",
     version,
-    after_help = "Begin with `bentpipe compare`. Data goes to stdout, talk to stderr. \
+    disable_help_subcommand = true,
+    after_help = "Begin with `bentpipe compare`. `bentpipe help TOPIC` explains a part of the language of \
+                  scenarios and studies, such as `bentpipe help queue`; `bentpipe help topics` \
+                  lists them. Data goes to stdout, talk to stderr. \
                   Exit status: 0 done, 1 ran but a check changed for the worse, an emulator did not \
                   keep up or no download ended, 2 could not run."
 )]
@@ -54,6 +57,7 @@ pub(crate) enum Command {
     Doctor(Doctor),
     Completions(Completions),
     Man(Man),
+    Help(Help),
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -319,6 +323,47 @@ pub(crate) struct Completions {
 pub(crate) struct Man {
     /// Folder for the pages
     pub(crate) dir: Option<PathBuf>,
+}
+
+/// Explains a command, or a part of the language of scenarios and studies.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe help run
+  bentpipe help queue
+  bentpipe help queue codel
+  bentpipe help topics")]
+pub(crate) struct Help {
+    /// A command, or a topic such as link, queue, channel, flow, units or study;
+    /// `topics` lists them
+    pub(crate) topic: Vec<String>,
+}
+
+/// The names of all commands.
+pub(crate) fn commands() -> Vec<String> {
+    let cli = Cli::command();
+    let names = cli.get_subcommands().map(|sub| sub.get_name().to_owned());
+    names.collect()
+}
+
+/// The help of the command that `words` name one after the other, for a terminal of
+/// `width` characters; of all, where there are none.
+pub(crate) fn help_of(words: &[&str], width: usize, colour: bool) -> Option<String> {
+    let width = width.min(HELP_WIDTH);
+    let mut command = fitted(Cli::command(), "bentpipe", width).term_width(width);
+    command.build();
+    let mut found = &mut command;
+    for word in words {
+        found = found.find_subcommand_mut(word)?;
+    }
+    let help = match words.is_empty() {
+        true => found.render_help(),
+        false => found.render_long_help(),
+    };
+    Some(match colour {
+        true => help.ansi().to_string(),
+        false => help.to_string(),
+    })
 }
 
 /// Reads the command line `arguments`; help is for a terminal of `width` characters.

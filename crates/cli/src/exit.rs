@@ -1,6 +1,8 @@
 //! How a command ends: status, errors for people, broken pipes.
 
+use crate::help;
 use crate::output::{printed, stderr_colour, talk_width};
+use bentpipe_document::Diagnostics;
 use bentpipe_report::table::break_line;
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -59,10 +61,16 @@ impl From<io::Error> for Failure {
 impl From<bentpipe::Error> for Failure {
     fn from(error: bentpipe::Error) -> Failure {
         use bentpipe::Error;
-        use bentpipe_study::{ExecuteError, ReproduceError};
+        use bentpipe_study::{ExecuteError, LoadError, ReproduceError};
         match error {
-            Error::Scenario(diagnostics) => Failure::Rendered(diagnostics.render(stderr_colour())),
-            Error::Load(error) => Failure::Rendered(error.render(stderr_colour())),
+            Error::Scenario(diagnostics) => {
+                let text = rendered(&diagnostics);
+                Failure::Rendered(text + &help::see(&diagnostics.topics()))
+            }
+            Error::Load(error) => Failure::Rendered(match &error {
+                LoadError::Study(diagnostics) => rendered(diagnostics) + &help::see(&["study"]),
+                other => other.render(stderr_colour()),
+            }),
             Error::Study(ReproduceError::Scenario(text)) => Failure::Rendered(text),
             Error::Study(ReproduceError::Execute(changed @ ExecuteError::Changed { .. })) => {
                 Failure::new(format!(
@@ -72,6 +80,14 @@ impl From<bentpipe::Error> for Failure {
             Error::Setting { setting, why } => Failure::new(format!("--{setting} {why}")),
             other => Failure::new(other.to_string()),
         }
+    }
+}
+
+/// What is wrong with a document, for the terminal that stderr is.
+fn rendered(diagnostics: &Diagnostics) -> String {
+    match talk_width() {
+        Some(width) => diagnostics.render_within(stderr_colour(), width),
+        None => diagnostics.render(stderr_colour()),
     }
 }
 

@@ -16,6 +16,7 @@ mod emulate;
 mod exit;
 mod generate;
 mod groups;
+mod help;
 mod items;
 mod kernel;
 mod link_table;
@@ -77,5 +78,6 @@ fn dispatch(command: Command, out: &mut Output) -> Result<Status, Failure> {
         Command::Doctor(args) => doctor::main(&args, out),
         Command::Completions(args) => generate::completions(&args, out),
         Command::Man(args) => generate::man(&args, out),
+        Command::Help(args) => help::main(&args, out),
     }
 }

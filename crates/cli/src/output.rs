@@ -64,6 +64,11 @@ impl Output {
         }
     }
 
+    /// Whether it may be painted.
+    pub(crate) fn is_coloured(&self) -> bool {
+        self.colour
+    }
+
     /// Characters of a line of text.
     pub(crate) fn line_width(&self) -> usize {
         LINE.min(self.width)

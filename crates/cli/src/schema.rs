@@ -2,6 +2,7 @@
 
 use crate::args;
 use crate::exit::{Failure, Status};
+use crate::help::print_section;
 use crate::output::Output;
 use bentpipe_document::reference;
 
@@ -18,7 +19,10 @@ pub(crate) fn main(args: &args::Schema, out: &mut Output) -> Result<Status, Fail
     } else if args.markdown {
         out.text(&bentpipe_scenario::reference())?;
     } else {
-        out.line(reference::text(schema).trim_end())?;
+        for section in schema.all() {
+            print_section(section, out)?;
+            out.line("")?;
+        }
     }
     Ok(Status::Done)
 }

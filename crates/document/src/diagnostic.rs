@@ -25,6 +25,8 @@ pub struct Diagnostic {
     position: Option<(usize, usize, Range<usize>)>,
     /// The setting, where the place is one.
     setting: Option<Setting>,
+    /// The part of the language that it is about.
+    topic: Option<&'static str>,
 }
 
 impl Diagnostic {
@@ -38,6 +40,7 @@ impl Diagnostic {
             related: None,
             position: None,
             setting: None,
+            topic: None,
         }
     }
 
@@ -96,6 +99,19 @@ impl Diagnostic {
     pub fn related(mut self, place: Place, label: impl Into<String>) -> Diagnostic {
         self.related = Some((place, label.into()));
         self
+    }
+
+    /// Says which part of the language it is about, where that is not known yet.
+    #[must_use]
+    pub fn about(mut self, topic: &'static str) -> Diagnostic {
+        self.topic.get_or_insert(topic);
+        self
+    }
+
+    /// The part of the language that it is about, such as `queue`.
+    #[must_use]
+    pub fn topic(&self) -> Option<&'static str> {
+        self.topic
     }
 
     /// What is wrong, in one line.
@@ -195,10 +211,28 @@ impl Diagnostics {
         &self.origin.source.name
     }
 
+    /// The parts of the language that the errors are about, each once, in their order.
+    #[must_use]
+    pub fn topics(&self) -> Vec<&'static str> {
+        let mut topics = Vec::new();
+        for topic in self.errors.iter().filter_map(Diagnostic::topic) {
+            if !topics.contains(&topic) {
+                topics.push(topic);
+            }
+        }
+        topics
+    }
+
     /// The errors as text that points at each line, in colour if wanted.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
-        render::render(self, color)
+        render::render(self, color, None)
+    }
+
+    /// The same in lines of at most `width` characters.
+    #[must_use]
+    pub fn render_within(&self, color: bool, width: usize) -> String {
+        render::render(self, color, Some(width))
     }
 }
 

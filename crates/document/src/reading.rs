@@ -6,6 +6,7 @@
 
 use crate::diagnostic::{Diagnostic, Errors, Reported};
 use crate::names::{alternatives, quoted};
+use crate::reference::topic_of;
 use crate::schema::{Key, Kind, Kinds, Section};
 use crate::source::Place;
 use crate::tree::{Entry, Item, Table, Value};
@@ -120,9 +121,14 @@ impl Context {
         context
     }
 
-    /// Reports an error.
+    /// Reports an error, which is about this table.
     pub fn report(&self, error: Diagnostic) -> Reported {
-        self.errors.report(error)
+        self.errors.report(error.about(self.topic()))
+    }
+
+    /// What one asks for to read about this table.
+    fn topic(&self) -> &'static str {
+        topic_of(self.section.path)
     }
 
     /// Reports every key that neither the declaration nor `others` know. `hint`
@@ -139,7 +145,7 @@ impl Context {
             }
             self.errors.report_with(|| {
                 let message = format!("{} has no key `{}`", self.what, entry.key);
-                let found = Diagnostic::new(entry.key_place, message);
+                let found = Diagnostic::new(entry.key_place, message).about(self.topic());
                 if let Some(name) = nearest(&entry.key, names()) {
                     let help = format!("did you mean `{name}`?");
                     return found.label("unknown key").help(help);
@@ -271,6 +277,7 @@ impl Context {
     ) -> Reported {
         self.errors.report_with(|| {
             let error = Diagnostic::new(name.place, format!("unknown {what} `{}`", name.value));
+            let error = error.about(self.topic());
             let error = error.label(format!("expected {}", alternatives(known.clone())));
             error.suggest_from(&name.value, known)
         })
@@ -314,9 +321,9 @@ impl Context {
 }
 
 impl<'a> Given<'a> {
-    /// Reports an error.
+    /// Reports an error, which is about the table that the key stands in.
     pub fn report(&self, error: Diagnostic) -> Reported {
-        self.of.errors.report(error)
+        self.of.report(error)
     }
 
     /// The value as a single one.
@@ -395,12 +402,13 @@ impl<'a> Given<'a> {
     pub fn kinds<T: DeclaredKinds>(&self) -> Result<T, Reported> {
         let (entry, kinds) = (self.entry, T::kinds());
         let called = kinds.called;
+        let topic = topic_of(kinds.path);
         let names = || kinds.sections.iter().filter_map(|s| s.kind);
         let number = |kind: &str, place: Place| {
             names().position(|name| name == kind).ok_or_else(|| {
                 let error = Diagnostic::new(place, format!("unknown {called} `{kind}`"));
                 let error = error.label(format!("expected {}", alternatives(names())));
-                self.report(error.suggest_from(kind, names()))
+                self.report(error.suggest_from(kind, names()).about(topic))
             })
         };
         let empty = Table::default();
@@ -415,13 +423,13 @@ impl<'a> Given<'a> {
                     let message = format!("`kind` is {}", kind.value.kind());
                     let error = Diagnostic::new(kind.place, message)
                         .label(format!("expected {}", alternatives(names())));
-                    return Err(self.report(error));
+                    return Err(self.report(error.about(topic)));
                 }
                 None => {
                     let message = format!("the {called} of {} has no `kind`", self.of.what);
                     let error = Diagnostic::new(entry.key_place, message)
                         .label(format!("`kind` is {}", alternatives(names())));
-                    return Err(self.report(error));
+                    return Err(self.report(error.about(topic)));
                 }
             },
             other => {
@@ -430,7 +438,7 @@ impl<'a> Given<'a> {
                     "expected a table whose `kind` is {}",
                     alternatives(names())
                 ));
-                return Err(self.report(error));
+                return Err(self.report(error.about(topic)));
             }
         };
         let section = &kinds.sections[number];

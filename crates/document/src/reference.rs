@@ -4,26 +4,53 @@ use crate::schema::{Key, Kind, Kinds, Presence, Section};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
-/// Every table with its keys, for a terminal.
+/// A part of the language that one asks for by a word.
+#[derive(Clone, Debug)]
+pub struct Topic {
+    /// The word, such as `queue`.
+    pub name: &'static str,
+    /// Its tables.
+    pub sections: Vec<&'static Section>,
+}
+
+/// The parts of a language, in the order of its tables.
 #[must_use]
-pub fn text(top: &'static Section) -> String {
-    let mut text = String::new();
+pub fn topics(top: &'static Section) -> Vec<Topic> {
+    let mut topics: Vec<Topic> = Vec::new();
     for section in top.all() {
-        let _ = writeln!(text, "{}\n    {}", heading(section), section.meaning);
-        for key in &section.keys {
-            let _ = writeln!(text, "  {} = {}", key.name, key.kind);
-            let _ = writeln!(text, "      {}", key.meaning);
-            let _ = writeln!(text, "      {}", presence(key));
+        let name = topic_of(section.path);
+        match topics.iter_mut().find(|topic| topic.name == name) {
+            Some(topic) => topic.sections.push(section),
+            None => topics.push(Topic {
+                name,
+                sections: vec![section],
+            }),
         }
-        text.push('\n');
     }
-    text
+    topics
+}
+
+/// The topic of the table at `path`: of `link.NAME.queue` the queue. The top belongs to
+/// `scenario`, and deeper tables to the one that they stand in.
+#[must_use]
+pub fn topic_of(path: &'static str) -> &'static str {
+    let words = path.split('.').filter(|word| !is_placeholder(word));
+    match words.take(2).last() {
+        None | Some("") => "scenario",
+        Some(word) => word,
+    }
+}
+
+/// Whether a part of a path stands for a name, as `NAME` does.
+fn is_placeholder(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_uppercase())
 }
 
 /// `[link.NAME.channel] kind = "uniform"`.
-fn heading(section: &Section) -> String {
+#[must_use]
+pub fn heading(section: &Section) -> String {
     let path = match section.path {
-        "" => "(top)".to_string(),
+        "" => "The top of the file".to_string(),
         path => format!("[{path}]"),
     };
     match section.kind {
@@ -32,7 +59,9 @@ fn heading(section: &Section) -> String {
     }
 }
 
-fn presence(key: &Key) -> String {
+/// `required`, `default 1 s`, `otherwise ...`.
+#[must_use]
+pub fn presence(key: &Key) -> String {
     match key.presence {
         Presence::Required => "required".to_string(),
         Presence::Default(value) => format!("default {value}"),

@@ -9,14 +9,15 @@ use std::ops::Range;
 /// Width of the text where there is no terminal to ask.
 const WIDTH: usize = 100;
 
-/// How errors look, in colour if wanted; the width is the same everywhere.
-fn renderer(color: bool) -> Renderer {
+/// How errors look, in colour if wanted.
+fn renderer(color: bool, width: Option<usize>) -> Renderer {
     let renderer = if color {
         Renderer::styled()
     } else {
         Renderer::plain()
     };
-    renderer.decor_style(DecorStyle::Ascii).term_width(WIDTH)
+    let width = width.unwrap_or(WIDTH);
+    renderer.decor_style(DecorStyle::Ascii).term_width(width)
 }
 
 /// The line after the last error: how many there are and where.
@@ -40,12 +41,13 @@ fn closing_line(diagnostics: &Diagnostics) -> String {
     }
 }
 
-/// All errors, one after the other, and a line that counts them.
-pub(crate) fn render(diagnostics: &Diagnostics, color: bool) -> String {
-    let renderer = renderer(color);
+/// All errors, one after the other, and a line that counts them. Without a `width` titles
+/// and what stands beside the marks are in one line, however long.
+pub(crate) fn render(diagnostics: &Diagnostics, color: bool, width: Option<usize>) -> String {
+    let renderer = renderer(color, width);
     let mut text = String::new();
     for error in &diagnostics.errors {
-        text.push_str(&renderer.render(&[group(error, &diagnostics.origin)]));
+        text.push_str(&renderer.render(&[group(error, &diagnostics.origin, width)]));
         text.push_str("\n\n");
     }
     let last = closing_line(diagnostics);
@@ -54,12 +56,20 @@ pub(crate) fn render(diagnostics: &Diagnostics, color: bool) -> String {
     text
 }
 
-fn group<'a>(error: &'a Diagnostic, origin: &'a Origin) -> Group<'a> {
+/// Characters before the words of a title, a help or a note: `error: `, ` = help: `.
+const BEFORE: usize = 16;
+
+fn group<'a>(error: &'a Diagnostic, origin: &'a Origin, width: Option<usize>) -> Group<'a> {
     let title = match error.setting() {
         Some(setting) => format!("{}: {}", setting.describe(), error.message()),
         None => error.message().to_string(),
     };
+    let title = match width {
+        Some(width) => wrapped(&title, width),
+        None => title,
+    };
     let mut group = Group::with_title(Level::ERROR.primary_title(title));
+    let mut below: Vec<&str> = Vec::new();
     let mut file: Vec<(Range<usize>, &str, AnnotationKind)> = Vec::new();
     let mut settings: Vec<Snippet<'a, Annotation<'a>>> = Vec::new();
     let first = (error.place(), error.expected(), AnnotationKind::Primary);
@@ -70,7 +80,18 @@ fn group<'a>(error: &'a Diagnostic, origin: &'a Origin) -> Group<'a> {
         match place {
             Place::File { start, end } => {
                 let span = origin.source.clamp(start as usize..end as usize);
-                file.push((first_line(&origin.source.text, span), label, kind));
+                let span = first_line(&origin.source.text, span);
+                let (_, column) = origin.source.line_column(span.start);
+                let needed = column + span.len() + label.chars().count() + BEFORE;
+                // What has no room beside the mark stands below.
+                let label = match width {
+                    Some(width) if needed > width => {
+                        below.push(label);
+                        ""
+                    }
+                    _ => label,
+                };
+                file.push((span, label, kind));
             }
             Place::Setting { index, part } => {
                 if let Some(setting) = origin.settings.get(index as usize) {
@@ -92,8 +113,11 @@ fn group<'a>(error: &'a Diagnostic, origin: &'a Origin) -> Group<'a> {
     for snippet in settings {
         group = group.element(snippet);
     }
+    for label in below {
+        group = group.element(Level::NOTE.message(wrapped(label, width.unwrap_or(WIDTH))));
+    }
     for help in error.advice() {
-        group = group.element(Level::HELP.message(wrapped(help)));
+        group = group.element(Level::HELP.message(wrapped(help, width.unwrap_or(WIDTH))));
     }
     group
 }
@@ -137,13 +161,13 @@ fn first_line(text: &str, span: Range<usize>) -> Range<usize> {
     }
 }
 
-/// Long help on several lines.
-fn wrapped(text: &str) -> String {
+/// A long text on several lines.
+fn wrapped(text: &str, limit: usize) -> String {
     let mut lines = String::with_capacity(text.len() + 8);
     let mut width = 0;
     for word in text.split(' ') {
         let length = word.chars().count();
-        if width > 0 && width + 1 + length > WIDTH - 16 {
+        if width > 0 && width + 1 + length > limit.saturating_sub(BEFORE) {
             lines.push('\n');
             width = 0;
         } else if width > 0 {

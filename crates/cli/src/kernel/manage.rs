@@ -145,7 +145,11 @@ fn unload(args: &KernelUnload, out: &mut Output) -> Result<Status, Failure> {
 /// What is loaded under the name `name`, or else under the name that `load`
 /// gives the control called `name`: `unload hybla` undoes `load hybla`.
 fn pinned(name: &str) -> String {
-    let loaded = loaded();
+    meant(name, &loaded())
+}
+
+/// The same of those that are `loaded`.
+fn meant(name: &str, loaded: &[(String, &'static str)]) -> String {
     let is_there = |name: &str| loaded.iter().any(|(under, _)| under == name);
     match control(name) {
         Ok(control) if !is_there(name) && is_there(control.name) => control.name.to_owned(),
@@ -268,4 +272,28 @@ fn document(entry: &Entry) -> Value {
         "command": command,
         "programs": programs,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::meant;
+
+    #[test]
+    fn unload_knows_the_names_that_load_does() {
+        let loaded = [
+            ("bp_hybla".to_owned(), "bp_hybla"),
+            ("mine".to_owned(), "bp_mtsi"),
+        ];
+        // `load hybla` and `load bp_hybla` load the same.
+        assert_eq!(meant("hybla", &loaded), "bp_hybla");
+        assert_eq!(meant("bp_hybla", &loaded), "bp_hybla");
+        assert_eq!(meant("mine", &loaded), "mine");
+        // A name that was given comes first.
+        let both = [
+            ("bp_hybla".to_owned(), "bp_hybla"),
+            ("hybla".to_owned(), "bp_mtsi"),
+        ];
+        assert_eq!(meant("hybla", &both), "hybla");
+        assert_eq!(meant("cubic", &loaded), "cubic");
+    }
 }

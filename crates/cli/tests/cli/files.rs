@@ -164,6 +164,17 @@ fn a_changed_scenario_is_named_with_what_to_do() {
 }
 
 #[test]
+fn a_long_study_says_that_it_can_be_stopped() {
+    let folder = folder();
+    let many = STUDY.replace("replications = 2", "replications = 60");
+    fs::write(folder.path().join("sweep.toml"), many).unwrap();
+    let ended = bentpipe_in(folder.path(), &["study", "sweep.toml"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let said = "Ctrl-C stops it; the same command goes on from there";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
+}
+
+#[test]
 fn a_partial_run_keeps_the_results_of_the_whole() {
     let folder = folder();
     bentpipe_in(folder.path(), &["study", "sweep.toml"]).ok();

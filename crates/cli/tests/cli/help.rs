@@ -1,6 +1,6 @@
 //! Help texts, generated files, and what every command has in common.
 
-use crate::common::bentpipe;
+use crate::common::{bentpipe, bentpipe_in};
 
 #[test]
 fn help_texts() {
@@ -56,6 +56,73 @@ fn no_command_and_an_unknown_one_could_not_run() {
     assert_eq!(bentpipe(&["kernel"]).status, 2);
     let error = bentpipe(&["compar"]).refused();
     assert!(error.contains("'compare'"), "{error}");
+}
+
+#[test]
+fn help_explains_commands_and_the_language() {
+    // The help of a command is that of its option.
+    for words in [&["run"][..], &["kernel", "load"]] {
+        let help = bentpipe(&[&["help"], words].concat()).ok();
+        let option = bentpipe(&[words, &["--help"]].concat()).ok();
+        assert_eq!(help.trim_end(), option.trim_end());
+    }
+    assert!(bentpipe(&["help"]).ok().contains("Commands:"));
+    insta::assert_snapshot!("topics", bentpipe(&["help", "topics"]).ok());
+    insta::assert_snapshot!("topic_codel", bentpipe(&["help", "queue", "codel"]).ok());
+    // Every table of the language belongs to a topic that explains it.
+    let schema = bentpipe(&["schema"]).ok();
+    let headings = schema.lines().filter(|line| line.starts_with('['));
+    for heading in headings {
+        let path = heading.trim_start_matches('[').split(']').next().unwrap();
+        let words = path.split('.').filter(|w| *w != w.to_uppercase());
+        let topic = words.take(2).last().unwrap();
+        let help = bentpipe(&["help", topic]).ok();
+        assert!(help.contains(heading), "{topic}: {heading}");
+    }
+    for (topic, part) in [
+        ("scenario", "duration"),
+        ("pep", "kind = \"split\""),
+        ("constellation", "starlink"),
+        ("units", "Mbit/s"),
+        ("metric", "transfer_time"),
+        ("figure", "x_label"),
+        // Both a command and a part of the language.
+        ("study", "Usage: bentpipe study"),
+        ("study", "replications"),
+        ("trace", "Usage: bentpipe trace"),
+        ("trace", "[link.NAME.trace]"),
+    ] {
+        let help = bentpipe(&["help", topic]).ok();
+        assert!(help.contains(part), "{topic}: {help}");
+    }
+    insta::assert_snapshot!(bentpipe(&["help", "quue"]).refused(), @r"
+    error: there is no command or topic `quue`; did you mean `queue`?
+      `bentpipe help` lists the commands, `bentpipe help topics` the topics
+    ");
+    let error = bentpipe(&["help", "queue", "codle"]).refused();
+    assert!(error.contains("did you mean `codel`?"), "{error}");
+}
+
+#[test]
+fn errors_of_a_document_say_where_to_read_about_it() {
+    let folder = tempfile::tempdir().unwrap();
+    bentpipe_in(folder.path(), &["new", "geo.toml"]).ok();
+    for (set, topic) in [
+        ("link.satellite.queue.kind=codle", "queue"),
+        ("link.satellite.channel.kind=nothing", "channel"),
+        ("link.satellite.rate=fast", "link"),
+        ("flow.download.application.kind=ftp", "application"),
+        ("flow.download.transports=cubic", "flow"),
+        ("durations=1 s", "scenario"),
+    ] {
+        let error = bentpipe_in(folder.path(), &["check", "geo.toml", "--set", set]).refused();
+        let last = error.lines().last().unwrap();
+        assert_eq!(last, format!("see `bentpipe help {topic}`"), "{error}");
+    }
+    let study = "name = 'a'\nscenario = 'geo.toml'\n[[axis]]\nnome = 'b'\n";
+    std::fs::write(folder.path().join("a.toml"), study).unwrap();
+    let error = bentpipe_in(folder.path(), &["study", "a.toml"]).refused();
+    assert!(error.ends_with("see `bentpipe help study`\n"), "{error}");
 }
 
 #[test]

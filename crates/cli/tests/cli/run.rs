@@ -121,8 +121,106 @@ fn values_are_set_from_the_command_line() {
     let wrong = ["run", "geo.toml", "--set", "link.satelite.rate=1 Mbit/s"];
     let error = bentpipe_in(folder.path(), &wrong).refused();
     assert!(error.contains("did you mean `satellite`?"), "{error}");
+    // The file is right, and nobody spoke of an axis.
+    assert!(error.contains("1 error in what `--set` gives"), "{error}");
+    assert!(
+        !error.contains("axis") && !error.contains("geo.toml"),
+        "{error}"
+    );
     let error = bentpipe_in(folder.path(), &["run", "geo.toml", "--set", "rate"]).refused();
     assert!(error.contains("has no `=`"), "{error}");
+}
+
+#[test]
+fn a_count_that_multiplies_is_said() {
+    let folder = fresh();
+    let text = text(folder.path(), "geo.toml");
+    let counted = text.replace("[flow.download]", "[flow.download]\ncount = 3");
+    std::fs::write(folder.path().join("one.toml"), &counted).unwrap();
+    // Parallel flows between two nodes are what a count is for.
+    let check = bentpipe_in(folder.path(), &["check", "one.toml"]).ok();
+    assert!(!check.contains("Note:"), "{check}");
+    let many = "duration = '1 s'\n[node.server]\ncount = 4\n[node.user]\ncount = 4\n\
+                [link.up]\nbetween = ['server', 'user']\nrate = '1 Mbit/s'\n\
+                one_way_delay = '1 ms'\n[flow.download]\nfrom = 'server'\nto = 'user'\n\
+                count = 5\ntransport = 'cubic'\napplication = 'persistent'\n";
+    std::fs::write(folder.path().join("many.toml"), many).unwrap();
+    for command in ["check", "run"] {
+        let said = bentpipe_in(folder.path(), &[command, "many.toml"]).ok();
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let note = "Note: flow `download` stands for 20 flows: its `count = 5` holds for each of \
+                    4 pairs of nodes. Without `count` in `[flow.download]` there is one flow for \
+                    each pair, 4 in all.";
+        assert!(said.contains(note), "{said}");
+    }
+}
+
+#[test]
+fn a_description_cannot_steer_the_terminal() {
+    let folder = fresh();
+    let escape = "description = \"a\\u001b[31mred\\u001b]0;title\\u0007\\u202eb\"\n";
+    let lines = text(folder.path(), "geo.toml");
+    let others = lines
+        .lines()
+        .filter(|line| !line.starts_with("description"));
+    let others: Vec<&str> = others.collect();
+    std::fs::write(
+        folder.path().join("geo.toml"),
+        format!("{escape}{}", others.join("\n")),
+    )
+    .unwrap();
+    for command in ["check", "run"] {
+        let said = bentpipe_in(folder.path(), &[command, "geo.toml"]).ok();
+        assert!(said.contains("red"), "{said}");
+        let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!said.contains(steers), "{said:?}");
+    }
+    let wrong = ["check", "geo.toml", "--set", "x\u{1b}[31m=1"];
+    let error = bentpipe_in(folder.path(), &wrong).refused();
+    assert!(!error.contains('\u{1b}'), "{error:?}");
+}
+
+#[test]
+fn a_long_run_shows_how_far_it_is() {
+    use std::io::{BufRead as _, BufReader};
+    let folder = fresh();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_bentpipe"))
+        .args(["run", "geo.toml", "--set", "duration=9000 h"])
+        .args(["--set", "flow.download.application=persistent"])
+        .args(["--set", "link.satellite.rate=1 Gbit/s"])
+        .current_dir(folder.path())
+        .env_remove("COLUMNS")
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    let stderr = child.stderr.take().expect("a pipe");
+    BufReader::new(stderr).read_line(&mut said).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(
+        said.starts_with("geo: ") && said.contains(" s simulated"),
+        "{said}"
+    );
+}
+
+#[test]
+fn many_mistakes_are_found_quickly() {
+    let folder = fresh();
+    let many: String = (0..40_000)
+        .map(|i| format!("[unknown{i}]\nx = 1\n"))
+        .collect();
+    std::fs::write(folder.path().join("many.toml"), many).unwrap();
+    let before = std::time::Instant::now();
+    let error = bentpipe_in(folder.path(), &["check", "many.toml"]).refused();
+    assert!(
+        error.contains("50 shown, and "),
+        "{}",
+        &error[error.len() - 300..]
+    );
+    let took = before.elapsed();
+    assert!(took.as_secs() < 10, "{took:?}");
 }
 
 #[test]

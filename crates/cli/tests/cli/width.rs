@@ -214,6 +214,83 @@ fn help_fits_the_terminal() {
 }
 
 #[test]
+fn comparisons_fit_the_terminal() {
+    let folder = folder();
+    for options in [
+        &["--runs", "2"][..],
+        &["--runs", "2", "--details"],
+        &[
+            "--runs",
+            "2",
+            "--users",
+            "3",
+            "--traffic",
+            "web",
+            "--transport",
+            "cubic,bbr",
+        ],
+        &[
+            "--runs",
+            "2",
+            "--pep",
+            "none,split,snoop",
+            "--transport",
+            "cubic,bp_hybla",
+        ],
+        &[
+            "--runs",
+            "2",
+            "--size",
+            "100kB,1MB",
+            "--transport",
+            "cubic,bbr,hybla",
+        ],
+    ] {
+        for columns in WIDTHS {
+            printed(columns, folder.path(), &[&["compare"], options].concat());
+        }
+    }
+}
+
+#[test]
+fn the_language_and_its_errors_fit_the_terminal() {
+    let folder = folder();
+    let topics = bentpipe_in(folder.path(), &["help", "topics"]).ok();
+    let listed = topics.lines().filter(|line| line.starts_with("  "));
+    let words = listed
+        .filter_map(|line| line.get(20..))
+        .flat_map(|line| line.split(", "));
+    let words: Vec<&str> = words.map(|word| word.trim_matches([',', ' '])).collect();
+    assert!(
+        words.contains(&"queue") && words.contains(&"claim"),
+        "{words:?}"
+    );
+    for word in words {
+        for columns in [60, 80] {
+            printed(columns, folder.path(), &["help", word]);
+        }
+    }
+    let wrong = MANY.replace(
+        "\"10 Mbit/s\"",
+        "\"a rather long text that is certainly no rate\"",
+    );
+    let wrong = wrong.replace(
+        "application =",
+        "aplication_of_the_flow_that_is_not_known =",
+    );
+    std::fs::write(folder.path().join("wrong.toml"), wrong).unwrap();
+    for columns in WIDTHS {
+        let ended = bentpipe_at(columns, folder.path(), &["check", "wrong.toml"]);
+        for line in ended.stderr.lines() {
+            assert!(line.chars().count() <= columns, "{columns}: {line}");
+        }
+        if columns == 60 {
+            insta::assert_snapshot!("errors_at_60", ended.refused());
+        }
+    }
+}
+
+#[test]
 fn columns_that_are_left_out_are_named_and_can_be_seen() {
     let folder = folder();
     let narrow = bentpipe_at(60, folder.path(), &["run", "geo.toml"]).ok();
