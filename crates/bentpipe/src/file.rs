@@ -120,7 +120,7 @@ impl ScenarioFile {
     fn with_files(&self) -> Result<Document, Error> {
         let mut document = self.document.clone();
         for name in document.wanted_files() {
-            let text = input::text(&self.folder.join(&name))?;
+            let text = input::text_beside(&self.folder.join(&name))?;
             document.give_file(&name, text);
         }
         Ok(document)

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 /// A file larger than this is no input, bytes.
 pub const LARGEST: u64 = 16 << 20;
 
+/// A file beside a scenario, such as a trace, is no larger than this, bytes.
+pub const LARGEST_BESIDE: u64 = 256 << 20;
+
 /// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read `{}`: {source}", path.display())]
@@ -23,16 +26,20 @@ pub struct InputError {
 /// # Errors
 /// If it cannot be read, is a folder or is too large.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, InputError> {
+    bounded(path, LARGEST)
+}
+
+fn bounded(path: &Path, largest: u64) -> Result<Vec<u8>, InputError> {
     let read = || {
         let file = File::open(path)?;
         let meta = file.metadata()?;
         if meta.is_dir() {
             return Err(io::Error::other("it is a folder, not a file"));
         }
-        if meta.is_file() && meta.len() > LARGEST {
-            return Err(too_large());
+        if meta.is_file() && meta.len() > largest {
+            return Err(too_large(largest));
         }
-        from(file)
+        up_to(file, largest)
     };
     read().map_err(|source| InputError {
         path: path.to_path_buf(),
@@ -45,10 +52,14 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, InputError> {
 /// # Errors
 /// If it cannot be read or is too large.
 pub fn from(reader: impl Read) -> io::Result<Vec<u8>> {
+    up_to(reader, LARGEST)
+}
+
+fn up_to(reader: impl Read, largest: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    reader.take(LARGEST + 1).read_to_end(&mut content)?;
-    if content.len() as u64 > LARGEST {
-        return Err(too_large());
+    reader.take(largest + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > largest {
+        return Err(too_large(largest));
     }
     Ok(content)
 }
@@ -58,14 +69,27 @@ pub fn from(reader: impl Read) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`bytes`], or if it is not UTF-8.
 pub fn text(path: &Path) -> Result<String, InputError> {
-    String::from_utf8(bytes(path)?).map_err(|_| InputError {
+    utf8(path, bytes(path)?)
+}
+
+/// The text of a file beside a scenario, of at most [`LARGEST_BESIDE`] bytes: a
+/// trace, or elements of satellites.
+///
+/// # Errors
+/// As [`text`].
+pub fn text_beside(path: &Path) -> Result<String, InputError> {
+    utf8(path, bounded(path, LARGEST_BESIDE)?)
+}
+
+fn utf8(path: &Path, content: Vec<u8>) -> Result<String, InputError> {
+    String::from_utf8(content).map_err(|_| InputError {
         path: path.to_path_buf(),
         source: io::Error::other("it is not UTF-8"),
     })
 }
 
-fn too_large() -> io::Error {
-    io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20))
+fn too_large(largest: u64) -> io::Error {
+    io::Error::other(format!("it is larger than {} MiB", largest >> 20))
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ impl Simulator {
     fn give_files(&self, document: &mut Document) -> Vec<String> {
         let mut given = Vec::new();
         for name in document.wanted_files() {
-            if let Ok(text) = crate::input::text(&self.folder.join(&name)) {
+            if let Ok(text) = crate::input::text_beside(&self.folder.join(&name)) {
                 document.give_file(&name, text.as_str());
                 given.push(text);
             }

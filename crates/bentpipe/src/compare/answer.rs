@@ -3,6 +3,7 @@
 
 use super::background::Background;
 use super::crowd::{Crowd, Runner};
+use super::day::Steady;
 use super::lineup::{Availability, Candidate, Hosts};
 use super::path::NetworkPath;
 use super::pep::Pep;
@@ -52,6 +53,10 @@ pub struct Answer {
     pub ideal: Vec<Duration>,
     /// Seed of the first run; others count up from it.
     pub seed: u64,
+    /// The time over which runs begin at even distances, where that was asked.
+    pub over: Option<Duration>,
+    /// What changes of the link cost the default and the recommended setting.
+    pub steady: Vec<Steady>,
     /// The settings that were compared, in the order of the line-up.
     pub candidates: Vec<Candidate>,
     /// Each proxy with each setting.
@@ -355,12 +360,24 @@ impl Answer {
         shared: bool,
         seed: u64,
     ) -> Result<RunResult, Error> {
+        self.one_over(&self.path, row, size, shared, seed)
+    }
+
+    /// One run of a row over another path.
+    pub(super) fn one_over(
+        &self,
+        path: &NetworkPath,
+        row: &Row,
+        size: usize,
+        shared: bool,
+        seed: u64,
+    ) -> Result<RunResult, Error> {
         let crowd = self.crowd(row, size, shared, seed.wrapping_sub(self.seed));
         let options = Options {
             seed,
             ..Options::default()
         };
-        let outcome = crowd.run(&self.path, &options)?;
+        let outcome = crowd.run(path, &options)?;
         let users = crowd.users.len() as u32;
         let is_other = |user| shared && self.is_other(user);
         Ok(RunResult::of(&outcome, &crowd.work, users, is_other))

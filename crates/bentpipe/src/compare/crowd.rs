@@ -156,7 +156,7 @@ impl Crowd<'_> {
 
     /// Runs it once.
     pub(super) fn run(&self, path: &NetworkPath, options: &Options) -> Result<Outcome, Error> {
-        let (scenario, users) = self.scenario(path)?;
+        let (scenario, users) = self.scenario(&path.of_run(options.seed))?;
         let options = Options {
             start_jitter: self.stagger,
             foreground: Some(users),

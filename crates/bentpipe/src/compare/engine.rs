@@ -7,7 +7,9 @@
 //! runs there are depends on results alone, never on time.
 
 use super::answer::{Answer, Cell, Row};
+use super::course::Course;
 use super::crowd::Crowd;
+use super::day;
 use super::lineup::{Candidate, DEFAULT, Hosts, IDEAL, Lineup};
 use super::linux;
 use super::path::{NetworkPath, PACKET};
@@ -24,7 +26,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Data packets that all runs together may send over the link, about: a second
 /// or two on two cores.
-const BUDGET: f64 = 10e6;
+pub(super) const BUDGET: f64 = 10e6;
 
 /// Parts of the budget for the first runs of everything, and for those beside
 /// users of the default.
@@ -54,9 +56,17 @@ pub(super) fn answer(
 ) -> Result<Answer, Error> {
     question.check()?;
     let path = question.path()?;
+    question.check_path(&path)?;
     let mut answer = prepared(question, path)?;
+    let over = question
+        .over
+        .map(|over| day::steps(&answer, over, question.runs));
+    if let Some(steps) = over {
+        let course = answer.path.course.take();
+        answer.path.course = course.map(|course| course.at_steps(steps as u64));
+    }
     let runs = Runs {
-        fixed: question.runs.map(|n| n as usize),
+        fixed: over.or(question.runs.map(|n| n as usize)),
         is_random: is_random(question, &answer),
         progress,
         done: AtomicUsize::new(0),
@@ -64,6 +74,7 @@ pub(super) fn answer(
     };
     runs.all(&mut answer)?;
     answer.verdict = verdict::of(&answer);
+    answer.steady = day::steady(&answer)?;
     Ok(answer)
 }
 
@@ -71,6 +82,7 @@ pub(super) fn answer(
 fn is_random(question: &Comparison, answer: &Answer) -> bool {
     let draws = matches!(answer.traffic, Traffic::Web | Traffic::Mixed);
     !answer.path.loss.is_none()
+        || answer.path.course.as_ref().is_some_and(Course::changes)
         || answer.users > 1
         || answer.beside.is_some()
         || question.background.is_some_and(|b| b.bursty)
@@ -120,6 +132,8 @@ fn prepared(question: &Comparison, path: NetworkPath) -> Result<Answer, Error> {
         bitrate: traffic::bitrate(path.rate, users),
         ideal: Vec::new(),
         seed: question.seed,
+        over: question.over,
+        steady: Vec::new(),
         rows,
         verdict: Verdict::default(),
         candidates,
@@ -337,7 +351,7 @@ impl Runs<'_> {
 }
 
 /// Data packets of a run of each size, about, each leg counted.
-fn cost(answer: &Answer, row: usize, shared: bool) -> f64 {
+pub(super) fn cost(answer: &Answer, row: usize, shared: bool) -> f64 {
     let users = if shared {
         answer.users_shared
     } else {

@@ -27,7 +27,9 @@
 
 mod answer;
 mod background;
+mod course;
 mod crowd;
+mod day;
 mod engine;
 mod entries;
 mod lineup;
@@ -40,6 +42,7 @@ mod question;
 mod result;
 mod setting;
 mod switch;
+mod trace;
 mod traffic;
 mod verdict;
 mod words;
@@ -47,16 +50,19 @@ mod words;
 pub use answer::{Answer, Cell, Rates, Row};
 pub use background::{Background, Load};
 pub use bentpipe_scenario::QueueLength;
+pub use course::{Course, CourseKind, Hour};
 pub use crowd::Runner;
+pub use day::{Day, DayRow, Steady};
 pub use lineup::{Availability, Candidate, DEFAULT, Hosts, IDEAL};
 pub use loss::{Loss, LossError};
-pub use orbit::{Orbit, OrbitPath};
+pub use orbit::Orbit;
 pub use path::{GIVEN_UP, NetworkPath};
 pub use pep::Pep;
 pub use question::Comparison;
 pub use result::{RunResult, UserResult};
 pub use setting::{Setting, SettingError};
 pub use switch::{Build, SwitchOn};
+pub use trace::Trace;
 pub use traffic::{Activity, LADDER, PAGES, Traffic};
 pub use verdict::{
     CLOSE, CLOSE_WITHOUT_PROXY, Certainty, Cost, Gain, HARM_LIMIT, HARM_NOTED, Harm, Objection,

@@ -6,61 +6,64 @@
 //! while there is no path. The rate is that of the comparison: access to the
 //! satellite limits it, not links between satellites.
 
+use super::course::{Course, CourseKind, WITHOUT_PATH};
+use super::trace::lasting;
 use crate::{Error, input};
-use bentpipe_link::{InFlightPolicy, Timeline, WhenDown};
+use bentpipe_link::{InFlightPolicy, Timeline};
 use bentpipe_orbit::{
-    Angle, Catalogue, Constellation, GeoSlot, Mode, PRESETS, Place, Plan, Settings, Terminal,
+    Angle, Catalogue, Constellation, GeoSlot, IslRules, Mode, PRESETS, Pattern, Settings, Site,
+    Terminal,
 };
 use bentpipe_scenario::pair_timeline;
-use bentpipe_units::{Bytes, Duration, Rate, Time};
+use bentpipe_units::{Bytes, Duration, Rate};
 use std::path::Path;
-use std::sync::Arc;
 
-/// How long the orbits are computed for: at least an hour, at most a day.
-const SHORTEST: Duration = Duration::from_secs(3_600);
-const LONGEST: Duration = Duration::from_secs(24 * 3_600);
+/// Runs begin within this time unless it is said otherwise.
+pub(super) const HOUR: Duration = Duration::from_secs(3_600);
+
+/// The longest time that runs may begin within.
+pub(super) const LONGEST: Duration = Duration::from_secs(7 * 24 * 3_600);
 
 /// Elevation mask of satellites from a file, degrees.
 const MASK: f64 = 10.0;
+
+/// Terminals use a geostationary satellite that stands higher than this, degrees.
+const GEO_MASK: f64 = 5.0;
+
+/// Degrees of latitude beyond which satellites of a star from a file are linked
+/// in their planes alone: ns-2's for Iridium.
+const STAR_LATITUDE: f64 = 60.0;
 
 /// Satellites and the two places that they join.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Orbit {
     name: String,
-    from: Place,
-    to: Place,
+    from: Site,
+    to: Site,
     slot: Option<f64>,
 }
 
-/// The path over satellites.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct OrbitPath {
-    /// The name that was given.
-    pub name: String,
-    /// The satellites and the places, in words.
-    pub text: String,
-    /// Towards the receiver and back.
-    pub(super) timelines: [Arc<Timeline>; 2],
-    /// Round-trip propagation time: smallest, mean and largest while there is
-    /// a path.
-    pub rtt: [Duration; 3],
-    /// Share of the time with a path.
-    pub availability: f64,
-    /// Changes of path in the first hour.
-    pub changes: usize,
+/// What an orbit needs from the rest of the comparison.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rest {
+    /// Towards the receiver; the satellites' or the default unless it is given.
+    pub(super) rate: Option<Rate>,
+    pub(super) return_rate: Option<Rate>,
+    /// Bytes of a run.
+    pub(super) volume: Bytes,
+    /// Within which runs begin.
+    pub(super) over: Option<Duration>,
 }
 
 impl Orbit {
-    /// The satellites called `name` between the sender's place and the
-    /// receiver's: `geo`, `iridium`, `teledesic`, `starlink` or a file of TLE or
-    /// OMM.
+    /// The satellites called `name` between the server's place and the users':
+    /// `geo`, `iridium`, `teledesic`, `starlink` or a file of TLE or OMM.
     #[must_use]
-    pub fn new(name: impl Into<String>, from: Place, to: Place) -> Orbit {
+    pub fn new(name: impl Into<String>, from: impl Into<Site>, to: impl Into<Site>) -> Orbit {
         Orbit {
             name: name.into(),
-            from,
-            to,
+            from: from.into(),
+            to: to.into(),
             slot: None,
         }
     }
@@ -73,67 +76,195 @@ impl Orbit {
         self
     }
 
-    /// The path of a download of `size` over `rate` and back over
-    /// `return_rate`.
-    pub(super) fn path(
-        &self,
-        [rate, return_rate]: [Rate; 2],
-        size: Bytes,
-    ) -> Result<OrbitPath, Error> {
-        let (name, from, to) = (&self.name, self.from, self.to);
-        let sky = sky(name, self.slot, from, to)?;
-        let terminals = [from, to].map(|place| Terminal {
-            place,
+    /// The course of the link, and its rates.
+    pub(super) fn course(&self, default: Rate, rest: Rest) -> Result<(Course, [Rate; 2]), Error> {
+        let (name, from, to) = (&self.name, &self.from, &self.to);
+        let sky = self.sky()?;
+        let rates = sky.rates(default, rest);
+        let terminals = [from, to].map(|site| Terminal {
+            place: site.place(),
             mask: sky.mask,
         });
-        let needed = rate.transmission_time(size) * 50;
+        let span = rest.over.unwrap_or(HOUR);
+        // A run that begins at the end of it sees satellites as well.
+        let needed = rates[0].transmission_time(rest.volume) * 20;
         let settings = Settings {
-            duration: needed.max(SHORTEST).min(LONGEST),
+            duration: span + needed.max(Duration::from_secs(600)).min(HOUR * 6),
             mode: sky.mode,
             ..Settings::default()
         };
         let plan = bentpipe_orbit::plan(&sky.constellation, &terminals, &[(0, 1)], &settings)
             .map_err(|e| Error::setting("orbit", format!("{name}: {e}")))?;
         let line = |rate| {
-            let (down, flight) = (WhenDown::Waits, InFlightPolicy::Delivered);
-            pair_timeline(&plan, 0, rate, down, flight).map(Arc::new)
+            let (down, flight) = (WITHOUT_PATH, InFlightPolicy::Delivered);
+            pair_timeline(&plan, 0, rate, down, flight)
         };
-        let (Some(forth), Some(back)) = (line(rate), line(return_rate)) else {
-            let why = format!(
-                "{name}: no satellite joins {from} and {to} at any time in the {} h that were \
-                 looked at: one of them sees none of those that the other sees",
-                settings.duration.as_secs() / 3600.0
-            );
+        let (Some(forth), Some(back)) = (line(rates[0]), line(rates[1])) else {
+            let length = lasting(settings.duration);
+            let why = match sky.mode {
+                Mode::BentPipe => format!(
+                    "{name}: no satellite stands above {:.0} deg over both {from} and {to} at any \
+                     time in {length}{}",
+                    sky.mask.degrees(),
+                    sky.unlinked()
+                ),
+                Mode::Isl => format!(
+                    "{name}: no path joins {from} and {to} at any time in {length}: one of them \
+                     has no satellite above {:.0} deg",
+                    sky.mask.degrees()
+                ),
+            };
             return Err(Error::setting("orbit", why));
         };
-        let hour = Time::ZERO + SHORTEST;
-        let begins = plan.pairs()[0].stretches.iter().map(|s| s.from);
-        Ok(OrbitPath {
-            name: name.clone(),
-            text: format!("{} from {from} to {to}", sky.what),
-            timelines: [forth, back],
-            rtt: round_trips(&plan),
-            availability: plan.availability(0),
-            changes: begins.filter(|at| *at > Time::ZERO && *at < hour).count(),
+        // It begins again after its end, which runs do not reach.
+        let lines = [forth, back].map(|line| again(line, settings.duration));
+        let text = format!("{} from {from} to {to}", sky.what);
+        let mut course = Course::of(CourseKind::Orbit, name, text, lines, span);
+        course.notes.extend(sky.note);
+        // While there is a path; the mean over outages says less.
+        course.rate = rates[0];
+        Ok((course.check("orbit")?, rates))
+    }
+
+    fn sky(&self) -> Result<Sky, Error> {
+        let (name, slot) = (self.name.as_str(), self.slot);
+        if name != "geo" && slot.is_some() {
+            return Err(Error::setting("slot", "is for --orbit geo"));
+        }
+        if name == "geo" {
+            return self.geo(slot);
+        }
+        if let Some(preset) = bentpipe_orbit::preset(name) {
+            return Ok(Sky {
+                mask: preset.mask,
+                mode: Mode::Isl,
+                what: format!("{name} with links between satellites"),
+                constellation: preset.constellation,
+                rates: Some([preset.down_rate, preset.up_rate]),
+                note: None,
+            });
+        }
+        let file = Path::new(name);
+        if file.extension().is_none() && !file.exists() {
+            let known = PRESETS.join(", ");
+            let near = bentpipe_units::nearest(name, PRESETS.into_iter().chain(["geo"]));
+            let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            let why = format!(
+                "{name} does not exist: expected geo, {known} or a file of TLE or OMM{near}"
+            );
+            return Err(Error::setting("orbit", why));
+        }
+        let catalogue = Catalogue::parse(&input::text_beside(file)?)
+            .map_err(|e| Error::setting("orbit", format!("{name}: {e}")))?;
+        Ok(of_file(name, catalogue))
+    }
+
+    /// One satellite over the equator, which both places must see.
+    fn geo(&self, longitude: Option<f64>) -> Result<Sky, Error> {
+        let places = [&self.from, &self.to];
+        let slot = match longitude {
+            Some(longitude) => {
+                GeoSlot::new(longitude).map_err(|e| Error::setting("slot", e.to_string()))?
+            }
+            None => GeoSlot::between(self.from.place(), self.to.place()),
+        };
+        let elevation = |slot: GeoSlot, site: &Site| slot.elevation(site.place()).degrees();
+        let lowest = |slot: GeoSlot| {
+            let all = places.map(|site| elevation(slot, site));
+            all[0].min(all[1])
+        };
+        if lowest(slot) < GEO_MASK {
+            let low = match elevation(slot, places[0]) < elevation(slot, places[1]) {
+                true => places[0],
+                false => places[1],
+            };
+            let angle = elevation(slot, low);
+            let stands = match angle < 0.0 {
+                true => format!("{:.1} deg below the horizon", -angle),
+                false => format!("only {angle:.1} deg above the horizon"),
+            };
+            let best = (-180..180)
+                .filter_map(|longitude| GeoSlot::new(f64::from(longitude)).ok())
+                .max_by(|a, b| lowest(*a).total_cmp(&lowest(*b)));
+            let advice = match best.filter(|best| lowest(*best) >= GEO_MASK) {
+                Some(best) => format!(
+                    "--slot {:.0} gives both at least {:.1} deg",
+                    best.longitude(),
+                    lowest(best)
+                ),
+                None => "no slot serves both places".to_owned(),
+            };
+            let setting = if longitude.is_some() { "slot" } else { "orbit" };
+            let why = format!(
+                "geo: the satellite at {} stands {stands} of {low}, and a terminal needs \
+                 {GEO_MASK:.0}: {advice}",
+                degrees(slot)
+            );
+            return Err(Error::setting(setting, why));
+        }
+        Ok(Sky {
+            constellation: Constellation::geo(&[slot]),
+            mask: Angle::from_degrees(GEO_MASK),
+            mode: Mode::BentPipe,
+            what: format!("a geostationary satellite at {}", degrees(slot)),
+            rates: None,
+            note: None,
         })
     }
 }
 
-/// Smallest, mean and largest of the round trips at every second.
-fn round_trips(plan: &Plan) -> [Duration; 3] {
-    let seconds = plan.duration().as_nanos() / 1_000_000_000;
-    let at = |second: u64| Time::ZERO + Duration::from_secs(second);
-    let (mut least, mut most) = (Duration::MAX, Duration::ZERO);
-    let (mut sum, mut count) = (0.0, 0.0);
-    for delay in (0..seconds).filter_map(|second| plan.delay_at(0, at(second))) {
-        least = least.min(delay * 2);
-        most = most.max(delay * 2);
-        sum += delay.as_secs() * 2.0;
-        count += 1.0;
+/// `98.2 W`.
+fn degrees(slot: GeoSlot) -> String {
+    let east = slot.longitude();
+    let side = if east < 0.0 { "W" } else { "E" };
+    format!("{:.1} {side}", east.abs())
+}
+
+/// The satellites of a file: with links between them if they form a grid.
+fn of_file(name: &str, catalogue: Catalogue) -> Sky {
+    let (start, count) = (catalogue.latest_epoch(), catalogue.len());
+    let plain = Constellation::elements(catalogue, start);
+    let rules = |latitude: Option<f64>| IslRules {
+        latitude: latitude.map(Angle::from_degrees),
+        ..IslRules::NONE
+    };
+    let mask = Angle::from_degrees(MASK);
+    let linked = plain.clone().with_grid(rules(None)).and_then(|(c, grid)| {
+        // A star's planes cross near the poles.
+        match grid.pattern {
+            Pattern::Star => plain.clone().with_grid(rules(Some(STAR_LATITUDE))),
+            Pattern::Delta => Ok((c, grid)),
+        }
+    });
+    match linked {
+        Ok((constellation, grid)) => Sky {
+            constellation,
+            mask,
+            mode: Mode::Isl,
+            what: format!("{count} satellites of {name} with links between them"),
+            rates: None,
+            note: Some(format!(
+                "The satellites of {name} form a grid, {grid}, and are taken to have links to \
+                 their neighbours in it."
+            )),
+        },
+        Err(why) => Sky {
+            constellation: plain,
+            mask,
+            mode: Mode::BentPipe,
+            what: format!("{count} satellites of {name} without links between them"),
+            rates: None,
+            note: Some(format!(
+                "The satellites of {name} are not linked, since they form no grid: {why}."
+            )),
+        },
     }
-    // To a tenth of a millisecond, as people write it.
-    let mean = (sum / f64::max(count, 1.0) * 1e4).round() / 1e4;
-    [least, Duration::from_secs_f64(mean), most]
+}
+
+/// A plan's timeline, which begins again when the plan ends.
+fn again(line: Timeline, after: Duration) -> Timeline {
+    let same = line.clone();
+    line.repeating(after).unwrap_or(same)
 }
 
 /// A constellation with the settings that go with it.
@@ -143,64 +274,30 @@ struct Sky {
     mode: Mode,
     /// In words.
     what: String,
+    /// To a terminal and from it, where the constellation says so.
+    rates: Option<[Rate; 2]>,
+    /// A sentence on what was found in a file.
+    note: Option<String>,
 }
 
-fn sky(name: &str, slot: Option<f64>, from: Place, to: Place) -> Result<Sky, Error> {
-    if name != "geo" && slot.is_some() {
-        return Err(Error::setting("slot", "is for --orbit geo"));
+impl Sky {
+    fn rates(&self, default: Rate, rest: Rest) -> [Rate; 2] {
+        let rate = rest.rate.or(self.rates.map(|r| r[0])).unwrap_or(default);
+        let fifth = Rate::from_bps((rate.bps() / 5).max(1));
+        // The constellation's own uplink goes with its own downlink.
+        let own = self.rates.filter(|_| rest.rate.is_none()).map(|r| r[1]);
+        [rate, rest.return_rate.or(own).unwrap_or(fifth)]
     }
-    if name == "geo" {
-        let slot = match slot {
-            Some(longitude) => {
-                GeoSlot::new(longitude).map_err(|e| Error::setting("slot", e.to_string()))?
-            }
-            None => GeoSlot::between(from, to),
-        };
-        let east = slot.longitude();
-        let (degrees, side) = (east.abs(), if east < 0.0 { "W" } else { "E" });
-        return Ok(Sky {
-            constellation: Constellation::geo(&[slot]),
-            mask: Angle::ZERO,
-            mode: Mode::BentPipe,
-            what: format!("a geostationary satellite at {degrees:.1} {side}"),
-        });
+
+    /// Why a file's satellites are without links, for an error.
+    fn unlinked(&self) -> String {
+        match &self.note {
+            Some(note) => format!(". {}", note.trim_end_matches('.')),
+            None => String::new(),
+        }
     }
-    if let Some(preset) = bentpipe_orbit::preset(name) {
-        return Ok(Sky {
-            mask: preset.mask,
-            mode: Mode::Isl,
-            what: format!("{name} with links between satellites"),
-            constellation: preset.constellation,
-        });
-    }
-    let file = Path::new(name);
-    if file.extension().is_none() && !file.exists() {
-        let known = PRESETS.join(", ");
-        let why = format!("{name} does not exist: expected geo, {known} or a file of TLE or OMM");
-        return Err(Error::setting("orbit", why));
-    }
-    let catalogue = Catalogue::parse(&input::text(file)?)
-        .map_err(|e| Error::setting("orbit", format!("{name}: {e}")))?;
-    let (start, count) = (catalogue.latest_epoch(), catalogue.len());
-    Ok(Sky {
-        what: format!("{count} satellites of {name} without links between them, from {start} on"),
-        constellation: Constellation::elements(catalogue, start),
-        mask: Angle::from_degrees(MASK),
-        mode: Mode::BentPipe,
-    })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_slot_of_a_geo_orbit_is_midway_unless_given() {
-        let [from, to] = ["40.9,-73.9", "37.8,-122.4"].map(|place| place.parse().unwrap());
-        let what = |slot| sky("geo", slot, from, to).unwrap().what;
-        assert_eq!(what(None), "a geostationary satellite at 98.2 W");
-        assert_eq!(what(Some(-95.0)), "a geostationary satellite at 95.0 W");
-        let wrong = sky("iridium", Some(1.0), from, to).err().unwrap();
-        assert_eq!(wrong.to_string(), "`slot` is for --orbit geo");
-    }
-}
+#[path = "orbit_tests.rs"]
+mod tests;

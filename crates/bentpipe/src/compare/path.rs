@@ -1,7 +1,7 @@
 //! The link that is compared on, as a scenario.
 
+use super::course::Course;
 use super::loss::Loss;
-use super::orbit::OrbitPath;
 use crate::Error;
 use bentpipe_cc::PathHeader;
 use bentpipe_link::{
@@ -37,8 +37,8 @@ pub struct NetworkPath {
     pub queue: QueueLength,
     /// Round trip between the server and the gateway, where they are two nodes.
     pub server_rtt: Option<Duration>,
-    /// The satellites that the link goes over.
-    pub orbit: Option<OrbitPath>,
+    /// How the link changes with time, if it does.
+    pub course: Option<Course>,
 }
 
 impl NetworkPath {
@@ -99,6 +99,27 @@ impl NetworkPath {
         self.rate.transmission_time(self.queue_bytes())
     }
 
+    /// The path as the run with this seed finds it.
+    pub(super) fn of_run(&self, seed: u64) -> NetworkPath {
+        let begun = |course: &Course| Course {
+            timelines: course.from(course.start(seed)),
+            ..course.clone()
+        };
+        NetworkPath {
+            course: self.course.as_ref().map(begun),
+            ..self.clone()
+        }
+    }
+
+    /// The same link if it stayed all the time what it is on the mean.
+    #[must_use]
+    pub fn steady(&self) -> NetworkPath {
+        NetworkPath {
+            course: None,
+            ..self.clone()
+        }
+    }
+
     /// The link between `ends`; routers are those that the transports need.
     pub(super) fn add_link<'a>(
         &self,
@@ -115,7 +136,7 @@ impl NetworkPath {
         let link = |rate, limit, channel| LinkSettings {
             rate,
             // What is ideal is ideal over the shortest path.
-            one_way_delay: self.orbit.as_ref().map_or(self.rtt, |o| o.rtt[0]) / 2,
+            one_way_delay: self.course.as_ref().map_or(self.rtt, |c| c.rtt[0]) / 2,
             queue: match header {
                 PathHeader::Congestion => QueueSettings::Xcp(XcpSettings::new(limit)),
                 PathHeader::Bandwidth => QueueSettings::Bandwidth(BandwidthSettings::new(limit)),
@@ -126,7 +147,7 @@ impl NetworkPath {
         };
         let forward = link(self.rate, self.limit(), self.loss.channel(self.rate));
         let reverse = link(self.return_rate, RETURN_QUEUE, ChannelSettings::Perfect);
-        let timelines = self.orbit.as_ref().map(|o| o.timelines.clone());
+        let timelines = self.course.as_ref().map(|c| c.timelines.clone());
         builder.link_pair("satellite", ends, [forward, reverse], timelines);
     }
 

@@ -1,12 +1,14 @@
 //! What is asked: the link, the users, what is compared.
 
 use super::background::Background;
+use super::course::Course;
 use super::crowd::Runner;
 use super::lineup::{Candidate, Hosts};
 use super::loss::Loss;
-use super::orbit::Orbit;
+use super::orbit::{self, Orbit};
 use super::path::NetworkPath;
 use super::pep::Pep;
+use super::trace::{self, Trace};
 use super::traffic::Traffic;
 use super::{Answer, entries};
 use crate::Error;
@@ -19,6 +21,11 @@ use std::sync::Arc;
 /// Round trip to the gateway of a proxy, by default.
 const SERVER_RTT: Duration = Duration::from_millis(50);
 
+/// Rate and round-trip time of a broadband terminal under a geostationary
+/// satellite, where nothing else is said.
+const RATE: Rate = Rate::from_mbps(10);
+const RTT: Duration = Duration::from_millis(600);
+
 /// Most users.
 const MOST_USERS: u32 = 1_000;
 
@@ -29,15 +36,17 @@ const MOST_USERS: u32 = 1_000;
 /// bandwidth-delay product, and servers with Linux.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    pub(super) rate: Rate,
+    pub(super) rate: Option<Rate>,
     pub(super) return_rate: Option<Rate>,
-    pub(super) rtt: Duration,
+    pub(super) rtt: Option<Duration>,
     pub(super) sizes: Vec<Bytes>,
-    pub(super) loss: Loss,
+    pub(super) loss: Option<Loss>,
     pub(super) queue: QueueLength,
     pub(super) peps: Vec<Pep>,
     pub(super) server_rtt: Option<Duration>,
     pub(super) orbit: Option<Orbit>,
+    pub(super) trace: Option<Trace>,
+    pub(super) over: Option<Duration>,
     pub(super) hosts: Hosts,
     pub(super) users: Option<u32>,
     pub(super) traffic: Traffic,
@@ -55,15 +64,17 @@ pub struct Comparison {
 impl Default for Comparison {
     fn default() -> Comparison {
         Comparison {
-            rate: Rate::from_mbps(10),
+            rate: None,
             return_rate: None,
-            rtt: Duration::from_millis(600),
+            rtt: None,
             sizes: Vec::new(),
-            loss: Loss::independent(Ratio::new(0.001).unwrap_or(Ratio::ZERO)),
+            loss: None,
             queue: QueueLength::Bdp(1.0),
             peps: vec![Pep::None],
             server_rtt: None,
             orbit: None,
+            trace: None,
+            over: None,
             hosts: Hosts::Linux,
             users: None,
             traffic: Traffic::Download,
@@ -87,10 +98,11 @@ impl Comparison {
         Comparison::default()
     }
 
-    /// Rate of the satellite link towards the users.
+    /// Rate of the satellite link towards the users; that of a terminal of the
+    /// constellation, where it has one, unless it is set. Not for a trace.
     #[must_use]
     pub fn rate(mut self, rate: Rate) -> Self {
-        self.rate = rate;
+        self.rate = Some(rate);
         self
     }
 
@@ -101,10 +113,11 @@ impl Comparison {
         self
     }
 
-    /// Round-trip propagation time, without queueing.
+    /// Round-trip propagation time, without queueing. Not for an orbit, nor for
+    /// a trace that has delays.
     #[must_use]
     pub fn rtt(mut self, rtt: Duration) -> Self {
-        self.rtt = rtt;
+        self.rtt = Some(rtt);
         self
     }
 
@@ -123,10 +136,10 @@ impl Comparison {
         self
     }
 
-    /// What the channel loses.
+    /// What the channel loses; with a trace nothing unless it is set.
     #[must_use]
     pub fn loss(mut self, loss: impl Into<Loss>) -> Self {
-        self.loss = loss.into();
+        self.loss = Some(loss.into());
         self
     }
 
@@ -165,10 +178,26 @@ impl Comparison {
     }
 
     /// The satellites that the link goes over. They replace the round-trip
-    /// time.
+    /// time. Runs begin at different times of an hour.
     #[must_use]
     pub fn orbit(mut self, orbit: Orbit) -> Self {
         self.orbit = Some(orbit);
+        self
+    }
+
+    /// A trace of the link. It replaces the rate, and delay and loss where it
+    /// has them. Runs begin at different times of it.
+    #[must_use]
+    pub fn trace(mut self, trace: Trace) -> Self {
+        self.trace = Some(trace);
+        self
+    }
+
+    /// Runs begin at even distances within this time of the orbit or the trace,
+    /// such as each half hour of a day: see [`Answer::day`].
+    #[must_use]
+    pub fn over(mut self, time: Duration) -> Self {
+        self.over = Some(time);
         self
     }
 
@@ -310,29 +339,86 @@ impl Comparison {
     /// # Errors
     /// [`Error::Setting`] if they describe none.
     pub fn path(&self) -> Result<NetworkPath, Error> {
-        let return_rate = self
-            .return_rate
-            .unwrap_or_else(|| Rate::from_bps((self.rate.bps() / 5).max(1)));
+        let fifth = |rate: Rate| Rate::from_bps((rate.bps() / 5).max(1));
+        let (course, rates) = self.course()?;
+        let rate = rates.map_or(self.rate.unwrap_or(RATE), |rates| rates[0]);
+        let back = rates.map_or(fifth(rate), |rates| rates[1]);
+        let usual = match self.trace {
+            Some(_) => Loss::NONE,
+            None => Loss::independent(Ratio::new(0.001).unwrap_or(Ratio::ZERO)),
+        };
         let proxied = self.peps.iter().any(|pep| *pep != Pep::None);
-        let mut path = NetworkPath {
-            rate: self.rate,
-            return_rate,
-            rtt: self.rtt,
-            loss: self.loss,
+        let path = NetworkPath {
+            rate,
+            return_rate: self.return_rate.unwrap_or(back),
+            rtt: match &course {
+                Some(course) => course.rtt[1],
+                None => self.rtt.unwrap_or(RTT),
+            },
+            loss: self.loss.unwrap_or(usual),
             queue: self.queue,
             server_rtt: self.server_rtt.or(proxied.then_some(SERVER_RTT)),
-            orbit: None,
+            course,
         };
         path.check()?;
-        if let Some(orbit) = &self.orbit {
-            let largest = self.all_sizes().into_iter().max().unwrap_or_default();
-            let users = u64::from(self.user_count());
-            let volume = Bytes::new(largest.get().saturating_mul(users));
-            let over = orbit.path([self.rate, return_rate], volume)?;
-            path.rtt = over.rtt[1];
-            path.orbit = Some(over);
-        }
         Ok(path)
+    }
+
+    /// How the link changes with time, if it does, and its rates there and back.
+    fn course(&self) -> Result<(Option<Course>, Option<[Rate; 2]>), Error> {
+        if let Some(over) = self.over {
+            let why = match (&self.orbit, &self.trace) {
+                (None, None) => Some("needs an orbit or a trace: nothing else changes over time"),
+                _ if over < Duration::from_secs(1) => Some("must be at least a second"),
+                _ if over > orbit::LONGEST => Some("must be at most a week"),
+                _ => None,
+            };
+            if let Some(why) = why {
+                return Err(Error::setting("over", why));
+            }
+        }
+        match (&self.orbit, &self.trace) {
+            (None, None) => Ok((None, None)),
+            (Some(_), Some(_)) => {
+                let why = "is not for an orbit: give one of the two";
+                Err(Error::setting("trace", why))
+            }
+            (Some(orbit), None) => {
+                if self.rtt.is_some() {
+                    let why = "is not for an orbit, which has its own";
+                    return Err(Error::setting("rtt", why));
+                }
+                let largest = self.all_sizes().into_iter().max().unwrap_or_default();
+                let users = u64::from(self.user_count());
+                let rest = orbit::Rest {
+                    rate: self.rate,
+                    return_rate: self.return_rate,
+                    volume: Bytes::new(largest.get().saturating_mul(users)),
+                    over: self.over,
+                };
+                let (course, rates) = orbit.course(RATE, rest)?;
+                Ok((Some(course), Some(rates)))
+            }
+            (None, Some(trace)) => {
+                if self.rate.is_some() {
+                    let why = "is not for a trace, which has its own";
+                    return Err(Error::setting("rate", why));
+                }
+                let rest = trace::Rest {
+                    rtt: self.rtt,
+                    return_rate: self.return_rate,
+                    over: self.over,
+                };
+                let course = trace.course(rest)?;
+                if course.has_losses && self.loss.is_some() {
+                    let why = format!("is not for {}, which says what is lost", course.name);
+                    return Err(Error::setting("loss", why));
+                }
+                let rate = course.rate;
+                let back = Rate::from_bps((rate.bps() / 5).max(1));
+                Ok((Some(course), Some([rate, back])))
+            }
+        }
     }
 
     /// The sizes, by default one that suits the traffic.
@@ -376,10 +462,15 @@ impl Comparison {
         if self.runs == Some(0) {
             return wrong("runs", "must be above zero".to_owned());
         }
-        let load = self.background.map(|background| background.rate(self.rate));
-        if let Some(load) = load.filter(|load| *load >= self.rate || load.bps() == 0) {
+        Ok(())
+    }
+
+    /// Refuses what makes no sense on this path.
+    pub(super) fn check_path(&self, path: &NetworkPath) -> Result<(), Error> {
+        let load = self.background.map(|background| background.rate(path.rate));
+        if let Some(load) = load.filter(|load| *load >= path.rate || load.bps() == 0) {
             let why = format!("of {load} must be above zero and below the rate of the link");
-            return wrong("background", why);
+            return Err(Error::setting("background", why));
         }
         Ok(())
     }

@@ -62,6 +62,7 @@ impl Answer {
         lines.extend(self.where_it_changes());
         lines.extend(self.whom_it_hurts());
         lines.extend(self.what_it_costs());
+        lines.extend(self.changes());
         lines.extend(self.what_is_as_good());
         lines.extend(self.what_is_rejected());
         lines.extend(self.how_sure());

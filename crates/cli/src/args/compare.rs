@@ -2,7 +2,7 @@
 
 use super::Threads;
 use bentpipe::compare::{Background, Hosts, Loss, Pep, QueueLength, Traffic};
-use bentpipe_orbit::Place;
+use bentpipe_orbit::Site;
 use bentpipe_units::{Bytes, Duration, Rate};
 use clap::Args;
 use std::path::PathBuf;
@@ -23,7 +23,8 @@ Examples:
   bentpipe compare --transport bbr --beside cubic --users 10
   bentpipe compare --traffic web --users 5 --background '20% in bursts'
   bentpipe compare --size 100kB,1MB,100MB --transport 'cubic,cubic + IW 32,bbr'
-  bentpipe compare --orbit iridium --from 37.9,-122.3 --to 42.3,-71.1 --rate 1.5Mbit/s
+  bentpipe compare --orbit iridium --from Anchorage --to Oslo --over 24h --plot day.svg
+  bentpipe compare --trace downlink.trace,delay.txt --users 3
   bentpipe compare --hosts rfc --loss 1% --details
   bentpipe compare --json | jq '.rows[] | {pep, transport, times_s: [.cells[].time_s.mean]}'
 
@@ -32,37 +33,47 @@ it: `IW 32` (initial window, segments), `clamp 1 BDP` (the window at most),
 `buffers` (that hold what the link does), `k=4` (a parameter). `--transport all`
 compares every name.")]
 pub(crate) struct Compare {
-    /// Rate of the satellite link towards the users
-    #[arg(long, value_name = "RATE", default_value = "10 Mbit/s")]
-    pub(crate) rate: Rate,
-    /// Round-trip propagation time, without queueing
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "600 ms",
-        conflicts_with = "orbit"
-    )]
-    pub(crate) rtt: Duration,
+    /// Rate of the satellite link towards the users [default: 10 Mbit/s, or
+    /// what a terminal of the constellation has]
+    #[arg(long, value_name = "RATE", conflicts_with = "trace")]
+    pub(crate) rate: Option<Rate>,
+    /// Round-trip propagation time, without queueing [default: 600 ms]
+    #[arg(long, value_name = "TIME", conflicts_with = "orbit")]
+    pub(crate) rtt: Option<Duration>,
     /// Satellites to go over, instead of --rtt: geo, iridium, teledesic,
     /// starlink, or a file of TLE or OMM
     #[arg(long, value_name = "ORBIT", requires = "from", requires = "to")]
     pub(crate) orbit: Option<String>,
-    /// Where the server is, degrees north and east, such as 37.9,-122.3
+    /// Where the server is: a city, such as Berlin, `Portland, Oregon` or
+    /// `London, Canada`, or degrees north and east, such as 37.9,-122.3
     #[arg(
         long,
-        value_name = "LAT,LON",
+        value_name = "PLACE",
         requires = "orbit",
         allow_hyphen_values = true
     )]
-    pub(crate) from: Option<Place>,
+    pub(crate) from: Option<Site>,
     /// Where the users are
     #[arg(
         long,
-        value_name = "LAT,LON",
+        value_name = "PLACE",
         requires = "orbit",
         allow_hyphen_values = true
     )]
-    pub(crate) to: Option<Place>,
+    pub(crate) to: Option<Site>,
+    /// A trace of the link, instead of --rate: a file of mahimahi or TheaterQ,
+    /// or LeoReplayer's two, `RATE,DELAYS`
+    #[arg(
+        long,
+        value_name = "FILES",
+        value_delimiter = ',',
+        conflicts_with = "orbit"
+    )]
+    pub(crate) trace: Vec<PathBuf>,
+    /// Begin at even distances within this time of the orbit or the trace, such
+    /// as 24h, and show rate, delay and times by the time of the beginning
+    #[arg(long, value_name = "TIME")]
+    pub(crate) over: Option<Duration>,
     /// Longitude of the geo satellite, degrees east [default: midway between
     /// the two places]
     #[arg(
@@ -73,9 +84,9 @@ pub(crate) struct Compare {
     )]
     pub(crate) slot: Option<f64>,
     /// Packets that the channel loses: `0.1%`, each independently, or `5% in
-    /// bursts of 8 packets` on the mean
-    #[arg(long, value_name = "LOSS", default_value = "0.1%")]
-    pub(crate) loss: Loss,
+    /// bursts of 8 packets` on the mean [default: 0.1%; of a trace 0]
+    #[arg(long, value_name = "LOSS")]
+    pub(crate) loss: Option<Loss>,
     /// Queue before the link: `1 BDP`, `100 packets` or `64 kB`
     #[arg(long, value_name = "LENGTH", default_value = "1 BDP")]
     pub(crate) queue: QueueLength,
@@ -131,7 +142,8 @@ pub(crate) struct Compare {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) threads: Threads,
-    /// Draw window, rate and received bytes against time (.svg, .png or .pdf)
+    /// Draw window, rate and received bytes against time; with --over the link
+    /// and the times by the time of the beginning (.svg, .png or .pdf)
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
     /// Write the answer as a page to hand on: one file that works offline, on a

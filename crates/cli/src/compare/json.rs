@@ -3,7 +3,8 @@
 use super::print;
 use crate::output::number;
 use bentpipe::compare::{
-    Activity, Answer, Build, Cell, Cost, Gain, Harm, Objection, Row, RunResult, UserResult,
+    Activity, Answer, Build, Cell, Cost, CourseKind, Day, Gain, Harm, Objection, Row, RunResult,
+    Steady, UserResult,
 };
 use bentpipe_study::stats::Summary;
 use serde_json::{Map, Value, json};
@@ -28,6 +29,8 @@ pub(super) fn document(answer: &Answer, build: Build) -> Value {
         "runs": answer.most_runs(),
         "verdict": verdict(answer, build),
         "rows": rows,
+        "changes_cost": answer.steady.iter().map(|s| steady(answer, s)).collect::<Vec<_>>(),
+        "by_time": answer.day().map(|day| by_time(answer, &day)),
         "comparable_only_with": print::points(answer),
     })
 }
@@ -44,16 +47,58 @@ fn link(answer: &Answer) -> Value {
         "queue_bytes": path.queue_bytes().get(),
         "bdp_bytes": path.bdp().get(),
         "server_rtt_ns": path.server_rtt.map(|t| t.as_nanos()),
-        "orbit": path.orbit.as_ref().map(|orbit| json!({
-            "name": orbit.name,
-            "way": orbit.text,
-            "min_rtt_ns": orbit.rtt[0].as_nanos(),
-            "mean_rtt_ns": orbit.rtt[1].as_nanos(),
-            "max_rtt_ns": orbit.rtt[2].as_nanos(),
-            "path_changes_per_hour": orbit.changes,
-            "availability": number(orbit.availability),
+        "course": path.course.as_ref().map(|course| json!({
+            "kind": match course.kind {
+                CourseKind::Trace => "trace",
+                _ => "orbit",
+            },
+            "name": course.name,
+            "text": course.text,
+            "notes": course.notes,
+            "mean_rate_bps": course.rate.bps(),
+            "min_rtt_ns": course.rtt[0].as_nanos(),
+            "mean_rtt_ns": course.rtt[1].as_nanos(),
+            "max_rtt_ns": course.rtt[2].as_nanos(),
+            "path_changes_per_hour": number(course.changes_per_hour()),
+            "availability": number(course.availability),
+            "longest_outage_s": number(course.longest_outage.as_secs()),
+            "span_s": number(course.span.as_secs()),
         })),
     })
+}
+
+/// What the changes of the link cost a setting.
+fn steady(answer: &Answer, steady: &Steady) -> Value {
+    let mut value = name(&answer.rows[steady.row]);
+    value["time_s"] = number(steady.changing_s);
+    value["time_without_changes_s"] = number(steady.steady_s);
+    value["timeouts_per_user"] = number(steady.timeouts[0]);
+    value["timeouts_per_user_without_changes"] = number(steady.timeouts[1]);
+    value["runs"] = steady.runs.into();
+    value
+}
+
+/// The link and the times by the time of the beginning.
+fn by_time(answer: &Answer, day: &Day) -> Value {
+    let hours = day.hours.iter().map(|hour| {
+        json!({
+            "begins_s": number(hour.at.as_secs()),
+            "rate_bps": hour.rate.bps(),
+            "rtt_ns": hour.rtt.as_nanos(),
+            "path_changes": hour.changes,
+            "availability": number(hour.availability),
+        })
+    });
+    let rows = day.rows.iter().map(|of| {
+        let mut value = name(&answer.rows[of.row]);
+        value["median_s"] = of.median_s.map_or(Value::Null, number);
+        value["worst_tenth_s"] = of.worst_tenth_s.map_or(Value::Null, number);
+        let times = of.times_s.iter().map(|t| t.map_or(Value::Null, number));
+        value["times_s"] = times.collect();
+        value["timeouts_per_user"] = of.timeouts.iter().map(|t| number(*t)).collect();
+        value
+    });
+    json!({ "link": hours.collect::<Vec<_>>(), "rows": rows.collect::<Vec<_>>() })
 }
 
 fn verdict(answer: &Answer, build: Build) -> Value {

@@ -1,5 +1,6 @@
 //! `bentpipe compare`: which transport for this link and its users?
 
+mod day;
 mod json;
 mod plot;
 mod print;
@@ -10,7 +11,7 @@ use crate::exit::{Failure, Status};
 use crate::output::{Output, picture_kind};
 use crate::outputs;
 use crate::progress::Progress;
-use bentpipe::compare::{Build, Comparison, Orbit};
+use bentpipe::compare::{Build, Comparison, Orbit, Trace};
 use bentpipe_outcome::write_whole;
 use std::path::PathBuf;
 
@@ -19,9 +20,10 @@ pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Fai
     if let Some(file) = &args.plot {
         picture_kind(file)?;
     }
-    let orbit: Vec<PathBuf> = args.orbit.iter().map(PathBuf::from).collect();
+    let orbit = args.orbit.iter().map(PathBuf::from);
+    let read: Vec<PathBuf> = orbit.chain(args.trace.iter().cloned()).collect();
     let files = args.plot.iter().chain(&args.report);
-    outputs::check(&orbit, files.map(PathBuf::as_path))?;
+    outputs::check(&read, files.map(PathBuf::as_path))?;
     let comparison = comparison(args)?;
     let progress = Progress::new("runs");
     let show = |done: usize, total: usize| progress.set(done as u64, total as u64);
@@ -40,7 +42,10 @@ pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Fai
     }
     let ended = answer.recommended().is_some();
     if let (Some(file), true) = (&args.plot, ended) {
-        plot::draw(&answer, file)?;
+        match answer.day() {
+            Some(day) => day::draw(&answer, &day, file)?,
+            None => plot::draw(&answer, file)?,
+        }
         crate::exit::talk(format_args!("drew {}", file.display()));
     }
     if !ended {
@@ -56,10 +61,7 @@ const BUILD: Build = Build::with_kernel(cfg!(all(feature = "kernel", target_os =
 /// What the command line asks for.
 fn comparison(args: &args::Compare) -> Result<Comparison, Failure> {
     let mut comparison = Comparison::new()
-        .rate(args.rate)
-        .rtt(args.rtt)
         .sizes(args.size.iter().copied())
-        .loss(args.loss)
         .queue(args.queue)
         .hosts(args.hosts)
         .traffic(args.traffic)
@@ -91,13 +93,26 @@ fn comparison(args: &args::Compare) -> Result<Comparison, Failure> {
     if let Some(runs) = args.runs {
         comparison = comparison.runs(runs);
     }
+    if let Some(rate) = args.rate {
+        comparison = comparison.rate(rate);
+    }
+    if let Some(rtt) = args.rtt {
+        comparison = comparison.rtt(rtt);
+    }
+    if let Some(loss) = args.loss {
+        comparison = comparison.loss(loss);
+    }
+    if let Some(time) = args.over {
+        comparison = comparison.over(time);
+    }
+    if !args.trace.is_empty() {
+        comparison = comparison.trace(Trace::new(&args.trace));
+    }
     if let Some(name) = &args.orbit {
-        let (Some(from), Some(to)) = (args.from, args.to) else {
-            return Err(Failure::new(
-                "--orbit needs --from LAT,LON and --to LAT,LON",
-            ));
+        let (Some(from), Some(to)) = (&args.from, &args.to) else {
+            return Err(Failure::new("--orbit needs --from PLACE and --to PLACE"));
         };
-        let mut orbit = Orbit::new(name, from, to);
+        let mut orbit = Orbit::new(name, from.clone(), to.clone());
         if let Some(longitude) = args.slot {
             orbit = orbit.slot(longitude);
         }

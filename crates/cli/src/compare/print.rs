@@ -2,7 +2,9 @@
 
 use crate::exit::Failure;
 use crate::output::{Output, digits3, percent, seconds};
-use bentpipe::compare::{Activity, Answer, Build, Cell, DEFAULT, Hosts, Row, Traffic};
+use bentpipe::compare::{
+    Activity, Answer, Build, Cell, Course, CourseKind, DEFAULT, Hosts, Row, Traffic,
+};
 use bentpipe_report::table::{self, Column, Table, Tone};
 
 /// Prints everything; the rest only with `details`.
@@ -20,6 +22,10 @@ pub(super) fn all(
     out.line("")?;
     out.table(&rows(answer, details))?;
     out.line("")?;
+    if let Some(day) = answer.day() {
+        super::day::print(answer, &day, out)?;
+        out.line("")?;
+    }
     let more = if details { "" } else { " More with --details." };
     out.paragraph(0, &format!("{}{more}", words(answer)))?;
     if details {
@@ -49,9 +55,21 @@ pub(super) fn question(answer: &Answer) -> Vec<String> {
         ),
         _ => format!("downloading {sizes}"),
     };
+    let mean = match path.course.as_ref().is_some_and(|c| c.rtt[0] < c.rtt[2]) {
+        true => " on the mean",
+        false => "",
+    };
+    let loss = match path.course.as_ref().is_some_and(|c| c.has_losses) {
+        true => "loss as in the trace".to_owned(),
+        false => format!("loss {}", path.loss),
+    };
+    let rate = match path.course.as_ref().map(|course| course.kind) {
+        Some(CourseKind::Trace) => format!("{:.1} Mbit/s on the mean", path.rate.bps_f64() / 1e6),
+        _ => path.rate.to_string(),
+    };
     let mut text = format!(
-        "{users} {what} over {}, RTT {}, loss {}, queue {}",
-        path.rate, path.rtt, path.loss, path.queue
+        "{users} {what} over {rate}, RTT {}{mean}, {loss}, queue {}",
+        path.rtt, path.queue
     );
     if let Some(beside) = &answer.beside {
         text += &format!("; half of them run {beside}");
@@ -66,19 +84,25 @@ pub(super) fn question(answer: &Answer) -> Vec<String> {
         text += &format!("; server and gateway {rtt} apart");
     }
     let mut lines = vec![text];
-    if let Some(orbit) = &path.orbit {
-        let [least, _, most] = orbit.rtt.map(|rtt| digits3(rtt.as_secs() * 1e3));
-        let rtt = match least == most {
-            true => format!("{least} ms"),
-            false => format!("{least} to {most} ms"),
-        };
-        lines.push(format!("over {}", orbit.text));
-        lines.push(format!(
-            "RTT {rtt}, {} changes of path an hour, a path for {} of the time",
-            orbit.changes,
-            percent(orbit.availability),
-        ));
+    if let Some(course) = &path.course {
+        lines.extend(of_course(course));
     }
+    lines
+}
+
+/// How the link changes with time.
+pub(super) fn of_course(course: &Course) -> Vec<String> {
+    let [least, _, most] = course.rtt.map(|rtt| digits3(rtt.as_secs() * 1e3));
+    let mut text = format!("Over {}", course.text);
+    if least != most {
+        text += &format!(", RTT {least} to {most} ms");
+    }
+    if course.changes() {
+        let span = super::day::clock(course.span);
+        text += &format!("; runs begin at different times within {span}");
+    }
+    let mut lines = vec![format!("{text}.")];
+    lines.extend(course.notes.iter().cloned());
     lines
 }
 

@@ -371,8 +371,8 @@ fn assumed(page: Page, answer: &Answer, command: &str) -> Page {
     if let Some(rtt) = path.server_rtt {
         rows.push(("server to gateway", format!("{rtt} round trip")));
     }
-    if let Some(orbit) = &path.orbit {
-        rows.push(("satellites", orbit.text.clone()));
+    if let Some(course) = &path.course {
+        rows.push(("link over time", print::of_course(course).join(" ")));
     }
     rows.push(("users", answer.users.to_string()));
     if answer.users > 1 {

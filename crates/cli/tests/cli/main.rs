@@ -18,6 +18,7 @@ mod help;
 mod kernel;
 mod live;
 mod map;
+mod orbits;
 mod report;
 mod run;
 mod study;

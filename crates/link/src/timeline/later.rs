@@ -1,6 +1,6 @@
 //! A timeline that begins in its middle.
 
-use super::{Opportunities, Piece, Timeline};
+use super::{Piece, Timeline};
 use bentpipe_units::{Duration, Time};
 
 impl Timeline {
@@ -40,40 +40,6 @@ impl Timeline {
             ..self.clone()
         };
         line.weighed()
-    }
-}
-
-impl Opportunities {
-    /// The same from `by` on; one at the very instant is the last of a turn.
-    fn later(&self, by: Duration) -> Opportunities {
-        let Some(period) = self.period.filter(|period| !period.is_zero()) else {
-            let after = self.times.iter().filter(|t| t.as_nanos() > by.as_nanos());
-            let times: Vec<Time> = after
-                .map(|t| Time::from_nanos(t.as_nanos() - by.as_nanos()))
-                .collect();
-            return Opportunities {
-                // Nothing is left: nothing comes.
-                times: if times.is_empty() {
-                    vec![Time::MAX]
-                } else {
-                    times
-                },
-                ..self.clone()
-            };
-        };
-        let passed = Time::from_nanos(by.as_nanos() % period.as_nanos());
-        let cut = self.times.partition_point(|t| *t <= passed);
-        let late = self.times[cut..].iter().map(|t| t.as_nanos());
-        let early = self.times[..cut]
-            .iter()
-            .map(|t| t.as_nanos() + period.as_nanos());
-        let times = late
-            .chain(early)
-            .map(|t| Time::from_nanos(t - passed.as_nanos()));
-        Opportunities {
-            times: times.collect(),
-            ..self.clone()
-        }
     }
 }
 
@@ -138,8 +104,14 @@ mod tests {
             let given = mahimahi::read(&text, true).unwrap();
             let moved = given.later(Duration::from_millis(by));
             let all: Vec<Time> = (0..100).filter_map(|i| given.at(i)).collect();
-            let later: Vec<u64> = all.iter().filter(|t| **t > at(by))
-                .map(|t| t.since(at(by)).as_nanos()).take(20).collect();
+            // Where a period ends, its last has come and the next one's first has not.
+            let count = text.lines().count() as u64;
+            let has_come = |i: u64, t: Time| match by % ms {
+                0 => i < by / ms * count,
+                _ => t <= at(by),
+            };
+            let later: Vec<u64> = (0..).zip(&all).filter(|(i, t)| !has_come(*i, **t))
+                .map(|(_, t)| t.since(at(by)).as_nanos()).take(20).collect();
             let found: Vec<u64> = (0..later.len() as u64)
                 .map(|i| moved.at(i).unwrap().as_nanos()).collect();
             prop_assert_eq!(found, later);

@@ -64,7 +64,9 @@ pub fn read(text: &str, wraps: bool) -> Result<Opportunities, TraceError> {
         Some(last) => Ok(Opportunities {
             period: wraps.then_some(last.since(Time::ZERO)),
             bytes: BYTES,
-            times,
+            times: times.into(),
+            begin: Duration::ZERO,
+            passed: 0,
         }),
     }
 }

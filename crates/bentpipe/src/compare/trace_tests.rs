@@ -1,0 +1,105 @@
+//! Files of traces become courses, or errors that say what is missing.
+
+use super::*;
+
+fn file(name: &str, text: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("bentpipe-trace-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(name);
+    std::fs::write(&file, text).unwrap();
+    file
+}
+
+const ALONE: Rest = Rest {
+    rtt: None,
+    return_rate: None,
+    over: None,
+};
+
+/// 1 s with an opportunity each 2 ms: 6 Mbit/s.
+fn rates() -> String {
+    (1..=500).map(|i| format!("{}\n", 2 * i)).collect()
+}
+
+#[test]
+fn the_formats_are_told_apart() {
+    let rate = file("rate", &rates());
+    let delay = file("delay", "20\n30\n25.5\n24.5\n");
+    let queue = file(
+        "queue.csv",
+        "1000000,5000000,7000000,0,10\n3000000,9000000,3000000,0,10\n",
+    );
+    let ms = Duration::from_millis;
+
+    let needs = Trace::new([&rate]).course(ALONE).unwrap_err().to_string();
+    assert!(
+        needs.contains("rate has no delays: give the round-trip time"),
+        "{needs}"
+    );
+    let rest = Rest {
+        rtt: Some(ms(60)),
+        ..ALONE
+    };
+    let course = Trace::new([&rate]).course(rest).unwrap();
+    assert_eq!(course.rate, Rate::from_mbps(6));
+    assert_eq!((course.rtt, course.span), ([ms(60); 3], ms(1000)));
+    assert_eq!(course.text, "a trace of mahimahi of 1.0 s");
+
+    // In either order.
+    for files in [[&rate, &delay], [&delay, &rate]] {
+        let course = Trace::new(files).course(ALONE).unwrap();
+        assert_eq!(course.rate, Rate::from_mbps(6));
+        assert_eq!(course.rtt, [ms(40), ms(50), ms(60)]);
+        assert!(!course.has_losses && course.changes());
+        // Nothing else is constant on the way back.
+        let back = course.timelines[1].means(Time::ZERO, ms(40));
+        assert_eq!(
+            (back.rate, back.one_way_delay[1]),
+            (Rate::from_bps(1_200_000), ms(25))
+        );
+    }
+    let course = Trace::new([&queue]).course(ALONE).unwrap();
+    assert_eq!((course.rate, course.has_losses), (Rate::from_mbps(4), true));
+    assert_eq!(course.rtt, [ms(10), ms(16), ms(18)]);
+    let given = Trace::new([&queue]).course(rest).unwrap_err().to_string();
+    assert!(given.contains("has delays of its own"), "{given}");
+}
+
+#[test]
+fn what_is_no_trace_says_why() {
+    let rate = file("up", &rates());
+    let delay = file("ms", "20\n10\n");
+    let words = file("words", "hello\n");
+    let broken = file("broken", "1\n2\n7\n3.5x\n");
+    let wrong = |files: &[&PathBuf]| {
+        let trace = Trace::new(files.iter().copied());
+        trace.course(ALONE).unwrap_err().to_string()
+    };
+    assert!(wrong(&[&delay]).contains("ms has delays alone"));
+    assert!(wrong(&[&words]).contains("words is no trace: expected a line of milliseconds"));
+    assert!(wrong(&[&broken]).contains("is no trace"));
+    assert!(wrong(&[&delay, &delay]).contains("one of delivery opportunities and one of delays"));
+    assert!(wrong(&[&rate, &rate, &rate]).contains("not 3"));
+    assert!(wrong(&[]).contains("not 0"));
+    let none = Trace::new([rate]).interval(Duration::ZERO).course(ALONE);
+    assert!(none.is_err());
+    assert!(wrong(&[&PathBuf::from("/nowhere/at/all")]).contains("/nowhere/at/all"));
+}
+
+#[test]
+fn lengths_are_written_as_people_do() {
+    let text = |s: f64| lasting(Duration::from_secs_f64(s));
+    let all = [0.5, 12.0, 60.0, 100.0, 3600.0, 5400.0, 86400.0].map(text);
+    assert_eq!(
+        all,
+        [
+            "0.5 s",
+            "12 s",
+            "1 min",
+            "1 min 40 s",
+            "1 h",
+            "1 h 30 min",
+            "24 h"
+        ]
+    );
+}
