@@ -66,7 +66,7 @@ pub fn results_columns() -> Vec<Column> {
         Column::new("flows", Kind::Integer, "flows of the run"),
     ]);
     columns.extend(metrics().map(|metric| {
-        let together = metric.together().map_or("", |words| words);
+        let together = metric.together().unwrap_or_default();
         let about = format!("{}{together}", metric.about);
         Column::new(column_name(metric), kind(metric), about)
     }));
