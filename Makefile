@@ -10,7 +10,7 @@ FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   then echo bentpipe-cli/kernel; else echo bentpipe-cli/linux; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all test tools lint guide verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce advice
+.PHONY: all test tools lint guide figures verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce advice
 
 all:
 	$(CARGO) build --release $(WITH)
@@ -53,6 +53,11 @@ lint:
 # they are not what the commands print.
 guide:
 	BENTPIPE_GUIDE=write $(CARGO) test --workspace $(WITH) --test cli guide
+
+# Draws every picture of the documentation again, by the commands of
+# docs/gallery.md.
+figures: all
+	docs/figures.py
 
 bench:
 	$(CARGO) bench --workspace

@@ -6,7 +6,7 @@ pub(crate) use tables::{print, rtt, title};
 
 use crate::args::{self, On};
 use crate::capture::Tap;
-use crate::curves::{self, Curve};
+use crate::curves::{self, Curve, Words};
 use crate::exit::{Failure, Status, talk};
 use crate::live::{self, Facts, Machine};
 use crate::output::{Output, picture_kind};
@@ -159,25 +159,34 @@ impl Job<'_> {
         let all = outcomes
             .iter()
             .flat_map(|(of, outcome)| outcome.series.iter().map(move |series| (of, series)));
+        let ends = |of: &str, flow: &str| {
+            let (_, outcome) = outcomes.iter().find(|(name, _)| *name == of)?;
+            let flow = outcome.flows.iter().find(|f| f.name == flow)?;
+            let end = flow.last_delivery_at.filter(|_| flow.is_finished());
+            end.map(|at| at.as_secs())
+        };
         let curves: Vec<Curve> = all
             .map(|(of, series)| Curve {
                 name: format!("{}{of}", series.flow),
+                end: ends(of, &series.flow),
                 series: series.clone(),
+                others: Vec::new(),
             })
             .collect();
         // Rates are means over about a round trip of the longest path.
         let round_trip = round_trips(self.scenario)
             .max()
             .unwrap_or(Duration::from_millis(100));
-        let note = format!("seed {}", first.seed);
-        curves::draw(
-            &first.scenario,
-            &note,
-            &curves,
-            round_trip,
-            curves::Ends::default(),
-            file,
-        )?;
+        let words = Words {
+            title: first.scenario.clone(),
+            subtitle: String::new(),
+            note: format!(
+                "Rates: received in order, means over {round_trip}. Seed {}.",
+                first.seed
+            ),
+            band: String::new(),
+        };
+        curves::draw(words, &curves, round_trip, None, file)?;
         talk(format_args!("drew {}", file.display()));
         Ok(())
     }

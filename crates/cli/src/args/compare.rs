@@ -142,10 +142,14 @@ pub(crate) struct Compare {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) threads: Threads,
-    /// Draw window, rate and received bytes against time; with --over the link
-    /// and the times by the time of the beginning (.svg, .png or .pdf)
+    /// Draw the time of each setting as a bar with its 95% interval; with --over
+    /// the link and the times by the time of the beginning (.svg, .png or .pdf)
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
+    /// Draw received bytes, rate and window against time: the run of median
+    /// time of up to four settings, with a band of all runs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) curves: Option<PathBuf>,
     /// Write the answer as a page to hand on: one file that works offline, on a
     /// phone and on paper
     #[arg(long, value_name = "FILE")]

@@ -2,6 +2,7 @@
 
 mod day;
 mod json;
+mod over_time;
 mod plot;
 mod print;
 mod report;
@@ -17,12 +18,13 @@ use std::path::PathBuf;
 
 /// Compares and prints.
 pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Failure> {
-    if let Some(file) = &args.plot {
+    let pictures = [&args.plot, &args.curves].into_iter().flatten();
+    for file in pictures.clone() {
         picture_kind(file)?;
     }
     let orbit = args.orbit.iter().map(PathBuf::from);
     let read: Vec<PathBuf> = orbit.chain(args.trace.iter().cloned()).collect();
-    let files = args.plot.iter().chain(&args.report);
+    let files = pictures.chain(&args.report);
     outputs::check(&read, files.map(PathBuf::as_path))?;
     let comparison = comparison(args)?;
     let progress = Progress::new("runs");
@@ -41,12 +43,17 @@ pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Fai
         crate::exit::talk(format_args!("wrote {}", file.display()));
     }
     let ended = answer.recommended().is_some();
+    let drew = |file: &PathBuf| crate::exit::talk(format_args!("drew {}", file.display()));
     if let (Some(file), true) = (&args.plot, ended) {
         match answer.day() {
             Some(day) => day::draw(&answer, &day, file)?,
             None => plot::draw(&answer, file)?,
         }
-        crate::exit::talk(format_args!("drew {}", file.display()));
+        drew(file);
+    }
+    if let (Some(file), true) = (&args.curves, ended) {
+        over_time::draw(&answer, !args.transport.is_empty(), file)?;
+        drew(file);
     }
     if !ended {
         crate::exit::talk("nothing that can be recommended ended");

@@ -270,14 +270,35 @@ fn details_explain_what_was_compared() {
 #[test]
 fn pictures_are_drawn() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, begins) in [("a.svg", &b"<svg"[..]), ("a.png", &b"\x89PNG"[..])] {
-        bentpipe_in(folder.path(), &[&QUICK[..], &["--plot", name]].concat()).ok();
+    let endings = [
+        ("a.svg", &b"<svg"[..]),
+        ("a.png", &b"\x89PNG"[..]),
+        ("a.pdf", &b"%PDF-"[..]),
+    ];
+    for (name, begins) in endings {
+        let curves = format!("curves-{name}");
+        let pictures = ["--plot", name, "--curves", &curves];
+        bentpipe_in(folder.path(), &[&QUICK[..], &pictures].concat()).ok();
+        assert!(folder.path().join(curves).exists());
         assert!(
             std::fs::read(folder.path().join(name))
                 .unwrap()
                 .starts_with(begins)
         );
     }
+    let svg = std::fs::read_to_string(folder.path().join("a.svg")).unwrap();
+    for text in ["Time of a download (s)", "default of Linux"] {
+        assert!(svg.contains(&format!(">{text}</text>")), "{text}");
+    }
+    let curves = std::fs::read_to_string(folder.path().join("curves-a.svg")).unwrap();
+    for text in ["Received (MB)", "Rate (Mbit/s)", "end of the transfer"] {
+        assert!(curves.contains(&format!(">{text}</text>")), "{text}");
+    }
+    let twice = ["--plot", "a.svg", "--curves", "a.svg"];
+    let error = bentpipe_in(folder.path(), &[&QUICK[..], &twice].concat()).refused();
+    assert!(error.contains("is to be written twice"), "{error}");
+    let nowhere = ["--curves", "no/such/folder/a.svg", "--size", "1 TB"];
+    bentpipe_in(folder.path(), &[&["compare"][..], &nowhere].concat()).refused();
     let error = bentpipe(&[&QUICK[..], &["--plot", "a.gif"]].concat()).refused();
     insta::assert_snapshot!(error, @"error: cannot tell what kind of picture `a.gif` is: the name must end in .svg, .png or .pdf");
 }

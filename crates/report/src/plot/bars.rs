@@ -117,6 +117,9 @@ pub(super) fn draw_rows(svg: &mut Svg, bars: &Bars, area: &PanelBox, styles: &St
     let Across::Numbers(scale, _) = &area.across else {
         return;
     };
+    if area.empty {
+        return;
+    }
     let along = Along {
         scale,
         from: area.plot.left,

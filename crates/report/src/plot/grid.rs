@@ -23,9 +23,12 @@ const LONGEST_NAME: (f64, f64) = (190.0, 0.28);
 pub(super) struct Grid {
     values: Vec<Values>,
     columns: usize,
-    /// The common x range, if the panels have one; nothing at all if each needs its
-    /// own labels. Category axes have no range.
-    x_ranges: Option<Vec<Option<(f64, f64)>>>,
+    /// The x range of each panel; category axes have none.
+    x_ranges: Vec<Option<(f64, f64)>>,
+    /// Whether the panels of a column have one set of x labels.
+    x_shared: bool,
+    /// The room for texts at the end of the bars of each panel.
+    label_rooms: Vec<f64>,
     /// The y range of each panel.
     y_ranges: Vec<(f64, f64)>,
     /// Whether the panels of a row have one set of y labels.
@@ -77,6 +80,9 @@ impl Grid {
         let values: Vec<Values> = panels.iter().map(values_of).collect();
         let mut grid = Self {
             x_ranges: x_ranges(panels, &values),
+            x_shared: (planner.columns..panels.len())
+                .all(|i| same_x(&panels[i - planner.columns], &panels[i])),
+            label_rooms: label_rooms(panels),
             y_ranges: Vec::new(),
             y_shared: false,
             columns: planner.columns,
@@ -178,18 +184,15 @@ impl Grid {
             Content::Xy { x, .. } | Content::Rows { x, .. } => x,
             _ => return None,
         };
-        let shared = self
-            .x_ranges
-            .as_ref()
-            .and_then(|r| r.get(i).copied().flatten());
-        let own = || x_range_of(panel, self.values[i].x.iter().copied());
+        let range = self.x_ranges.get(i).copied().flatten();
         let (scale, mut ticks) = x_axis(
             x,
-            shared.unwrap_or_else(own),
+            range.unwrap_or_else(|| x_range_of(panel, std::iter::empty())),
             left,
-            self.room(panel, left, right),
+            // Texts beside bars stand beyond.
+            right - self.label_rooms[i].min(0.5 * (right - left)),
         );
-        if shared.is_none() && self.values[i].x.is_empty() {
+        if range.is_none() {
             ticks = Ticks::default();
         }
         if self.columns > 1 {
@@ -204,17 +207,6 @@ impl Grid {
             }
         }
         Some((scale, ticks))
-    }
-
-    /// Where the numbers of an axis end: texts beside bars stand beyond.
-    fn room(&self, panel: &Panel, left: f64, right: f64) -> f64 {
-        match &panel.content {
-            Content::Rows { bars, .. } => {
-                let room = label_room(bars).min(0.5 * (right - left));
-                right - room
-            }
-            _ => right,
-        }
     }
 
     fn y_axis(&self, panel: &Panel, i: usize, top: f64, height: f64) -> (Scale, Ticks) {
@@ -234,14 +226,13 @@ impl Grid {
     /// Places all panels below `top`; returns them with the end of the lowest.
     pub(super) fn place(&self, planner: &Planner<'_>, top: f64) -> (Vec<PanelBox>, f64) {
         let panels = &planner.chart.panels;
-        let shared = self.x_ranges.is_some();
         let mut placed = Vec::with_capacity(panels.len());
         let mut y = top;
         let mut between = 0.0;
         for (r, row) in panels.chunks(self.columns).enumerate() {
             y += between;
             let first = r * self.columns;
-            let shown = |i: usize| !shared || i + self.columns >= panels.len();
+            let shown = |i: usize| !self.x_shared || i + self.columns >= panels.len();
             let heads: Vec<Head> = row
                 .iter()
                 .enumerate()
@@ -480,22 +471,39 @@ fn x_range_of(panel: &Panel, values: impl Iterator<Item = f64>) -> (f64, f64) {
     }
 }
 
-fn x_ranges(panels: &[Panel], values: &[Values]) -> Option<Vec<Option<(f64, f64)>>> {
-    if !panels.windows(2).all(|pair| same_x(&pair[0], &pair[1])) {
-        return None;
-    }
-    let mut all = values.iter().flat_map(|v| v.x.iter().copied()).peekable();
-    let range = panels.first().and_then(|panel| {
-        // Without any point there is no range to share and none to label.
-        all.peek()?;
-        let marked = panels.iter().find(|p| has_markers(p)).unwrap_or(panel);
+/// The x range of each panel: those with equal axes share one. Without any point
+/// there is no range.
+fn x_ranges(panels: &[Panel], values: &[Values]) -> Vec<Option<(f64, f64)>> {
+    let range = |panel: &Panel| {
+        let alike = (0..panels.len()).filter(|j| same_x(panel, &panels[*j]));
+        let members: Vec<usize> = alike.collect();
+        let mut found = members
+            .iter()
+            .flat_map(|j| values[*j].x.iter().copied())
+            .peekable();
+        found.peek()?;
+        let marked = members.iter().map(|j| &panels[*j]).find(|p| has_markers(p));
         match &panel.content {
-            Content::Xy { .. } => Some(x_range_of(marked, all)),
-            Content::Rows { .. } => Some(x_range_of(panel, all)),
+            Content::Xy { .. } => Some(x_range_of(marked.unwrap_or(panel), found)),
+            Content::Rows { .. } => Some(x_range_of(panel, found)),
             _ => None,
         }
-    });
-    Some(vec![range; panels.len()])
+    };
+    panels.iter().map(range).collect()
+}
+
+/// The room for texts beside the bars of each panel: the same for equal axes, so
+/// that these line up.
+fn label_rooms(panels: &[Panel]) -> Vec<f64> {
+    let own = |panel: &Panel| match &panel.content {
+        Content::Rows { bars, .. } => label_room(bars),
+        _ => 0.0,
+    };
+    let widest = |panel: &Panel| {
+        let alike = panels.iter().filter(|other| same_x(panel, other));
+        alike.map(own).fold(0.0, f64::max)
+    };
+    panels.iter().map(widest).collect()
 }
 
 /// The y range of each panel; those with equal axes share one where `shared`.
