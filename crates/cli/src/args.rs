@@ -436,6 +436,9 @@ fn suggest(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
 }
 
 #[cfg(test)]
+mod gallery_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

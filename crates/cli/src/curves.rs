@@ -142,21 +142,13 @@ fn spread(words: Words, curves: &[Curve], window: Duration, end: Option<f64>) ->
     let all: Vec<FlowSeries> = curves.iter().map(|c| c.series.clone()).collect();
     let until = end.unwrap_or_else(|| last(&all));
     let grid: Vec<f64> = grid(until);
-    let held = |points: Vec<(f64, f64)>| -> Vec<f64> {
-        let mut next = 0;
-        let mut value = f64::NAN;
-        grid.iter()
-            .map(|at| {
-                while let Some(point) = points.get(next).filter(|p| p.0 <= *at) {
-                    value = point.1;
-                    next += 1;
-                }
-                value
-            })
-            .collect()
-    };
-    let row = |panel: Panel, of: &dyn Fn(&FlowSeries) -> Vec<(f64, f64)>| {
-        let curves: Vec<Vec<f64>> = all.iter().map(|series| held(of(series))).collect();
+    // What a flow has received stays; a flow that has ended has no rate and no window.
+    let row = |panel: Panel, stays: bool, of: &dyn Fn(&FlowSeries) -> Vec<(f64, f64)>| {
+        let curve = |series: &FlowSeries| {
+            let end = series.delivered.last().map_or(0.0, |d| d.0.as_secs());
+            held(&of(series), &grid, if stays { f64::INFINITY } else { end })
+        };
+        let curves: Vec<Vec<f64>> = all.iter().map(curve).collect();
         let mut middle = Vec::new();
         let mut limits = Vec::new();
         for (i, at) in grid.iter().enumerate() {
@@ -178,11 +170,26 @@ fn spread(words: Words, curves: &[Curve], window: Duration, end: Option<f64>) ->
         .note(words.note)
         .width(900.0)
         .spread_label("least to most")
-        .panel(row(received, &|s| megabytes(s).collect()))
-        .panel(row(rate, &|s| rates(s, window)))
-        .panel(row(cwnd, &|s| {
+        .panel(row(received, true, &|s| megabytes(s).collect()))
+        .panel(row(rate, false, &|s| rates(s, window)))
+        .panel(row(cwnd, false, &|s| {
             s.sender.iter().map(|x| (x.at.as_secs(), x.cwnd)).collect()
         }))
+}
+
+/// The values of a curve at some times, each held until the next and none after
+/// `end`.
+fn held(points: &[(f64, f64)], times: &[f64], end: f64) -> Vec<f64> {
+    let mut next = 0;
+    let mut value = f64::NAN;
+    let at = |at: &f64| {
+        while let Some(point) = points.get(next).filter(|p| p.0 <= *at) {
+            value = point.1;
+            next += 1;
+        }
+        if *at <= end { value } else { f64::NAN }
+    };
+    times.iter().map(at).collect()
 }
 
 fn megabytes(series: &FlowSeries) -> impl Iterator<Item = (f64, f64)> + '_ {
@@ -282,6 +289,15 @@ mod tests {
         for (at, (low, high)) in at.iter().zip(&limits) {
             assert!((low - 0.5 * at).abs() < 1e-9 && (high - 2.0 * at).abs() < 1e-9);
         }
+    }
+
+    #[test]
+    fn a_flow_that_has_ended_has_no_rate() {
+        let points = [(0.0, 5.0), (2.0, 7.0)];
+        let values = held(&points, &[0.0, 1.0, 2.0, 3.0], 2.0);
+        assert_eq!(values[..3], [5.0, 5.0, 7.0]);
+        assert!(values[3].is_nan());
+        assert_eq!(held(&points, &[9.0], f64::INFINITY), [7.0]);
     }
 
     #[test]
