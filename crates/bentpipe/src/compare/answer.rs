@@ -143,6 +143,21 @@ impl Cell {
         Summary::of(&times)
     }
 
+    /// What one time in ten is longer than, over all own users and runs; `None`
+    /// for fewer than ten, or where that one did not end. Of mixed traffic that of
+    /// downloads.
+    #[must_use]
+    pub fn slow_s(&self) -> Option<f64> {
+        let first = self.runs.first()?.own.first()?.activity;
+        let users = self.runs.iter().flat_map(|run| &run.own);
+        let users = users.filter(|user| user.activity == first);
+        let mut times: Vec<f64> = users.map(|u| u.time_s.unwrap_or(f64::INFINITY)).collect();
+        times.sort_by(f64::total_cmp);
+        let place = (times.len() * 9).div_ceil(10).checked_sub(1)?;
+        let slow = times.get(place).copied().filter(|_| times.len() >= 10);
+        slow.filter(|slow| slow.is_finite())
+    }
+
     /// Runs in which a user's download, pages or video did not end.
     #[must_use]
     pub fn unfinished(&self) -> usize {
@@ -434,6 +449,42 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_time_in_ten_is_longer() {
+        let run = |seed: u64| {
+            let work = Work {
+                traffic: Traffic::Download,
+                size: Bytes::new(1),
+                bitrate: Rate::from_mbps(1),
+            };
+            let mut run = RunResult::of(&Outcome::default(), &work, 0, |_| false);
+            run.own = vec![super::super::UserResult {
+                user: 0,
+                activity: Activity::Download,
+                time_s: Some(seed as f64),
+                rate_bps: 0.0,
+                p95_page_s: None,
+                object_s: None,
+                startup_s: None,
+                stalls: 0,
+                stall_s: 0.0,
+            }];
+            run
+        };
+        let cell = |runs: u64| Cell {
+            runs: (1..=runs).map(run).collect(),
+            ..Cell::default()
+        };
+        assert_eq!(cell(20).slow_s(), Some(18.0));
+        assert_eq!(cell(9).slow_s(), None);
+        assert_eq!(
+            cell(3)
+                .median_run()
+                .and_then(|run| run.time_s(Activity::Download)),
+            Some(2.0)
+        );
+    }
 
     #[test]
     fn rates_spread_over_users() {

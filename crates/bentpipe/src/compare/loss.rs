@@ -4,7 +4,7 @@
 use super::path::PACKET;
 use bentpipe_link::ChannelSettings;
 use bentpipe_report::text::digits3;
-use bentpipe_units::{Bytes, Rate, Ratio};
+use bentpipe_units::{Bytes, Rate, Ratio, math};
 use std::fmt;
 use std::str::FromStr;
 
@@ -90,7 +90,10 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.burst {
             None => write!(f, "{}", self.share),
-            Some(burst) => write!(f, "{} in bursts of {burst} packets", self.share),
+            Some(burst) => {
+                let burst = math::floor(100.0 * burst + 0.5) / 100.0;
+                write!(f, "{} in bursts of {burst} packets", self.share)
+            }
         }
     }
 }

@@ -113,9 +113,9 @@ impl Setting {
         }
         let word = lower.split_whitespace().next().unwrap_or("");
         let near = nearest(word, ["IW", "clamp", "buffers"]);
-        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let near = near.map_or_else(|| ".".to_owned(), |n| format!("; did you mean `{n}`?"));
         Err(SettingError(format!(
-            "`{whole}` refines nothing{near}: expected `IW 32` (the initial window, segments), \
+            "`{whole}` refines nothing{near} Expected `IW 32` (the initial window, segments), \
              `clamp 1 BDP` (the window at most), `buffers` (that hold what the link does), or a \
              parameter of the congestion control, such as `k=4`"
         )))

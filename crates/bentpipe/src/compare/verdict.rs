@@ -54,9 +54,9 @@ pub const WASTE_NOTED: f64 = 0.02;
 pub const WAIT_NOTED_S: f64 = 0.05;
 const WAIT_RATIO: f64 = 1.5;
 
-/// Times of equal runs that spread further than this are mentioned: largest
-/// over smallest tenth.
-const SPREAD_NOTED: f64 = 1.5;
+/// A slow tenth that is this many times as slow as the baseline's is mentioned,
+/// and one that is this many times as slow as the mean.
+const SLOW_NOTED: f64 = 1.3;
 
 /// What is decided.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -173,12 +173,12 @@ pub enum Cost {
         /// With the baseline.
         before: f64,
     },
-    /// Equal runs take very different times, seconds.
-    Spread {
-        /// A tenth of the runs takes less.
-        low_s: f64,
-        /// A tenth of the runs takes more.
-        high_s: f64,
+    /// Equal users wait for very different times, seconds.
+    Slow {
+        /// One time in ten is longer than this.
+        slow_s: f64,
+        /// With the baseline.
+        before_s: Option<f64>,
     },
 }
 
@@ -627,24 +627,19 @@ fn costs(pick: &Row, base: &Row, harm: Option<Harm>, lost: f64) -> Vec<Cost> {
     if share > lost + WASTE_NOTED && share > before + WASTE_NOTED {
         found.push(Cost::Waste { share, before });
     }
-    // Of the first size.
-    let times = pick.cells.first().and_then(tenths);
-    if let Some((low_s, high_s)) = times.filter(|(low, high)| *high > SPREAD_NOTED * low) {
-        found.push(Cost::Spread { low_s, high_s });
+    // Of the largest size.
+    let cell = pick.cells.last();
+    let before_s = base.cells.last().and_then(super::Cell::slow_s);
+    if let (Some(slow_s), Some(time)) = (
+        cell.and_then(super::Cell::slow_s),
+        cell.and_then(super::Cell::time),
+    ) {
+        let worse = before_s.is_some_and(|before| slow_s > SLOW_NOTED * before);
+        if worse || slow_s > SLOW_NOTED * time.mean {
+            found.push(Cost::Slow { slow_s, before_s });
+        }
     }
     found
-}
-
-/// The times that a tenth of the runs is below and above.
-fn tenths(cell: &super::Cell) -> Option<(f64, f64)> {
-    let time = |run: &RunResult| Activity::ALL.iter().find_map(|a| run.time_s(*a));
-    let mut times: Vec<f64> = cell.runs.iter().filter_map(time).collect();
-    if times.len() < 10 {
-        return None;
-    }
-    times.sort_by(f64::total_cmp);
-    let tenth = times.len() / 10;
-    Some((times[tenth], times[times.len() - 1 - tenth]))
 }
 
 #[cfg(test)]

@@ -226,11 +226,13 @@ impl Answer {
                 percent(*share),
                 percent(*before)
             ),
-            Cost::Spread { low_s, high_s } => format!(
-                "times vary: one in ten takes less than {}, one in ten more than {}",
-                seconds(*low_s),
-                seconds(*high_s)
-            ),
+            Cost::Slow { slow_s, before_s } => {
+                let before = before_s.filter(|_| !self.is_kept());
+                let before = before.map_or_else(String::new, |before| {
+                    format!(" ({} with {DEFAULT})", seconds(before))
+                });
+                format!("one in ten takes more than {}{before}", seconds(*slow_s))
+            }
         })
     }
 

@@ -172,8 +172,8 @@ fn cost(cost: &Cost) -> Value {
         Cost::Waste { share, before } => {
             json!({ "kind": "waste", "resent_share": number(share), "before": number(before) })
         }
-        Cost::Spread { low_s, high_s } => {
-            json!({ "kind": "spread", "low_s": number(low_s), "high_s": number(high_s) })
+        Cost::Slow { slow_s, before_s } => {
+            json!({ "kind": "slow", "slow_s": number(slow_s), "before_s": before_s.map(number) })
         }
         _ => Value::Null,
     }
@@ -217,6 +217,7 @@ fn cell_of(answer: &Answer, cell: &Cell) -> Value {
         "size_bytes": cell.size.get(),
         "time_s": cell.time().map_or(Value::Null, |t| spread(&t)),
         "times_s": times,
+        "slow_s": cell.slow_s().map(number),
         "unfinished_runs": cell.unfinished(),
         "median_user_bps": rates.map(|r| number(r.median_bps)),
         "worst_tenth_bps": rates.map(|r| number(r.worst_tenth_bps)),

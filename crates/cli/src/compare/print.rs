@@ -202,10 +202,9 @@ fn times(answer: &Answer) -> Vec<Field<'_>> {
             }));
         }
     }
-    if answer.sizes.len() == 1 && activities.len() == 1 {
-        fields.push(field(Column::number("±95%").optional(3), move |_, row| {
-            let time = last(row).time();
-            time.and_then(|t| t.ci95).map_or_else(String::new, decimal)
+    if activities.len() == 1 {
+        fields.push(field(Column::number("slow").optional(3), |_, row| {
+            last(row).slow_s().map_or_else(String::new, decimal)
         }));
     }
     fields
@@ -246,6 +245,10 @@ fn of_users(answer: &Answer) -> Vec<Field<'_>> {
 fn more<'a>() -> Vec<Field<'a>> {
     let number = |heading| Column::number(heading).optional(5);
     vec![
+        field(number("±95%"), |_, row| {
+            let time = last(row).time();
+            time.and_then(|t| t.ci95).map_or_else(String::new, decimal)
+        }),
         field(number("runs"), |_, row| row.cells[0].runs.len().to_string()),
         field(number("link Mbit/s"), |_, row| {
             format!("{:.2}", last(row).goodput_bps() / 1e6)
@@ -308,7 +311,7 @@ pub(super) fn words(answer: &Answer) -> String {
     let other = answer.beside.as_deref().unwrap_or(DEFAULT);
     let baseline = answer.baseline();
     let mut text = format!(
-        "time: {time}; the mean over the runs. gain: time saved against {}{}. others: time that \
+        "time: {time}; the mean over the runs. slow: one in ten takes longer. gain: time saved against {}{}. others: time that \
          a user of {other} beside it loses. wait: what packets of others wait at the link, 95th \
          percentile. resent: packets sent again.",
         baseline.name,
