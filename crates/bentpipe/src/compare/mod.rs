@@ -65,8 +65,8 @@ pub use switch::{Build, SwitchOn};
 pub use trace::Trace;
 pub use traffic::{Activity, LADDER, PAGES, Traffic};
 pub use verdict::{
-    CLOSE, CLOSE_WITHOUT_PROXY, Certainty, Cost, Gain, HARM_LIMIT, HARM_NOTED, Harm, Objection,
-    Verdict, WAIT_NOTED_S, WASTE_LIMIT, WASTE_NOTED, WORTH,
+    CLOSE, CLOSE_WITHOUT_PROXY, Certainty, Cost, Effect, Gain, HARM_LIMIT, HARM_NOTED, Harm,
+    Objection, Verdict, WAIT_NOTED_S, WASTE_LIMIT, WASTE_NOTED, WORTH,
 };
 
 use crate::Error;

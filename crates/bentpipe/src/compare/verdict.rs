@@ -115,6 +115,21 @@ pub struct Harm {
 }
 
 impl Harm {
+    /// What the runs say.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        let ci = self.ci95.unwrap_or(0.0);
+        if self.beyond_chance() > HARM_NOTED {
+            Effect::Hurts
+        } else if self.share > HARM_NOTED || self.share + ci > HARM_LIMIT {
+            Effect::MayHurt
+        } else if self.share + ci < -HARM_NOTED {
+            Effect::Helps
+        } else {
+            Effect::None
+        }
+    }
+
     /// What is certain of it: what chance alone could explain is taken off.
     #[must_use]
     pub fn beyond_chance(&self) -> f64 {
@@ -123,6 +138,21 @@ impl Harm {
             false => 0.0,
         }
     }
+}
+
+/// What the runs say of what a setting does to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Effect {
+    /// They are slowed down, beyond chance.
+    Hurts,
+    /// They seem to be slowed down, or may be by more than [`HARM_LIMIT`]: the
+    /// runs do not tell.
+    MayHurt,
+    /// They are faster.
+    Helps,
+    /// Nothing worth a word.
+    None,
 }
 
 /// Why a row is not recommended although it is fast.

@@ -142,3 +142,14 @@ fn an_open_race_says_so() {
     );
     assert_eq!(verdict.gain.unwrap().ci95, None);
 }
+
+#[test]
+fn no_proof_of_harm_is_no_proof_of_none() {
+    let effect = |share, ci| harm(share, ci).unwrap().effect();
+    assert_eq!(effect(0.3, 0.1), Effect::Hurts);
+    assert_eq!(effect(0.3, 0.4), Effect::MayHurt);
+    assert_eq!(effect(0.01, 0.3), Effect::MayHurt);
+    assert_eq!(effect(0.01, 0.05), Effect::None);
+    assert_eq!(effect(-0.1, 0.02), Effect::Helps);
+    assert_eq!(effect(-0.1, 0.2), Effect::None);
+}

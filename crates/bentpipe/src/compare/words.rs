@@ -5,7 +5,7 @@ use super::lineup::{Availability, DEFAULT, Hosts};
 use super::pep::Pep;
 use super::switch::{Build, SwitchOn};
 use super::traffic::Traffic;
-use super::verdict::{Certainty, Cost, Gain, HARM_NOTED, Objection, WORTH};
+use super::verdict::{Certainty, Cost, Effect, Gain, Harm, Objection, WORTH};
 use bentpipe_report::text::{percent, seconds};
 
 /// Names in a list before the rest is counted.
@@ -148,26 +148,33 @@ impl Answer {
     }
 
     fn whom_it_hurts(&self) -> Option<String> {
-        let other = self.beside.as_deref().unwrap_or(DEFAULT);
         let Some(harm) = self.verdict.harm.filter(|_| !self.is_kept()) else {
             return self.harm_of_one();
         };
+        Some(self.effect("It", "it", &harm))
+    }
+
+    /// What a setting does to others, in a sentence.
+    fn effect(&self, subject: &str, beside: &str, harm: &Harm) -> String {
+        let other = self.beside.as_deref().unwrap_or(DEFAULT);
         let (before, after) = (seconds(harm.before_s), seconds(harm.after_s));
         let what = self.subject(0);
-        Some(match harm.beyond_chance() {
-            share if share > HARM_NOTED => format!(
-                "It hurts others: beside it, {what} with {other} takes {after} instead of \
-                 {before} ({:+.0}%).",
-                100.0 * harm.share
+        let takes = format!("beside {beside}, {what} with {other} takes {after}");
+        let percent = format!("{:+.0}%", 100.0 * harm.share);
+        match harm.effect() {
+            Effect::Hurts => {
+                format!("{subject} hurts others: {takes} instead of {before} ({percent}).")
+            }
+            Effect::MayHurt => format!(
+                "{subject} may hurt others: {takes} instead of {before} ({percent}), which {} runs \
+                 do not prove.",
+                harm.runs
             ),
-            _ if harm.share < -HARM_NOTED => format!(
-                "Others gain: beside it, {what} with {other} takes {after} instead of {before}."
-            ),
-            _ => format!(
-                "Others are not hurt: beside it, {what} with {other} takes {after}; {before} \
-                 beside {DEFAULT}."
-            ),
-        })
+            Effect::Helps => format!("{subject} leaves others more: {takes} instead of {before}."),
+            Effect::None => {
+                format!("{subject} does not hurt others: {takes}; {before} beside {DEFAULT}.")
+            }
+        }
     }
 
     /// Of the only setting that was asked about, where the default is kept.
@@ -183,20 +190,7 @@ impl Answer {
         let (rows, _) = super::verdict::standings(self, None);
         let harm = rows[*asked].harm?;
         let name = row_name(&self.rows[*asked]);
-        let other = self.beside.as_deref().unwrap_or(DEFAULT);
-        let (before, after) = (seconds(harm.before_s), seconds(harm.after_s));
-        let what = self.subject(0);
-        Some(match harm.beyond_chance() > HARM_NOTED {
-            true => format!(
-                "{name} hurts others: beside it, {what} with {other} takes {after} instead of \
-                 {before} ({:+.0}%).",
-                100.0 * harm.share
-            ),
-            false => format!(
-                "{name} does not hurt others beyond chance: beside it, {what} with {other} takes \
-                 {after}; {before} beside {DEFAULT}."
-            ),
-        })
+        Some(self.effect(&name, "it", &harm))
     }
 
     fn what_it_costs(&self) -> Option<String> {
