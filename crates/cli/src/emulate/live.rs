@@ -299,13 +299,12 @@ fn introduce(
     {
         let name = host.namespace.name();
         let peer = addresses(0, 0)[0];
-        talk(format_args!(
-            "Programs on {}:  ip netns exec {name} ping {peer}\n\
-             or a shell:  nsenter --net={} bash\n\
-             Ctrl-C ends it and removes everything.",
-            host.name,
-            host.namespace.path().display()
-        ));
+        let shell = format!("nsenter --net={} bash", host.namespace.path().display());
+        err.line(format_args!("Programs on {}, or a shell:", host.name))?;
+        err.command(4, &format!("ip netns exec {name} ping {peer}"))?;
+        err.command(4, &shell)?;
+        err.line("Ctrl-C ends it and removes everything.")?;
+        err.flush()?;
     }
     Ok(())
 }
