@@ -42,7 +42,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Compare(Compare),
+    Compare(Box<Compare>),
     Run(Run),
     Check(Check),
     Map(Map),

@@ -16,10 +16,13 @@ const BARS: (usize, usize) = (10, 6);
 /// note: its bar would press the others together.
 const LONGEST: f64 = 4.0;
 
+/// What gives the times of a row.
+type Times = Box<dyn Fn(&Row) -> Option<Summary>>;
+
 /// A column of the figure: what its times are of.
 struct Column {
     label: String,
-    of: Box<dyn Fn(&Row) -> Option<Summary>>,
+    of: Times,
 }
 
 /// The bars of a setting, by what can be done with it. The places in the palette
