@@ -15,7 +15,7 @@
 //! 4. The baseline is kept unless that gains [`WORTH`] beyond chance.
 
 use super::answer::{Answer, Row};
-use super::lineup::{Availability, DEFAULT};
+use super::lineup::{Availability, DEFAULT, Hosts};
 use super::pep::Pep;
 use super::result::RunResult;
 use super::traffic::Activity;
@@ -515,12 +515,17 @@ pub(super) fn standings(answer: &Answer, size: Option<usize>) -> (Vec<Standing>,
     };
     let activities = answer.traffic.activities();
     let base = &answer.rows[baseline];
+    // On idealised hosts the best idea is sought.
+    let is_idea = |row: &Row| {
+        let ideas = answer.hosts == Hosts::Rfc && row.availability == Availability::Absent;
+        ideas && row.pep.exists()
+    };
     let standing = |row: &Row| {
         let cells = || sizes.iter().map(|size| &row.cells[*size]);
         let over = |f: &dyn Fn(&super::Cell) -> f64| mean(&cells().map(f).collect::<Vec<_>>());
         Standing {
             effort: (effort(row.pep), row.availability),
-            deployable: row.is_deployable(),
+            deployable: row.is_deployable() || is_idea(row),
             scores: scores(row, base, &sizes, &activities),
             harm: harm(row, base, &sizes, &activities),
             resent_share: over(&|cell| cell.resent_share()),

@@ -32,11 +32,22 @@ impl Answer {
                 behind(pick.pep)
             ),
             true => format!(
-                "Keep {}{}: nothing that can be switched on is worth a change.",
+                "Keep {}{}: {}.",
                 pick.name,
-                behind(pick.pep)
+                behind(pick.pep),
+                self.why_kept()
             ),
             false => format!("{what} {}{}.", pick.name, behind(pick.pep)),
+        }
+    }
+
+    /// Why nothing is changed.
+    fn why_kept(&self) -> &'static str {
+        let mut rejected = self.verdict.rejected.iter().map(|(_, objection)| objection);
+        match rejected.find(|o| **o != Objection::NotThere) {
+            Some(Objection::Harms(_)) => "what is faster slows others down too much",
+            Some(Objection::Wastes(_)) => "what is faster sends too much again",
+            _ => "nothing that can be switched on is worth a change",
         }
     }
 
