@@ -1,7 +1,7 @@
 //! `compare --report`: the answer as one page to hand on, which works offline,
 //! on a phone and on paper. Its words are those that `compare` prints.
 
-use super::print;
+use super::{day, print};
 use crate::output::{percent, seconds};
 use bentpipe::compare::{Activity, Answer, Build, Cell, DEFAULT, Row, RunResult, Traffic};
 use bentpipe_report::html::Page;
@@ -27,6 +27,12 @@ pub(super) fn page(answer: &Answer, build: Build, command: &str) -> Page {
     }
     page = verdict(page, rest);
     page = times(page, answer);
+    if let Some(day) = answer.day() {
+        let chart = day::chart(answer, &day).to_svg();
+        page = page
+            .heading("By the time of the beginning")
+            .figure(&chart, "");
+    }
     page = experience(page, answer)
         .heading("What it costs others")
         .table(&others(answer))

@@ -106,9 +106,11 @@ fn pages_are_short_and_fit_the_screen() {
         assert!(lines <= 150, "{}: {lines} lines", path.display());
         for piece in &page.pieces {
             let Piece::Block(block) = piece else { continue };
-            for line in block.to_text().lines() {
+            // A terminal breaks what is wrong with an option; bentpipe does not.
+            let lines = block.to_text();
+            for line in lines.lines().filter(|l| !l.starts_with("error: ")) {
                 let wide = line.chars().count();
-                assert!(wide <= 110, "{}: {wide} columns: {line}", path.display());
+                assert!(wide <= 100, "{}: {wide} columns: {line}", path.display());
             }
         }
     }
