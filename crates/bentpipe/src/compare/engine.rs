@@ -6,7 +6,8 @@
 //! rows have the same seeds, so that they can be compared run by run. How many
 //! runs there are depends on results alone, never on time.
 
-use super::answer::{Answer, Cell, Row};
+use super::answer::{Answer, Row};
+use super::cell::Cell;
 use super::course::Course;
 use super::crowd::Crowd;
 use super::day;

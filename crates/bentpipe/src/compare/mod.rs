@@ -27,6 +27,7 @@
 
 mod answer;
 mod background;
+mod cell;
 mod course;
 mod crowd;
 mod day;
@@ -41,15 +42,17 @@ mod pep;
 mod question;
 mod result;
 mod setting;
+mod standing;
 mod switch;
 mod trace;
 mod traffic;
 mod verdict;
 mod words;
 
-pub use answer::{Answer, Cell, Rates, Row};
+pub use answer::{Answer, Row};
 pub use background::{Background, Load};
 pub use bentpipe_scenario::QueueLength;
+pub use cell::{Cell, Rates};
 pub use course::{Course, CourseKind, Hour};
 pub use crowd::Runner;
 pub use day::{Day, DayRow, Steady};

@@ -15,11 +15,8 @@
 //! 4. The baseline is kept unless that gains [`WORTH`] beyond chance.
 
 use super::answer::{Answer, Row};
-use super::lineup::{Availability, DEFAULT, Hosts};
-use super::pep::Pep;
-use super::result::RunResult;
-use super::traffic::Activity;
-use bentpipe_study::stats::{Summary, ci95, mean};
+use super::standing::{Standing, standings};
+use bentpipe_study::stats::mean;
 use bentpipe_units::Bytes;
 
 /// A gain below this is no reason to change a server: links vary more than that
@@ -52,7 +49,7 @@ pub const WASTE_NOTED: f64 = 0.02;
 /// A wait of others in the queue below this is not mentioned, nor one that is
 /// not longer by half than with the baseline: it is what a good call tolerates.
 pub const WAIT_NOTED_S: f64 = 0.05;
-const WAIT_RATIO: f64 = 1.5;
+pub(super) const WAIT_RATIO: f64 = 1.5;
 
 /// A slow tenth that is this many times as slow as the baseline's is mentioned,
 /// and one that is this many times as slow as the mean.
@@ -233,59 +230,6 @@ impl Certainty {
             Certainty::Exact => "exact",
             Certainty::Clear => "clear",
             Certainty::Open => "open",
-        }
-    }
-}
-
-/// What is known of a row, as the decision needs it.
-#[derive(Clone, Debug)]
-pub(super) struct Standing {
-    /// Effort to use it: the proxy weighs more than the setting.
-    pub(super) effort: (u8, Availability),
-    pub(super) deployable: bool,
-    /// A score for each seed; `None` where a user did not end.
-    pub(super) scores: Vec<Option<f64>>,
-    pub(super) harm: Option<Harm>,
-    pub(super) resent_share: f64,
-    pub(super) wait_s: f64,
-}
-
-impl Standing {
-    fn unfinished(&self) -> usize {
-        self.scores.iter().filter(|s| s.is_none()).count()
-    }
-
-    /// Mean score; infinite if nothing ended.
-    pub(super) fn mean(&self) -> f64 {
-        let ended: Vec<f64> = self.scores.iter().copied().flatten().collect();
-        if ended.is_empty() {
-            f64::INFINITY
-        } else {
-            mean(&ended)
-        }
-    }
-
-    /// What others lose, beyond chance.
-    fn harm(&self) -> f64 {
-        self.harm.map_or(0.0, |harm| harm.beyond_chance())
-    }
-
-    /// How many things worth a word it costs others that `base` does not.
-    fn burdens(&self, base: &Standing) -> usize {
-        let waits = self.wait_s > WAIT_NOTED_S && self.wait_s > WAIT_RATIO * base.wait_s;
-        let wastes = self.resent_share > base.resent_share + WASTE_NOTED;
-        usize::from(self.harm() > HARM_NOTED) + usize::from(waits) + usize::from(wastes)
-    }
-
-    /// How much slower it is than `other`, by runs with the same seeds: mean and
-    /// half of the width of its interval.
-    fn slower_than(&self, other: &Standing) -> (f64, f64) {
-        let pairs = self.scores.iter().zip(&other.scores);
-        let pairs = pairs.filter_map(|(a, b)| Some((*a)? - (*b)?));
-        let differences: Vec<f64> = pairs.collect();
-        match differences.is_empty() {
-            true => (f64::INFINITY, 0.0),
-            false => (mean(&differences), ci95(&differences).unwrap_or(0.0)),
         }
     }
 }
@@ -497,142 +441,6 @@ pub(super) fn of(answer: &Answer) -> Verdict {
         }
     }
     verdict
-}
-
-/// What the rows did, of all sizes or of one, and which of them is the
-/// baseline: without a proxy, if that was compared, the default.
-pub(super) fn standings(answer: &Answer, size: Option<usize>) -> (Vec<Standing>, usize) {
-    let is_default = |row: &Row| row.name == DEFAULT;
-    let without = answer
-        .rows
-        .iter()
-        .position(|row| is_default(row) && row.pep == Pep::None);
-    let baseline = without.or_else(|| answer.rows.iter().position(is_default));
-    let baseline = baseline.unwrap_or(0);
-    let sizes: Vec<usize> = match size {
-        Some(size) => vec![size],
-        None => (0..answer.sizes.len()).collect(),
-    };
-    let activities = answer.traffic.activities();
-    let base = &answer.rows[baseline];
-    // On idealised hosts the best idea is sought.
-    let is_idea = |row: &Row| {
-        let ideas = answer.hosts == Hosts::Rfc && row.availability == Availability::Absent;
-        ideas && row.pep.exists()
-    };
-    let standing = |row: &Row| {
-        let cells = || sizes.iter().map(|size| &row.cells[*size]);
-        let over = |f: &dyn Fn(&super::Cell) -> f64| mean(&cells().map(f).collect::<Vec<_>>());
-        Standing {
-            effort: (effort(row.pep), row.availability),
-            deployable: row.is_deployable() || is_idea(row),
-            scores: scores(row, base, &sizes, &activities),
-            harm: harm(row, base, &sizes, &activities),
-            resent_share: over(&|cell| cell.resent_share()),
-            wait_s: over(&|cell| cell.p95_queueing_delay_s()),
-        }
-    };
-    (answer.rows.iter().map(standing).collect(), baseline)
-}
-
-const fn effort(pep: Pep) -> u8 {
-    match pep {
-        Pep::None => 0,
-        Pep::Split => 1,
-        Pep::Snoop => 2,
-        Pep::Gateway => 3,
-    }
-}
-
-fn scores(row: &Row, base: &Row, sizes: &[usize], activities: &[Activity]) -> Vec<Option<f64>> {
-    let runs = row.cells.first().map_or(0, |cell| cell.runs.len());
-    let usual = usual(
-        base,
-        sizes,
-        activities,
-        |cell| &cell.runs,
-        RunResult::time_s,
-    );
-    (0..runs)
-        .map(|i| score(row, i, &usual, |cell| &cell.runs, RunResult::time_s))
-        .collect()
-}
-
-type RunsOf = fn(&super::Cell) -> &Vec<RunResult>;
-type TimeOf = fn(&RunResult, Activity) -> Option<f64>;
-
-/// The mean times of the baseline: by size and activity. Where none ended it
-/// is a second.
-fn usual(
-    base: &Row,
-    sizes: &[usize],
-    activities: &[Activity],
-    runs: RunsOf,
-    time: TimeOf,
-) -> Vec<(usize, Activity, f64)> {
-    let mut found = Vec::new();
-    for size in sizes {
-        for activity in activities {
-            let runs = runs(&base.cells[*size]).iter();
-            let times: Vec<f64> = runs.filter_map(|run| time(run, *activity)).collect();
-            let summary = Summary::of(&times);
-            found.push((*size, *activity, summary.map_or(1.0, |s| s.mean.max(1e-9))));
-        }
-    }
-    found
-}
-
-/// The score of one run: times over the baseline's means, on the mean.
-fn score(
-    row: &Row,
-    run: usize,
-    usual: &[(usize, Activity, f64)],
-    runs: RunsOf,
-    time: TimeOf,
-) -> Option<f64> {
-    let one = |(size, activity, usual): &(usize, Activity, f64)| {
-        let run = runs(&row.cells[*size]).get(run)?;
-        Some(time(run, *activity)? / usual)
-    };
-    let all: Option<Vec<f64>> = usual.iter().map(one).collect();
-    all.map(|all| mean(&all))
-}
-
-/// What a row does to others; `None` where that was not measured.
-pub(super) fn harm(
-    row: &Row,
-    base: &Row,
-    sizes: &[usize],
-    activities: &[Activity],
-) -> Option<Harm> {
-    let runs: RunsOf = match row.cells.first()?.shared.is_empty() {
-        true => |cell| &cell.runs,
-        false => |cell| &cell.shared,
-    };
-    let first = |row: &Row| {
-        let times = runs(&row.cells[sizes[0]]).iter();
-        let times = times.filter_map(|run| run.others_time_s(activities[0]));
-        let times: Vec<f64> = times.collect();
-        (!times.is_empty()).then(|| mean(&times))
-    };
-    let (before_s, after_s) = (first(base)?, first(row)?);
-    let usual = usual(base, sizes, activities, runs, RunResult::others_time_s);
-    let n = runs(&row.cells[0]).len().min(runs(&base.cells[0]).len());
-    let score = |row: &Row, i| score(row, i, &usual, runs, RunResult::others_time_s);
-    let pairs = (0..n).filter_map(|i| Some((score(row, i)?, score(base, i)?)));
-    let (with, without): (Vec<f64>, Vec<f64>) = pairs.unzip();
-    let differences: Vec<f64> = with.iter().zip(&without).map(|(a, b)| a - b).collect();
-    if differences.is_empty() {
-        return None;
-    }
-    let usual = mean(&without);
-    Some(Harm {
-        share: mean(&differences) / usual,
-        ci95: ci95(&differences).map(|ci| ci / usual),
-        before_s,
-        after_s,
-        runs: differences.len(),
-    })
 }
 
 /// What the pick costs beside the baseline.

@@ -1,5 +1,6 @@
 //! Decisions on made-up results.
 
+use super::super::lineup::Availability;
 use super::*;
 
 fn standing(availability: Availability, times: &[f64]) -> Standing {

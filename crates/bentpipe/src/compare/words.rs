@@ -198,7 +198,7 @@ impl Answer {
         let [asked] = asked.as_slice() else {
             return None;
         };
-        let (rows, _) = super::verdict::standings(self, None);
+        let (rows, _) = super::standing::standings(self, None);
         let harm = rows[*asked].harm?;
         let name = row_name(&self.rows[*asked]);
         Some(self.effect(&name, "it", &harm))

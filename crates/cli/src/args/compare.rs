@@ -1,6 +1,6 @@
 //! What `bentpipe compare` takes.
 
-use super::Threads;
+use super::{On, Threads};
 use bentpipe::compare::{Background, Hosts, Loss, Pep, QueueLength, Traffic};
 use bentpipe_orbit::Site;
 use bentpipe_units::{Bytes, Duration, Rate};
@@ -25,6 +25,7 @@ Examples:
   bentpipe compare --size 100kB,1MB,100MB --transport 'cubic,cubic + IW 32,bbr'
   bentpipe compare --orbit iridium --from Anchorage --to Oslo --over 24h --plot day.svg
   bentpipe compare --trace downlink.trace,delay.txt --users 3
+  bentpipe compare --transport bp_hybla --on both --runs 8
   bentpipe compare --hosts rfc --loss 1% --details
   bentpipe compare --json | jq '.rows[] | {pep, transport, times_s: [.cells[].time_s.mean]}'
 
@@ -133,8 +134,12 @@ pub(crate) struct Compare {
     /// compared; else the server is at the link]
     #[arg(long, value_name = "TIME")]
     pub(crate) server_rtt: Option<Duration>,
+    /// What runs it: the simulator, the TCP of this machine over emulated links
+    /// in real time (needs root), or both, with the difference
+    #[arg(long, value_name = "HOST", value_enum, default_value_t = On::Sim)]
+    pub(crate) on: On,
     /// Runs of each transport, each with other losses [default: as many as the
-    /// decision needs]
+    /// decision needs; 4 in real time]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: Option<u32>,
     /// Seed of the first run; the same seed gives the same output

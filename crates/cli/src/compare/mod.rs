@@ -2,17 +2,18 @@
 
 mod day;
 mod json;
+mod live;
 mod over_time;
 mod plot;
 mod print;
 mod report;
 
-use crate::args;
+use crate::args::{self, On};
 use crate::exit::{Failure, Status};
 use crate::output::{Output, picture_kind};
 use crate::outputs;
 use crate::progress::Progress;
-use bentpipe::compare::{Build, Comparison, Orbit, Trace};
+use bentpipe::compare::{Answer, Build, Comparison, Orbit, Trace};
 use bentpipe_outcome::write_whole;
 use std::path::PathBuf;
 
@@ -27,14 +28,17 @@ pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Fai
     let files = pictures.chain(&args.report);
     outputs::check(&read, files.map(PathBuf::as_path))?;
     let comparison = comparison(args)?;
-    let progress = Progress::new("runs");
-    let show = |done: usize, total: usize| progress.set(done as u64, total as u64);
-    let answer = comparison.run_with(&show)?;
-    drop(progress);
-    if args.json {
-        out.json(&json::document(&answer, BUILD))?;
-    } else {
-        print::all(&answer, BUILD, args.details, out)?;
+    let (answer, measured) = answers(args, &comparison)?;
+    match &measured {
+        Some(measured) if args.json => out.json(&serde_json::json!({
+            "simulated": json::document(&answer, BUILD),
+            "measured": json::document(measured, BUILD),
+        }))?,
+        None if args.json => out.json(&json::document(&answer, BUILD))?,
+        _ => print::all(&answer, BUILD, args.details, out)?,
+    }
+    if let (Some(measured), false) = (&measured, args.json) {
+        live::beside(&answer, measured, out)?;
     }
     if let Some(file) = &args.report {
         let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
@@ -60,6 +64,36 @@ pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Fai
         return Ok(Status::Worse);
     }
     Ok(Status::Done)
+}
+
+/// The answer, and with `--on both` that of real hosts as well.
+fn answers(
+    args: &args::Compare,
+    question: &Comparison,
+) -> Result<(Answer, Option<Answer>), Failure> {
+    let simulated = (args.on != On::Linux)
+        .then(|| asked(question))
+        .transpose()?;
+    if args.on == On::Sim
+        && let Some(answer) = simulated
+    {
+        return Ok((answer, None));
+    }
+    let hosts = live::Hosts::new()?;
+    let question = question.clone().runner(hosts.clone());
+    let measured = asked(&question)?;
+    crate::exit::talk(hosts.remark());
+    Ok(match simulated {
+        Some(simulated) => (simulated, Some(measured)),
+        None => (measured, None),
+    })
+}
+
+/// Asks, and shows how far it is.
+fn asked(question: &Comparison) -> Result<Answer, Failure> {
+    let progress = Progress::new("runs");
+    let show = |done: usize, total: usize| progress.set(done as u64, total as u64);
+    Ok(question.run_with(&show)?)
 }
 
 /// What this program can do.
@@ -97,7 +131,8 @@ fn comparison(args: &args::Compare) -> Result<Comparison, Failure> {
     if let Some(rtt) = args.server_rtt {
         comparison = comparison.server_rtt(rtt);
     }
-    if let Some(runs) = args.runs {
+    let in_real_time = (args.on != On::Sim).then_some(live::RUNS);
+    if let Some(runs) = args.runs.or(in_real_time) {
         comparison = comparison.runs(runs);
     }
     if let Some(rate) = args.rate {

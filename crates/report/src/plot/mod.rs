@@ -37,6 +37,7 @@ mod layout;
 mod legend;
 mod model;
 mod number;
+mod ranges;
 mod render;
 mod scale;
 mod series;
