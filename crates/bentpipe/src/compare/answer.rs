@@ -103,6 +103,12 @@ impl Answer {
         self.rows.get(self.verdict.pick?)
     }
 
+    /// True if the simulator ran it, and no other [`Runner`].
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.runner.is_none()
+    }
+
     /// The row of the default of Linux that gains are held against.
     #[must_use]
     pub fn baseline(&self) -> &Row {
@@ -177,9 +183,8 @@ impl Answer {
     /// # Errors
     /// If the run hits a bound.
     pub fn replay(&self, row: &Row, size: usize, options: &Options) -> Result<Outcome, Error> {
-        let run = options.seed.wrapping_sub(self.seed);
         let shared = self.beside.is_some();
-        self.crowd(row, size, shared, run).run(&self.path, options)
+        self.crowd(row, size, shared).run(&self.path, options)
     }
 
     /// Runs a row again with these seeds: what its users experience.
@@ -230,7 +235,7 @@ impl Answer {
         shared: bool,
         seed: u64,
     ) -> Result<RunResult, Error> {
-        let crowd = self.crowd(row, size, shared, seed.wrapping_sub(self.seed));
+        let crowd = self.crowd(row, size, shared);
         let options = Options {
             seed,
             ..Options::default()
@@ -248,7 +253,7 @@ impl Answer {
     }
 
     /// The users of a row.
-    fn crowd(&self, row: &Row, size: usize, shared: bool, run: u64) -> Crowd<'_> {
+    fn crowd(&self, row: &Row, size: usize, shared: bool) -> Crowd<'_> {
         let candidate = &self.candidates[row.candidate];
         let runs = |user| match shared && self.is_other(user) {
             true => &self.other,
@@ -264,7 +269,6 @@ impl Answer {
             users: (0..users).map(runs).collect(),
             default: &self.server,
             background: self.background,
-            begins: self.path.begins(run),
             stagger,
             runner: self.runner.as_deref(),
         }
@@ -276,7 +280,7 @@ impl Answer {
     /// # Errors
     /// If it cannot be built.
     pub fn scenario(&self, row: &Row, size: usize, shared: bool) -> Result<Scenario, Error> {
-        let crowd = self.crowd(row, size, shared || self.beside.is_some(), 0);
+        let crowd = self.crowd(row, size, shared || self.beside.is_some());
         crowd.scenario(&self.path).map(|(scenario, _)| scenario)
     }
 

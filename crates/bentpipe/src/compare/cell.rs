@@ -58,14 +58,26 @@ impl Cell {
     /// downloads.
     #[must_use]
     pub fn slow_s(&self) -> Option<f64> {
+        self.exceeded_by(0.1)
+    }
+
+    /// What half of the same times exceed, seconds.
+    #[must_use]
+    pub fn middle_s(&self) -> Option<f64> {
+        self.exceeded_by(0.5)
+    }
+
+    /// What such a share of the times of users exceed; `None` of fewer than ten,
+    /// and where it did not end.
+    fn exceeded_by(&self, share: f64) -> Option<f64> {
         let first = self.runs.first()?.own.first()?.activity;
         let users = self.runs.iter().flat_map(|run| &run.own);
         let users = users.filter(|user| user.activity == first);
         let mut times: Vec<f64> = users.map(|u| u.time_s.unwrap_or(f64::INFINITY)).collect();
         times.sort_by(f64::total_cmp);
-        let place = (times.len() * 9).div_ceil(10).checked_sub(1)?;
-        let slow = times.get(place).copied().filter(|_| times.len() >= 10);
-        slow.filter(|slow| slow.is_finite())
+        let below = times.len() - (times.len() as f64 * share) as usize;
+        let found = times.get(below.checked_sub(1)?).copied();
+        found.filter(|s| times.len() >= 10 && s.is_finite())
     }
 
     /// Runs in which a user's download, pages or video did not end.

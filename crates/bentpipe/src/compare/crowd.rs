@@ -15,7 +15,7 @@ use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Handshake, NodeId, Scenario, ScenarioBuilder};
 use bentpipe_sim::{Options, Simulation, Unobserved};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
-use bentpipe_units::{Bytes, Duration, Rate, Time};
+use bentpipe_units::{Bytes, Duration, Rate};
 use std::collections::BTreeMap;
 
 /// Slowest rate between server and gateway; it is ten times that of the link.
@@ -40,8 +40,6 @@ pub(super) struct Crowd<'a> {
     /// What servers run whose connections end at a proxy.
     pub(super) default: &'a Transport,
     pub(super) background: Option<Background>,
-    /// When the first may begin.
-    pub(super) begins: Time,
     /// Starts are spread over this time.
     pub(super) stagger: Duration,
     /// What runs scenarios in the place of the simulator.
@@ -65,7 +63,7 @@ impl Crowd<'_> {
         let mut builder = Scenario::builder("compare");
         builder
             .description("users of a satellite link")
-            .duration(self.begins.since(Time::ZERO) + GIVEN_UP);
+            .duration(GIVEN_UP);
         let server = builder.node("server");
         let receiver = builder.node("user");
         let gateway = path.server_rtt.map(|_| builder.node("gateway"));
@@ -90,7 +88,6 @@ impl Crowd<'_> {
             for (suffix, application) in self.work.flows(i) {
                 builder
                     .flow(name(i, suffix), server, receiver, application)
-                    .start(self.begins)
                     .transport(self.server_transport(&candidate.transport))
                     .handshake(Handshake::Counted);
             }
@@ -98,9 +95,7 @@ impl Crowd<'_> {
         self.add_pep(path, &mut builder, ends);
         if let Some(background) = self.background {
             let application = background.application(path.rate);
-            builder
-                .flow(BACKGROUND, ends.0, ends.1, application)
-                .start(self.begins);
+            builder.flow(BACKGROUND, ends.0, ends.1, application);
         }
         let scenario = builder.build()?;
         let users = scenario.flows.len() - usize::from(self.background.is_some());
@@ -248,7 +243,6 @@ mod tests {
             users: vec![&hybla, &vegas, &hybla],
             default: &cubic.transport,
             background: Some("10%".parse().unwrap()),
-            begins: Time::ZERO,
             stagger: Duration::ZERO,
             runner: None,
         };

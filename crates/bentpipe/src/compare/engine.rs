@@ -234,7 +234,6 @@ fn ideal(answer: &Answer, size: usize) -> Result<Duration, Error> {
         users: vec![&candidate],
         default: &answer.server,
         background: None,
-        begins: bentpipe_units::Time::ZERO,
         stagger: Duration::ZERO,
         runner: None,
     };

@@ -10,7 +10,7 @@ use bentpipe_link::{
 use bentpipe_scenario::{NodeId, QueueLength, Scenario, ScenarioBuilder};
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
-use bentpipe_units::{Bytes, Duration, Rate, Time};
+use bentpipe_units::{Bytes, Duration, Rate};
 
 /// Bytes of a full packet at the IP layer, for counting in packets.
 pub(super) const PACKET: u64 = 1500;
@@ -149,12 +149,6 @@ impl NetworkPath {
         let reverse = link(self.return_rate, RETURN_QUEUE, ChannelSettings::Perfect);
         let timelines = self.course.as_ref().map(|c| c.timelines.clone());
         builder.link_pair("satellite", ends, [forward, reverse], timelines);
-    }
-
-    /// When the users of a run begin, counted from zero: elsewhere on a path that
-    /// changes.
-    pub(super) const fn begins(&self, _run: u64) -> Time {
-        Time::ZERO
     }
 
     /// The link alone, as a scenario with one endless flow of `transport` from

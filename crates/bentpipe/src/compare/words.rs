@@ -70,6 +70,7 @@ impl Answer {
             return lines;
         }
         lines.push(self.what_it_gives());
+        lines.extend(self.where_the_gain_is());
         lines.extend(self.where_it_changes());
         lines.extend(self.whom_it_hurts());
         lines.extend(self.what_it_costs());
@@ -127,8 +128,12 @@ impl Answer {
             return format!("{text} {takes} {}.", seconds(time(base)));
         }
         let with = format!("{}{}", base.name, behind(base.pep));
+        let on_average = match pick.cells[size].runs.len() {
+            1 => "",
+            _ => " on average",
+        };
         text += &format!(
-            " {takes} {} instead of {} with {with}",
+            " {takes} {}{on_average} instead of {} with {with}",
             seconds(time(pick)),
             seconds(time(base))
         );
@@ -141,6 +146,28 @@ impl Answer {
             Some(gain) => format!("{text}{over}{}.", less(&gain)),
             None => format!("{text}."),
         }
+    }
+
+    /// Where the mean is shorter above all because fewer are very slow.
+    fn where_the_gain_is(&self) -> Option<String> {
+        let gain = self.verdict.gain.filter(|_| !self.is_kept())?;
+        let (pick, base) = (self.recommended()?, self.baseline());
+        let (pick, base) = (pick.cells.last()?, base.cells.last()?);
+        let (middle, usual) = (pick.middle_s()?, base.middle_s()?);
+        let (slow, usually_slow) = (pick.slow_s()?, base.slow_s()?);
+        let less = |with: f64, without: f64| 1.0 - with / without;
+        let in_the_tail =
+            less(middle, usual) < gain.share / 2.0 && less(slow, usually_slow) > gain.share;
+        in_the_tail.then(|| {
+            format!(
+                "Mostly the slow ones gain: one in ten takes over {} instead of {}, the middle one \
+                 {} instead of {}.",
+                seconds(slow),
+                seconds(usually_slow),
+                seconds(middle),
+                seconds(usual)
+            )
+        })
     }
 
     fn where_it_changes(&self) -> Option<String> {

@@ -406,11 +406,17 @@ fn assumed(page: Page, answer: &Answer, command: &str) -> Page {
     page.heading("What was assumed")
         .table(&table)
         .list(points.iter().map(String::as_str))
-        .paragraph(
-            "All of it is simulated. It answers for this link and this traffic; the same command \
-             with your values answers for yours. Before a change in production, measure both \
-             settings in turn.",
-        )
+        .paragraph(match answer.is_simulated() {
+            true => {
+                "All of it is simulated. It answers for this link and this traffic; the same \
+                 command with your values answers for yours. Before a change in production, \
+                 measure both settings in turn."
+            }
+            false => {
+                "Measured with the TCP of one machine over an emulated link. It answers for this \
+                 link and this traffic; the same command with your values answers for yours."
+            }
+        })
         .paragraph("The same again:")
         .preformatted(command)
 }
