@@ -72,7 +72,7 @@ pub(crate) fn judge(question: &Question, runs: u64) -> Result<Judged, bentpipe::
             false => vec![f64::INFINITY],
         });
     }
-    let rejected = |i: usize| answer.verdict.rejected.iter().any(|(row, _)| *row == i);
+    let rejected = |i: usize| answer.objection(i).is_some();
     let fastest = |allowed: &dyn Fn(usize) -> bool| {
         let rows = (0..found.len()).filter(|i| allowed(*i));
         rows.min_by(|a, b| mean(&found[*a]).total_cmp(&mean(&found[*b])))

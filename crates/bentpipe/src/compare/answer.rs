@@ -11,7 +11,7 @@ use super::pep::Pep;
 use super::result::RunResult;
 use super::standing;
 use super::traffic::{Traffic, Work};
-use super::verdict::{self, Gain, Harm, Verdict};
+use super::verdict::{self, Gain, Harm, Objection, Verdict};
 use crate::Error;
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::Scenario;
@@ -70,6 +70,8 @@ pub struct Answer {
     pub(super) server: Transport,
     /// What runs scenarios in the place of the simulator.
     pub(super) runner: Option<Arc<dyn Runner>>,
+    /// Another seed gives another result.
+    pub(super) is_random: bool,
 }
 
 /// One setting behind one proxy.
@@ -120,6 +122,13 @@ impl Answer {
     pub fn gain(&self, row: usize) -> Option<Gain> {
         let (rows, baseline) = standing::standings(self, None);
         verdict::gain(rows.get(row)?, &rows[baseline])
+    }
+
+    /// Why a row, an index into [`Answer::rows`], is not recommended whatever it gains.
+    #[must_use]
+    pub fn objection(&self, row: usize) -> Option<Objection> {
+        let (rows, baseline) = standing::standings(self, None);
+        verdict::objection(rows.get(row)?, &rows[baseline], self.path.loss.share.get())
     }
 
     /// What a row does to others, where that was measured.

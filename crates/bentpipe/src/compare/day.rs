@@ -98,7 +98,9 @@ pub(super) fn steps(answer: &Answer, over: Duration, runs: Option<u32>) -> usize
 
 /// The recommended setting and the default on a link that does not change.
 pub(super) fn steady(answer: &Answer) -> Result<Vec<Steady>, Error> {
-    let changes = answer.path.course.as_ref().is_some_and(|c| c.changes());
+    let course = answer.path.course.as_ref();
+    // Without its losses the link would differ in more than its changes.
+    let changes = course.is_some_and(|c| c.changes() && !c.has_losses);
     if !changes {
         return Ok(Vec::new());
     }
@@ -112,7 +114,10 @@ pub(super) fn steady(answer: &Answer) -> Result<Vec<Steady>, Error> {
         let Some(runs) = row.cells.get(size).map(|cell| &cell.runs) else {
             continue;
         };
-        let runs = &runs[..runs.len().min(STEADY_RUNS)];
+        // All over the time, not its beginning alone.
+        let apart = (runs.len() / STEADY_RUNS).max(1);
+        let some = runs.iter().step_by(apart).take(STEADY_RUNS);
+        let runs: Vec<_> = some.cloned().collect();
         let steady = runs
             .par_iter()
             .map(|run| answer.one_over(&path, row, size, answer.beside.is_some(), run.seed))
@@ -120,7 +125,7 @@ pub(super) fn steady(answer: &Answer) -> Result<Vec<Steady>, Error> {
         let times = |runs: &[super::RunResult]| -> Option<Vec<f64>> {
             runs.iter().map(|run| run.time_s(activity)).collect()
         };
-        if let (Some(before), Some(after)) = (times(runs), times(&steady))
+        if let (Some(before), Some(after)) = (times(&runs), times(&steady))
             && !before.is_empty()
         {
             let timeouts = |runs: &[super::RunResult]| {
@@ -130,7 +135,7 @@ pub(super) fn steady(answer: &Answer) -> Result<Vec<Steady>, Error> {
                 row: index,
                 changing_s: mean(&before),
                 steady_s: mean(&after),
-                timeouts: [timeouts(runs), timeouts(&steady)],
+                timeouts: [timeouts(&runs), timeouts(&steady)],
                 runs: runs.len(),
             });
         }

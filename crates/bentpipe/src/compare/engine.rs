@@ -66,9 +66,10 @@ pub(super) fn answer(
         let course = answer.path.course.take();
         answer.path.course = course.map(|course| course.at_steps(steps as u64));
     }
+    answer.is_random = is_random(question, &answer);
     let runs = Runs {
         fixed: over.or(question.runs.map(|n| n as usize)),
-        is_random: is_random(question, &answer),
+        is_random: answer.is_random,
         progress,
         done: AtomicUsize::new(0),
         total: AtomicUsize::new(0),
@@ -130,7 +131,7 @@ fn prepared(question: &Comparison, path: NetworkPath) -> Result<Answer, Error> {
         background: question.background,
         stagger: Duration::ZERO,
         stagger_shared: Duration::ZERO,
-        bitrate: traffic::bitrate(path.rate, users),
+        bitrate: traffic::bitrate(path.rate, users_shared),
         ideal: Vec::new(),
         seed: question.seed,
         over: question.over,
@@ -143,6 +144,7 @@ fn prepared(question: &Comparison, path: NetworkPath) -> Result<Answer, Error> {
         other,
         server,
         runner: question.runner.clone(),
+        is_random: false,
     };
     let spread = |users| question.stagger.unwrap_or_else(|| spread(&answer, users));
     (answer.stagger, answer.stagger_shared) = (spread(answer.users), spread(users_shared));

@@ -21,14 +21,14 @@ use bentpipe_units::Bytes;
 
 /// A gain below this is no reason to change a server: links vary more than that
 /// from hour to hour.
-pub const WORTH: f64 = 0.04;
+pub const WORTH: f64 = 0.03;
 
 /// Rows whose times are this close are equally fast to a user.
-pub const CLOSE: f64 = 0.03;
+pub const CLOSE: f64 = 0.02;
 
 /// The same where the slower one needs no proxy, or a lesser one: a box to buy
 /// and to keep must give a little more.
-pub const CLOSE_WITHOUT_PROXY: f64 = 0.05;
+pub const CLOSE_WITHOUT_PROXY: f64 = 0.04;
 
 /// A setting that slows others down by more than this is not recommended: a
 /// fifth is what RFC 5033 would not call a minor effect, and who shares the link
@@ -270,7 +270,8 @@ pub(super) fn decide(rows: &[Standing], baseline: usize, lost: f64) -> Verdict {
         pick = baseline;
     }
     let as_good = tied.into_iter().filter(|i| *i != pick);
-    let as_good = as_good.filter(|i| ties(&rows[*i], &rows[pick])).collect();
+    let alike = |i: &usize| ties(&rows[*i], &rows[pick]) && ties(&rows[pick], &rows[*i]);
+    let as_good = as_good.filter(alike).collect();
     Verdict {
         pick: Some(pick),
         baseline,
@@ -306,7 +307,7 @@ pub(super) fn gain(row: &Standing, base: &Standing) -> Option<Gain> {
     })
 }
 
-fn objection(row: &Standing, base: &Standing, lost: f64) -> Option<Objection> {
+pub(super) fn objection(row: &Standing, base: &Standing, lost: f64) -> Option<Objection> {
     let ends = |row: &Standing| 1.0 - row.unfinished() as f64 / row.scores.len().max(1) as f64;
     if !row.deployable {
         Some(Objection::NotThere)
@@ -417,6 +418,9 @@ pub(super) fn of(answer: &Answer) -> Verdict {
     let (rows, baseline) = standings(answer, None);
     let lost = answer.path.loss.share.get();
     let mut verdict = decide(&rows, baseline, lost);
+    if answer.is_random && verdict.certainty == Certainty::Exact {
+        verdict.certainty = Certainty::Open;
+    }
     let Some(pick) = verdict.pick else {
         return verdict;
     };

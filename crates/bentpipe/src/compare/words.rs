@@ -5,7 +5,7 @@ use super::lineup::{Availability, DEFAULT, Hosts};
 use super::pep::Pep;
 use super::switch::{Build, SwitchOn};
 use super::traffic::Traffic;
-use super::verdict::{Certainty, Cost, Effect, Gain, Harm, Objection, WORTH};
+use super::verdict::{Certainty, Cost, Effect, Gain, HARM_NOTED, Harm, Objection, WORTH};
 use bentpipe_report::text::{percent, seconds};
 
 /// Names in a list before the rest is counted.
@@ -16,10 +16,10 @@ impl Answer {
     #[must_use]
     pub fn headline(&self) -> String {
         let Some(pick) = self.recommended() else {
-            return format!(
-                "No {} ended with anything that can be switched on.",
-                self.unit()
-            );
+            return match self.anything_ended() {
+                true => "Nothing that was compared can be switched on today.".to_owned(),
+                false => format!("No {} ended.", self.unit()),
+            };
         };
         let what = match self.hosts {
             Hosts::Linux => "Use",
@@ -39,6 +39,13 @@ impl Answer {
             ),
             false => format!("{what} {}{}.", pick.name, behind(pick.pep)),
         }
+    }
+
+    /// True if a setting ended, whether it can be switched on or not.
+    #[must_use]
+    pub fn anything_ended(&self) -> bool {
+        let mut cells = self.rows.iter().flat_map(|row| &row.cells);
+        cells.any(|cell| cell.time().is_some())
     }
 
     /// Why nothing is changed.
@@ -62,11 +69,17 @@ impl Answer {
     pub fn sentences(&self) -> Vec<String> {
         let mut lines = vec![self.headline()];
         if self.recommended().is_none() {
-            lines.push(
-                "Nothing ended within 24 hours of simulated time. Are --rate, --size and --loss \
-                 what you mean?"
-                    .to_owned(),
-            );
+            lines.push(match self.anything_ended() {
+                true => {
+                    "The proxies are predictions; `--pep none` or `--pep split` beside them shows \
+                     what is there today."
+                }
+                false => {
+                    "Nothing ended within 24 hours of simulated time. Are --rate, --size and \
+                     --loss what you mean?"
+                }
+            }
+            .to_owned());
             return lines;
         }
         lines.push(self.what_it_gives());
@@ -203,6 +216,11 @@ impl Answer {
             Effect::Hurts => {
                 format!("{subject} hurts others: {takes} instead of {before} ({percent}).")
             }
+            Effect::MayHurt if harm.share <= HARM_NOTED => format!(
+                "{} runs do not show whether {} hurts others ({percent}).",
+                harm.runs,
+                if subject == "It" { "it" } else { subject }
+            ),
             Effect::MayHurt => format!(
                 "{subject} may hurt others: {takes} instead of {before} ({percent}), which {} runs \
                  do not prove.",

@@ -4,7 +4,7 @@ use crate::exit::{Failure, talk};
 use crate::live::{Machine, Wanted};
 use crate::output::Output;
 use bentpipe::Error;
-use bentpipe::compare::{Answer, Runner};
+use bentpipe::compare::{Answer, Pep, Runner};
 use bentpipe_outcome::Outcome;
 use bentpipe_report::table::{Cell, Column, Table, Tone};
 use bentpipe_report::text::digits3;
@@ -105,7 +105,7 @@ pub(super) fn beside(
             let (a_s, b_s) = (mean(a), mean(b));
             let shown = |s: Option<f64>| s.map_or_else(|| "no end".to_owned(), digits3);
             let difference = a_s.zip(b_s).map(|(a, b)| 100.0 * (a / b - 1.0));
-            let picked = simulated.recommended().is_some_and(|r| r.name == ours.name);
+            let picked = pick(simulated) == Some((ours.pep, ours.name.as_str()));
             let tone = if picked { Tone::Strong } else { Tone::Plain };
             let cells = [
                 ours.name.clone(),
@@ -123,12 +123,18 @@ pub(super) fn beside(
     out.line("")?;
     out.table(&table)?;
     out.line("")?;
-    let (here, there) = (simulated.headline(), measured.headline());
+    let there = measured.headline();
     out.paragraph(
         0,
-        &match here == there {
+        &match pick(simulated) == pick(measured) {
             true => "The verdict of the measured runs is the same.".to_owned(),
             false => format!("The verdict of the measured runs is another: {there}"),
         },
     )
+}
+
+/// What an answer recommends.
+fn pick(answer: &Answer) -> Option<(Pep, &str)> {
+    let row = answer.recommended()?;
+    Some((row.pep, row.name.as_str()))
 }

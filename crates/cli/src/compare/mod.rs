@@ -60,7 +60,7 @@ pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Fai
         drew(file);
     }
     if !ended {
-        crate::exit::talk("nothing that can be recommended ended");
+        crate::exit::talk("nothing can be recommended");
         return Ok(Status::Worse);
     }
     Ok(Status::Done)

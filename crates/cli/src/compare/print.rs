@@ -359,8 +359,14 @@ fn basis(answer: &Answer, out: &mut Output) -> Result<(), Failure> {
     out.paragraph(
         0,
         &format!(
-            "Simulated with seeds from {} on; {} on the way back.",
-            answer.seed, answer.path.return_rate,
+            "{} with seeds from {} on; {} on the way back.",
+            if answer.is_simulated() {
+                "Simulated"
+            } else {
+                "Measured"
+            },
+            answer.seed,
+            answer.path.return_rate,
         ),
     )
 }

@@ -79,7 +79,7 @@ fn times(page: Page, answer: &Answer) -> Page {
     }
     let mut note =
         "Seconds, the mean over the runs; the line in a bar and ± are its 95% interval: \
-                    two whose intervals overlap are not known to differ."
+                    the verdict compares runs with the same losses, which tells more."
             .to_owned();
     if bound(answer, 0).is_some() {
         note += " Dashed: at the full rate of the link, which no transport exceeds.";
@@ -421,7 +421,7 @@ fn assumed(page: Page, answer: &Answer, command: &str) -> Page {
         .preformatted(command)
 }
 
-/// The command line as a shell takes it, without what names this page.
+/// The command line as a shell takes it.
 pub(super) fn command(words: impl IntoIterator<Item = String>) -> String {
     let words = words.into_iter().skip(1).map(|word| quoted(&word));
     let words: Vec<String> = ["bentpipe".to_owned()].into_iter().chain(words).collect();

@@ -78,8 +78,9 @@ fn a_lost_retransmission_is_named_again_before_the_timer() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever is lost both ways, everything arrives, and nothing that had
-    /// arrived is sent again but after a timeout.
+    /// Whatever is lost both ways, everything arrives, and hardly anything that had
+    /// arrived is sent again but after a timeout: a hole is named again after 1.25
+    /// round trips of an estimate, so that a slow repair may cross the second request.
     #[test]
     fn everything_arrives(losses in proptest::collection::vec(0u32..100, 400), cut in 0u32..30) {
         let mut i = 0;
@@ -93,7 +94,7 @@ proptest! {
         pipe.run_for(Duration::from_secs(600));
         prop_assert_eq!(pipe.ends[0].acknowledged(), Bytes::new(150_000));
         if pipe.ends[0].counters().timeouts == 0 {
-            prop_assert_eq!(pipe.ends[1].duplicates_received(), 0);
+            prop_assert!(pipe.ends[1].duplicates_received() <= 5);
         }
     }
 }
