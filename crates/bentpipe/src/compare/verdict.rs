@@ -28,7 +28,7 @@ pub const CLOSE: f64 = 0.02;
 
 /// The same where the slower one needs no proxy, or a lesser one: a box to buy
 /// and to keep must give a little more.
-pub const CLOSE_WITHOUT_PROXY: f64 = 0.04;
+pub const CLOSE_WITHOUT_PROXY: f64 = 0.05;
 
 /// A setting that slows others down by more than this is not recommended: a
 /// fifth is what RFC 5033 would not call a minor effect, and who shares the link
@@ -265,7 +265,11 @@ pub(super) fn decide(rows: &[Standing], baseline: usize, lost: f64) -> Verdict {
     });
     let mut pick = tied[0];
     let (gained, ci) = base.slower_than(&rows[pick]);
-    let is_worth = gained > WORTH * base.mean() && gained > ci;
+    let worth = match rows[pick].effort.0 > base.effort.0 {
+        true => CLOSE_WITHOUT_PROXY,
+        false => WORTH,
+    };
+    let is_worth = gained > worth * base.mean() && gained > ci;
     if allowed(&baseline) && !is_worth {
         pick = baseline;
     }
