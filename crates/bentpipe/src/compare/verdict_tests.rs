@@ -45,7 +45,7 @@ fn the_fastest_that_can_be_switched_on_is_recommended() {
 fn what_gains_little_is_not_worth_a_change() {
     let rows = [
         usual(),
-        standing(Availability::Setting, &[0.97, 1.02, 0.92]),
+        standing(Availability::Setting, &[0.985, 1.035, 0.935]),
     ];
     let verdict = decide(&rows, 0, 0.0);
     assert_eq!(verdict.pick, Some(0));
