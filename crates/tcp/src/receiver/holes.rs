@@ -30,8 +30,8 @@ use std::collections::VecDeque;
 /// A hole is named again after this many round trips.
 const REPEAT: f64 = 1.25;
 
-/// The round trip of a receiver that had no handshake.
-const UNKNOWN_ROUND_TRIP: Duration = Duration::from_secs(1);
+/// The round trip of an end that had no handshake, before the first sample.
+pub(crate) const UNKNOWN_ROUND_TRIP: Duration = Duration::from_secs(1);
 
 /// Bytes that are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

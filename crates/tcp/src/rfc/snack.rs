@@ -3,7 +3,9 @@
 //! receiver's side and the source).
 //!
 //! Not sent again is a segment that was sent less than a round trip ago, by the
-//! lesser of the last sample and the mean. A loss is one of congestion, which
+//! lesser of the last sample and the mean. Before the first sample, that holds
+//! for what was sent again only, with a round trip of a second: what was sent
+//! once has left a gap. A loss is one of congestion, which
 //! reaches the congestion control once a window of data as with SACK, unless
 //! the ACK says that it was corruption: then the window stays and goes on
 //! growing. Timeouts are those of the stack. Vegas' own early retransmission of
@@ -11,6 +13,7 @@
 
 use super::{Rfc, State};
 use crate::packet::{Packet, Transmit};
+use crate::receiver::holes::UNKNOWN_ROUND_TRIP;
 use crate::sender_core::SenderCore;
 use bentpipe_units::Time;
 
@@ -23,12 +26,20 @@ impl Rfc {
         };
         // The answer to what was sent later is still on its way. Samples may
         // include the delay of an ACK, which repairs do not have.
-        let young = s.rtt.latest().min(s.rtt.fine());
+        let shortest = s.rtt.latest().min(s.rtt.fine());
+        let answered = |sent_at, resent| {
+            let round_trip = if resent && shortest.is_zero() {
+                UNKNOWN_ROUND_TRIP
+            } else {
+                shortest
+            };
+            now.since(sent_at) >= round_trip
+        };
         let mut newly = 0;
         for (start, end) in snack.holes(s.mss) {
             let (start, end) = (packet.acknowledgement + start, packet.acknowledgement + end);
             let board = &mut s.board;
-            newly += board.lose_range(start, end, |sent_at| now.since(sent_at) >= young);
+            newly += board.lose_range(start, end, answered);
         }
         newly
     }

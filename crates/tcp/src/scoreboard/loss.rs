@@ -83,14 +83,14 @@ impl Scoreboard {
         self.lose(0)
     }
 
-    /// Marks the segments from byte `start` to `end` lost whose last sending
-    /// time `may_be` accepts, those that were sent again as well; returns how
-    /// many are to be sent again for it.
+    /// Marks the segments from byte `start` to `end` lost that `may_be` accepts,
+    /// given when each was last sent and whether that was a retransmission;
+    /// returns how many are to be sent again for it.
     pub(crate) fn lose_range(
         &mut self,
         start: u64,
         end: u64,
-        may_be: impl Fn(Time) -> bool,
+        may_be: impl Fn(Time, bool) -> bool,
     ) -> u32 {
         let first = self.index_of(start);
         let mut newly = 0;
@@ -99,11 +99,12 @@ impl Scoreboard {
             if s.start >= end {
                 break;
             }
-            let waits = s.flags & (LOST | RETRANSMITTED) == LOST;
-            if s.flags & SACKED != 0 || waits || !may_be(s.sent_at) {
+            let resent = s.flags & RETRANSMITTED != 0;
+            let waits = s.flags & LOST != 0 && !resent;
+            if s.flags & SACKED != 0 || waits || !may_be(s.sent_at, resent) {
                 continue;
             }
-            self.retransmitted -= u32::from(s.flags & RETRANSMITTED != 0);
+            self.retransmitted -= u32::from(resent);
             self.lost += u32::from(s.flags & LOST == 0);
             s.flags = LOST;
             self.next_hole = self.next_hole.min(self.base + index as u64);

@@ -105,7 +105,7 @@ impl Stp {
             if let Some(from) = behind.replace(end).filter(|_| before.is_some()) {
                 progress.arrived += Stp::arrived(s, from, start);
             }
-            let lost = |sent_at: Time| match before {
+            let lost = |sent_at: Time, _| match before {
                 Some(before) => sent_at < before,
                 None => now.since(sent_at) >= youngest,
             };

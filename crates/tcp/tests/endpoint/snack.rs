@@ -78,9 +78,8 @@ fn a_lost_retransmission_is_named_again_before_the_timer() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever is lost both ways, everything arrives, and hardly anything that had
-    /// arrived is sent again but after a timeout: a hole is named again after 1.25
-    /// round trips of an estimate, so that a slow repair may cross the second request.
+    /// Whatever is lost both ways, everything arrives, and nothing that had arrived
+    /// is sent again but after a timeout.
     #[test]
     fn everything_arrives(losses in proptest::collection::vec(0u32..100, 400), cut in 0u32..30) {
         let mut i = 0;
@@ -91,10 +90,11 @@ proptest! {
         };
         let mut pipe = Pipe::open(&twenty(), lossy);
         pipe.write(150);
-        pipe.run_for(Duration::from_secs(600));
+        // Longer than the list of losses can delay it by timeouts.
+        pipe.run_for(Duration::from_secs(60_000));
         prop_assert_eq!(pipe.ends[0].acknowledged(), Bytes::new(150_000));
         if pipe.ends[0].counters().timeouts == 0 {
-            prop_assert!(pipe.ends[1].duplicates_received() <= 5);
+            prop_assert_eq!(pipe.ends[1].duplicates_received(), 0);
         }
     }
 }
