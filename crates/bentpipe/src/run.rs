@@ -4,7 +4,7 @@ use crate::Error;
 use bentpipe_cc::{CongestionControl, Controller};
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Flow, Scenario};
-use bentpipe_sim::{Observer, Options, Simulation, Unobserved};
+use bentpipe_sim::{Observer, Options, Simulation, Stop, Unobserved};
 use bentpipe_units::{Duration, Time};
 use std::fmt;
 
@@ -124,6 +124,14 @@ impl<'a> Run<'a> {
     #[must_use]
     pub fn start_jitter(mut self, jitter: Duration) -> Self {
         self.options.start_jitter = jitter;
+        self
+    }
+
+    /// Lets another thread stop the run, which then fails with
+    /// [`RunError::Stopped`](bentpipe_sim::RunError::Stopped).
+    #[must_use]
+    pub fn stop(mut self, stop: Stop) -> Self {
+        self.options.stop = stop;
         self
     }
 

@@ -366,6 +366,11 @@ pub(crate) fn help_of(words: &[&str], width: usize, colour: bool) -> Option<Stri
     })
 }
 
+/// The whole command, as it is declared.
+pub(crate) fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// Reads the command line `arguments`; help is for a terminal of `width` characters.
 pub(crate) fn parse(arguments: &[OsString], width: usize) -> Result<Cli, clap::Error> {
     let command = fitted(Cli::command(), "bentpipe", width.min(HELP_WIDTH));

@@ -1,11 +1,8 @@
 //! The figure of runs: received bytes, rate and window against time.
 
-use crate::exit::Failure;
-use crate::output;
 use bentpipe_outcome::{FlowSeries, WindowRate, window_rates};
 use bentpipe_report::plot::{Axis, Chart, Legend, Panel, Series};
 use bentpipe_units::Duration;
-use std::path::Path;
 
 /// Curves that can be told apart in one panel.
 pub(crate) const CURVES: usize = 4;
@@ -43,21 +40,14 @@ pub(crate) struct Words {
     pub(crate) band: String,
 }
 
-/// Draws `curves` into `file`; rates are means over `window`, and the time axis ends
+/// A figure of `curves`; rates are means over `window`, and the time axis ends
 /// at `end`, or where the curves do.
-pub(crate) fn draw(
-    words: Words,
-    curves: &[Curve],
-    window: Duration,
-    end: Option<f64>,
-    file: &Path,
-) -> Result<(), Failure> {
-    let chart = if curves.len() > MANY {
+pub(crate) fn chart(words: Words, curves: &[Curve], window: Duration, end: Option<f64>) -> Chart {
+    if curves.len() > MANY {
         spread(words, curves, window, end)
     } else {
         lines(words, curves, window, end)
-    };
-    output::draw(&chart, file)
+    }
 }
 
 /// The axes of the three rows of panels.

@@ -1,9 +1,11 @@
 //! The bentpipe command.
 //!
-//! One module per subcommand; `args` says what each one takes,
+//! [`main`] is all of it; [`api`] is for programs that carry the command in
+//! themselves. One module per subcommand; `args` says what each one takes,
 //! `output` what they print with, `exit` how they end. stdout is data, stderr
 //! is talk. Only this crate reads clocks and the environment.
 
+pub mod api;
 mod args;
 mod capture;
 mod charts;
@@ -48,6 +50,11 @@ use std::process::ExitCode;
 /// which status the process shall end: 0 done, 1 ran but a check changed for
 /// the worse, an emulator did not keep up or no download ended, 2 could not run.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(status(arguments))
+}
+
+/// As [`main`], with the status as a number.
+pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match args::parse(&arguments, output::width()) {
         Ok(cli) => cli,
@@ -57,13 +64,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if cli.wide {
         out.show_all_columns();
     }
-    let result = dispatch(cli.command, &mut out).and_then(|status| out.flush().map(|()| status));
+    let result =
+        dispatch(cli.command, &arguments, &mut out).and_then(|status| out.flush().map(|()| status));
     exit::code(result)
 }
 
-fn dispatch(command: Command, out: &mut Output) -> Result<Status, Failure> {
+fn dispatch(command: Command, arguments: &[OsString], out: &mut Output) -> Result<Status, Failure> {
     match command {
-        Command::Compare(args) => compare::main(&args, out),
+        Command::Compare(args) => compare::main(&args, arguments, out),
         Command::Run(args) => run::main(&args, out),
         Command::Check(args) => check::main(&args, out),
         Command::Map(args) => map::main(&args, out),

@@ -7,9 +7,11 @@ use bentpipe_outcome::write_whole;
 use bentpipe_report::plot::Chart;
 use bentpipe_report::table::{Table, break_line, command_lines, wrap};
 pub(crate) use bentpipe_report::text::{digits3, percent, seconds};
+use std::cell::RefCell;
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
+use std::rc::Rc;
 
 /// stdout, buffered: data, and nothing else.
 ///
@@ -51,6 +53,19 @@ impl Output {
             wide: false,
             rows: ROWS,
         }
+    }
+
+    /// Into a text, in lines of so many characters.
+    pub(crate) fn text_of(width: usize) -> (Output, Text) {
+        let text = Text::default();
+        let out = Output {
+            to: BufWriter::new(Box::new(text.clone())),
+            colour: false,
+            width,
+            wide: false,
+            rows: ROWS,
+        };
+        (out, text)
     }
 
     /// To stderr, for what is talk because stdout is another program's.
@@ -230,6 +245,28 @@ impl Output {
     /// Hands everything over.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         Ok(self.to.flush()?)
+    }
+}
+
+/// What was written with [`Output::text_of`].
+#[derive(Clone, Default)]
+pub(crate) struct Text(Rc<RefCell<Vec<u8>>>);
+
+impl Text {
+    /// The text; whole once its [`Output`] is dropped.
+    pub(crate) fn take(&self) -> String {
+        String::from_utf8_lossy(&self.0.take()).into_owned()
+    }
+}
+
+impl Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -13,6 +13,7 @@ use bentpipe::study::reproduce_on;
 use bentpipe_study::{Item, ItemKind, Paper, ReportRow, Selection, papers};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Runs the papers' studies and judges them.
 pub(crate) fn main(args: &args::Reproduce, out: &mut Output) -> Result<Status, Failure> {
@@ -149,14 +150,39 @@ fn renew_pages(
     Ok(!write && !stale.is_empty())
 }
 
-/// The folder of papers: in the current folder or one above it, or where this
-/// program was built.
+/// Where the papers are that came with this program.
+static CARRIED: OnceLock<PathBuf> = OnceLock::new();
+
+/// Says where the papers are that came with this program.
+pub(crate) fn papers_are_in(folder: PathBuf) {
+    // The first call counts.
+    let _ = CARRIED.set(folder);
+}
+
+/// The papers as JSON.
+pub(crate) fn listed_json() -> Result<Value, Failure> {
+    let papers = chosen(&folder()?, None)?;
+    Ok(papers.iter().map(listed).collect())
+}
+
+/// The paper of that name, and what `item` names of it.
+pub(crate) fn find(name: &str, item: Option<&str>) -> Result<(Paper, Selection), Failure> {
+    let found = chosen(&folder()?, Some(name))?;
+    let missing = || Failure::new(format!("there is no paper `{name}`"));
+    let paper = found.into_iter().next().ok_or_else(missing)?;
+    let selection = selection(&paper, item)?;
+    Ok((paper, selection))
+}
+
+/// The folder of papers: in the current folder or one above it, where they came
+/// with this program, or where it was built.
 fn folder() -> Result<PathBuf, Failure> {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
     let here = std::env::current_dir().unwrap_or_default();
     let candidates = here
         .ancestors()
         .map(|dir| dir.join("papers"))
+        .chain(CARRIED.get().cloned())
         .chain([built]);
     candidates
         .into_iter()

@@ -9,12 +9,13 @@ use crate::capture::Tap;
 use crate::curves::{self, Curve, Words};
 use crate::exit::{Failure, Status, talk};
 use crate::live::{self, Facts, Machine};
-use crate::output::{Output, picture_kind};
+use crate::output::{self, Output, picture_kind};
 use crate::progress::Progress;
 use crate::shares::{self, WithShares};
 use crate::{load, outputs};
 use bentpipe::Run;
 use bentpipe_outcome::{Outcome, Provenance, RunKey, TableKind, TableWriter, write_whole};
+use bentpipe_report::plot::Chart;
 use bentpipe_scenario::Scenario;
 use bentpipe_sim::{Observer, Options, Unobserved, ideal};
 use bentpipe_study::{RESULTS, RunData, write_result};
@@ -153,40 +154,10 @@ impl Job<'_> {
     /// Draws the series of outcomes, each with what its curves are called beside the
     /// flow.
     pub(crate) fn draw(&self, outcomes: &[(&str, &Outcome)], file: &Path) -> Result<(), Failure> {
-        let Some((_, first)) = outcomes.first() else {
+        let Some(chart) = chart(self.scenario, outcomes) else {
             return Ok(());
         };
-        let all = outcomes
-            .iter()
-            .flat_map(|(of, outcome)| outcome.series.iter().map(move |series| (of, series)));
-        let ends = |of: &str, flow: &str| {
-            let (_, outcome) = outcomes.iter().find(|(name, _)| *name == of)?;
-            let flow = outcome.flows.iter().find(|f| f.name == flow)?;
-            let end = flow.last_delivery_at.filter(|_| flow.is_finished());
-            end.map(|at| at.as_secs())
-        };
-        let curves: Vec<Curve> = all
-            .map(|(of, series)| Curve {
-                name: format!("{}{of}", series.flow),
-                end: ends(of, &series.flow),
-                series: series.clone(),
-                others: Vec::new(),
-            })
-            .collect();
-        // Rates are means over about a round trip of the longest path.
-        let round_trip = round_trips(self.scenario)
-            .max()
-            .unwrap_or(Duration::from_millis(100));
-        let words = Words {
-            title: first.scenario.clone(),
-            subtitle: String::new(),
-            note: format!(
-                "Rates: received in order, means over {round_trip}. Seed {}.",
-                first.seed
-            ),
-            band: String::new(),
-        };
-        curves::draw(words, &curves, round_trip, None, file)?;
+        output::draw(&chart, file)?;
         talk(format_args!("drew {}", file.display()));
         Ok(())
     }
@@ -233,6 +204,43 @@ impl Job<'_> {
     }
 }
 
+/// The series of outcomes of a scenario as a figure, each with what its curves are
+/// called beside the flow; `None` without outcomes.
+pub(crate) fn chart(scenario: &Scenario, outcomes: &[(&str, &Outcome)]) -> Option<Chart> {
+    let (_, first) = outcomes.first()?;
+    let all = outcomes
+        .iter()
+        .flat_map(|(of, outcome)| outcome.series.iter().map(move |series| (of, series)));
+    let ends = |of: &str, flow: &str| {
+        let (_, outcome) = outcomes.iter().find(|(name, _)| *name == of)?;
+        let flow = outcome.flows.iter().find(|f| f.name == flow)?;
+        let end = flow.last_delivery_at.filter(|_| flow.is_finished());
+        end.map(|at| at.as_secs())
+    };
+    let curves: Vec<Curve> = all
+        .map(|(of, series)| Curve {
+            name: format!("{}{of}", series.flow),
+            end: ends(of, &series.flow),
+            series: series.clone(),
+            others: Vec::new(),
+        })
+        .collect();
+    // Rates are means over about a round trip of the longest path.
+    let round_trip = round_trips(scenario)
+        .max()
+        .unwrap_or(Duration::from_millis(100));
+    let words = Words {
+        title: first.scenario.clone(),
+        subtitle: String::new(),
+        note: format!(
+            "Rates: received in order, means over {round_trip}. Seed {}.",
+            first.seed
+        ),
+        band: String::new(),
+    };
+    Some(curves::chart(words, &curves, round_trip, None))
+}
+
 /// The formats of the tables, by the endings of the files.
 const FORMATS: [&str; 2] = ["csv", "parquet"];
 
@@ -272,7 +280,7 @@ fn round_trips(scenario: &Scenario) -> impl Iterator<Item = Duration> {
 
 /// Interval of the time series: fifty samples a round trip, where that is not
 /// too many.
-fn interval(scenario: &Scenario) -> Duration {
+pub(crate) fn interval(scenario: &Scenario) -> Duration {
     let shortest = round_trips(scenario).min().unwrap_or(Duration::ZERO);
     (shortest / 50).max(scenario.duration / SAMPLES)
 }

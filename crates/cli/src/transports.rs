@@ -15,14 +15,17 @@ use serde_json::{Value, json};
 /// Lists or explains.
 pub(crate) fn main(args: &args::Transports, out: &mut Output) -> Result<Status, Failure> {
     match &args.name {
-        None if args.json => {
-            let all: Vec<Value> = transports().map(document).collect();
-            out.json(&json!({ "transports": all, "congestion_controls": controls() }))?;
-        }
+        None if args.json => out.json(&all())?,
         None => overview(out)?,
         Some(name) => one(name, args.json, out)?,
     }
     Ok(Status::Done)
+}
+
+/// Everything, as JSON.
+pub(crate) fn all() -> Value {
+    let all: Vec<Value> = transports().map(document).collect();
+    json!({ "transports": all, "congestion_controls": controls() })
 }
 
 fn overview(out: &mut Output) -> Result<(), Failure> {

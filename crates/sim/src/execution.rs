@@ -306,6 +306,9 @@ impl<'a, O: Observer> Execution<'a, O> {
                 at: self.net.now,
             });
         }
+        if self.options.stop.is_stopped() {
+            return Err(RunError::Stopped);
+        }
         Ok(())
     }
 }

@@ -26,5 +26,5 @@ mod snapshot;
 mod split;
 
 pub use observer::{Observer, Unobserved};
-pub use options::{Options, RunError};
+pub use options::{Options, RunError, Stop};
 pub use simulation::{Simulation, run};

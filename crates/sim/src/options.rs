@@ -1,6 +1,51 @@
 //! How a run is executed and what it records.
 
 use bentpipe_units::{Duration, Time};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A switch that stops runs from another thread, such as at Ctrl-C. Clones are
+/// the same switch; the default is one that nobody can throw.
+///
+/// ```
+/// use bentpipe_sim::Stop;
+///
+/// let stop = Stop::switch();
+/// let of_the_run = stop.clone();
+/// stop.stop();
+/// assert!(of_the_run.is_stopped());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Option<Arc<AtomicBool>>);
+
+impl Stop {
+    /// A switch that can be thrown.
+    #[must_use]
+    pub fn switch() -> Stop {
+        Stop(Some(Arc::new(AtomicBool::new(false))))
+    }
+
+    /// Stops every run that has the switch.
+    pub fn stop(&self) {
+        if let Some(flag) = &self.0 {
+            flag.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// True once it has been thrown.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        let flag = self.0.as_ref();
+        flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+}
+
+/// All are equal: what may stop a run changes none of its results.
+impl PartialEq for Stop {
+    fn eq(&self, _: &Stop) -> bool {
+        true
+    }
+}
 
 /// How a run is executed and what it records.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +66,8 @@ pub struct Options {
     /// The run ends when so many flows, the scenario's first, have ended; the
     /// others are there as long as these are. `None`: when all have.
     pub foreground: Option<usize>,
+    /// What stops the run before its end.
+    pub stop: Stop,
 }
 
 impl Default for Options {
@@ -32,6 +79,7 @@ impl Default for Options {
             queueing_delays: true,
             start_jitter: Duration::ZERO,
             foreground: None,
+            stop: Stop::default(),
         }
     }
 }
@@ -63,4 +111,7 @@ pub enum RunError {
         /// Why.
         reason: String,
     },
+    /// [`Options::stop`] was thrown.
+    #[error("stopped")]
+    Stopped,
 }

@@ -5,7 +5,7 @@ use crate::runner::{Request, Runner};
 use crate::study::Setting;
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Document, Override, Scenario};
-use bentpipe_sim::Options;
+use bentpipe_sim::{Options, Stop};
 use std::path::{Path, PathBuf};
 
 /// Runs a scenario in virtual time.
@@ -101,6 +101,7 @@ impl Runner for Simulator {
             queueing_delays: true,
             start_jitter: request.start_jitter,
             foreground: None,
+            stop: Stop::default(),
         };
         bentpipe_sim::run(&scenario, &options).map_err(|e| e.to_string())
     }

@@ -15,7 +15,7 @@ use super::verdict::{self, Gain, Harm, Objection, Verdict};
 use crate::Error;
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::Scenario;
-use bentpipe_sim::Options;
+use bentpipe_sim::{Options, Stop};
 use bentpipe_tcp::Transport;
 use bentpipe_units::{Bytes, Duration, Rate};
 use rayon::prelude::*;
@@ -70,6 +70,8 @@ pub struct Answer {
     pub(super) server: Transport,
     /// What runs scenarios in the place of the simulator.
     pub(super) runner: Option<Arc<dyn Runner>>,
+    /// What stops the runs.
+    pub(super) stop: Stop,
     /// Another seed gives another result.
     pub(super) is_random: bool,
 }
@@ -247,6 +249,7 @@ impl Answer {
         let crowd = self.crowd(row, size, shared);
         let options = Options {
             seed,
+            stop: self.stop.clone(),
             ..Options::default()
         };
         let outcome = crowd.run(path, &options)?;

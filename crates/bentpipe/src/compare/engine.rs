@@ -144,6 +144,7 @@ fn prepared(question: &Comparison, path: NetworkPath) -> Result<Answer, Error> {
         other,
         server,
         runner: question.runner.clone(),
+        stop: question.stop.clone(),
         is_random: false,
     };
     let spread = |users| question.stagger.unwrap_or_else(|| spread(&answer, users));

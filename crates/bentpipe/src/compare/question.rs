@@ -15,6 +15,7 @@ use crate::Error;
 use crate::own::OwnControl;
 use bentpipe_cc::CongestionControl;
 use bentpipe_scenario::QueueLength;
+use bentpipe_sim::Stop;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 use std::sync::Arc;
 
@@ -59,6 +60,7 @@ pub struct Comparison {
     pub(super) seed: u64,
     pub(super) threads: usize,
     pub(super) runner: Option<Arc<dyn Runner>>,
+    pub(super) stop: Stop,
 }
 
 impl Default for Comparison {
@@ -87,6 +89,7 @@ impl Default for Comparison {
             seed: 1,
             threads: 0,
             runner: None,
+            stop: Stop::default(),
         }
     }
 }
@@ -331,6 +334,13 @@ impl Comparison {
     #[must_use]
     pub fn runner(mut self, runner: Arc<dyn Runner>) -> Self {
         self.runner = Some(runner);
+        self
+    }
+
+    /// Lets another thread stop the comparison, which then fails.
+    #[must_use]
+    pub fn stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
         self
     }
 

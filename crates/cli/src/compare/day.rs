@@ -187,13 +187,13 @@ pub(super) fn clock(time: Duration) -> String {
 }
 
 /// Draws the picture into `file`.
-pub(super) fn draw(answer: &Answer, day: &Day, file: &Path) -> Result<(), Failure> {
+pub(crate) fn draw(answer: &Answer, day: &Day, file: &Path) -> Result<(), Failure> {
     output::draw(&chart(answer, day), file)
 }
 
 /// The picture: rate, round trip, changes of path and times in panels above each
 /// other, against the time of the beginning.
-pub(super) fn chart(answer: &Answer, day: &Day) -> Chart {
+pub(crate) fn chart(answer: &Answer, day: &Day) -> Chart {
     let mut chart = Chart::new(title(answer)).width(960.0);
     let Some(course) = &answer.path.course else {
         return chart;

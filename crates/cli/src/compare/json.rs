@@ -10,7 +10,7 @@ use bentpipe_study::stats::Summary;
 use serde_json::{Map, Value, json};
 
 /// The whole document.
-pub(super) fn document(answer: &Answer, build: Build) -> Value {
+pub(crate) fn document(answer: &Answer, build: Build) -> Value {
     let rows = answer.order().into_iter();
     let rows: Vec<Value> = rows.map(|i| row(answer, i, build)).collect();
     json!({

@@ -1,12 +1,12 @@
 //! `bentpipe compare`: which transport for this link and its users?
 
-mod day;
-mod json;
+pub(crate) mod day;
+pub(crate) mod json;
 mod live;
-mod over_time;
-mod plot;
-mod print;
-mod report;
+pub(crate) mod over_time;
+pub(crate) mod plot;
+pub(crate) mod print;
+pub(crate) mod report;
 
 use crate::args::{self, On};
 use crate::exit::{Failure, Status};
@@ -15,10 +15,15 @@ use crate::outputs;
 use crate::progress::Progress;
 use bentpipe::compare::{Answer, Build, Comparison, Orbit, Trace};
 use bentpipe_outcome::write_whole;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Compares and prints.
-pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Failure> {
+pub(crate) fn main(
+    args: &args::Compare,
+    arguments: &[OsString],
+    out: &mut Output,
+) -> Result<Status, Failure> {
     let pictures = [&args.plot, &args.curves].into_iter().flatten();
     for file in pictures.clone() {
         picture_kind(file)?;
@@ -41,7 +46,9 @@ pub(crate) fn main(args: &args::Compare, out: &mut Output) -> Result<Status, Fai
         live::beside(&answer, measured, out)?;
     }
     if let Some(file) = &args.report {
-        let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        let words = arguments
+            .iter()
+            .map(|word| word.to_string_lossy().into_owned());
         let page = report::page(&answer, BUILD, &report::command(words));
         write_whole(file, page.to_html().as_bytes()).map_err(|e| Failure::new(e.to_string()))?;
         crate::exit::talk(format_args!("wrote {}", file.display()));
@@ -97,10 +104,11 @@ fn asked(question: &Comparison) -> Result<Answer, Failure> {
 }
 
 /// What this program can do.
-const BUILD: Build = Build::with_kernel(cfg!(all(feature = "kernel", target_os = "linux")));
+pub(crate) const BUILD: Build =
+    Build::with_kernel(cfg!(all(feature = "kernel", target_os = "linux")));
 
 /// What the command line asks for.
-fn comparison(args: &args::Compare) -> Result<Comparison, Failure> {
+pub(crate) fn comparison(args: &args::Compare) -> Result<Comparison, Failure> {
     let mut comparison = Comparison::new()
         .sizes(args.size.iter().copied())
         .queue(args.queue)

@@ -3,8 +3,10 @@
 use super::plot;
 use crate::curves::{self, CURVES, Curve, Words};
 use crate::exit::Failure;
+use crate::output;
 use bentpipe::compare::{Answer, Cell, Row};
 use bentpipe_outcome::{FlowSeries, Outcome};
+use bentpipe_report::plot::Chart;
 use bentpipe_report::text::seconds;
 use bentpipe_sim::Options;
 use bentpipe_units::{Bytes, Duration, Time};
@@ -21,7 +23,12 @@ const RUNS: usize = 50;
 /// Draws the run of median time of the settings that matter most, with a band of
 /// all runs, into `file`. All those that were `named` are drawn, as far as there is
 /// room.
-pub(super) fn draw(answer: &Answer, named: bool, file: &Path) -> Result<(), Failure> {
+pub(crate) fn draw(answer: &Answer, named: bool, file: &Path) -> Result<(), Failure> {
+    output::draw(&chart(answer, named)?, file)
+}
+
+/// The figure itself.
+pub(crate) fn chart(answer: &Answer, named: bool) -> Result<Chart, Failure> {
     // The largest size.
     let size = answer.sizes.len().saturating_sub(1);
     let most = if named { NAMED } else { CURVES };
@@ -69,7 +76,7 @@ pub(super) fn draw(answer: &Answer, named: bool, file: &Path) -> Result<(), Fail
         }
         .to_owned(),
     };
-    curves::draw(words, &drawn, path.rtt * 2, Some(end), file)
+    Ok(curves::chart(words, &drawn, path.rtt * 2, Some(end)))
 }
 
 /// The recommended setting, the default and the fastest others that ended, and how

@@ -35,11 +35,11 @@ const CLASSES: [(&str, usize); 4] = [
 ];
 
 /// Draws the times of all settings into `file`.
-pub(super) fn draw(answer: &Answer, file: &Path) -> Result<(), Failure> {
+pub(crate) fn draw(answer: &Answer, file: &Path) -> Result<(), Failure> {
     output::draw(&chart(answer), file)
 }
 
-pub(super) fn chart(answer: &Answer) -> Chart {
+pub(crate) fn chart(answer: &Answer) -> Chart {
     let columns = columns(answer);
     let peps = answer.peps();
     let most = if peps.len() > 1 { BARS.1 } else { BARS.0 };

@@ -8,7 +8,7 @@ use bentpipe::compare::{
 use bentpipe_report::table::{self, Column, Table, Tone};
 
 /// Prints everything; the rest only with `details`.
-pub(super) fn all(
+pub(crate) fn all(
     answer: &Answer,
     build: Build,
     details: bool,

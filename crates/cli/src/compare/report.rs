@@ -15,7 +15,7 @@ const DRAWN: usize = 12;
 const DRAWN_OF_SEVERAL: usize = 3;
 
 /// The page; `command` repeats the comparison.
-pub(super) fn page(answer: &Answer, build: Build, command: &str) -> Page {
+pub(crate) fn page(answer: &Answer, build: Build, command: &str) -> Page {
     let sentences = answer.sentences();
     let (headline, rest) = match sentences.split_first() {
         Some((first, rest)) => (first.as_str(), rest),
@@ -422,7 +422,7 @@ fn assumed(page: Page, answer: &Answer, command: &str) -> Page {
 }
 
 /// The command line as a shell takes it.
-pub(super) fn command(words: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn command(words: impl IntoIterator<Item = String>) -> String {
     let words = words.into_iter().skip(1).map(|word| quoted(&word));
     let words: Vec<String> = ["bentpipe".to_owned()].into_iter().chain(words).collect();
     words.join(" ")

@@ -3,7 +3,7 @@
 use crate::line::{Line, named, sack};
 use bentpipe_cc::Parameters;
 use bentpipe_scenario::Handshake;
-use bentpipe_sim::{Options, RunError, run};
+use bentpipe_sim::{Options, RunError, Simulation, Stop, Unobserved, run};
 use bentpipe_tcp::Recovery;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Time};
@@ -22,6 +22,26 @@ fn a_short_run_is_counted_as_well() {
     scenario.limits.events = 100;
     let error = run(&scenario, &Options::default()).unwrap_err();
     assert_eq!(error, RunError::TooManyEvents { limit: 100 });
+}
+
+#[test]
+fn a_run_stops_when_it_is_told_to() {
+    let scenario = Line::geo().transfer(30_000_000, sack()).scenario();
+    let options = Options {
+        stop: Stop::switch(),
+        ..Options::default()
+    };
+    assert!(run(&scenario, &options).is_ok());
+    let mut run = Simulation::new(&scenario, &options).unwrap();
+    let halfway = Time::ZERO + Duration::from_secs(10);
+    run.on_progress(|now| {
+        assert!(now < halfway + Duration::from_secs(30), "it went on");
+        if now >= halfway {
+            options.stop.stop();
+        }
+    });
+    let stopped = run.run(&mut Unobserved);
+    assert_eq!(stopped.unwrap_err(), RunError::Stopped);
 }
 
 #[test]
