@@ -10,7 +10,7 @@ FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   then echo bentpipe-cli/kernel; else echo bentpipe-cli/linux; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all test tools lint guide figures verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce advice
+.PHONY: all test tools docs cluster lint guide figures verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce advice
 
 all:
 	$(CARGO) build --release $(WITH)
@@ -19,17 +19,32 @@ all:
 test: tools
 	$(CARGO) test --workspace $(WITH) --quiet
 	python3 benches/instructions/run.py --check
+	$(MAKE) docs cluster
 	$(MAKE) verdicts
+
+# The documentation as a site in target/site, which needs no server and loads
+# nothing from the network; a broken link or a page without a place fails.
+docs: target/venv/tools
+	@if [ -x target/venv/bin/mkdocs ]; then NO_MKDOCS_2_WARNING=1 target/venv/bin/mkdocs build --strict --quiet; \
+	else echo "skipped: the documentation site needs mkdocs-material"; fi
+
+# Studies on clusters: a Slurm of its own, which needs root, Dask and SSH.
+cluster: target/venv/tools
+	@if [ -x target/venv/bin/pytest ]; then target/venv/bin/python -m pytest --quiet -rs python/tests/cluster; \
+	else echo "skipped: the tests of clusters need pytest"; fi
 
 # Peers and tools that some tests use, by command and Debian package, and what
 # the kernel's part is built with. Without root the list is printed and those
 # tests skip themselves, each with one line that says so.
 TOOLS = tshark:tshark clang:clang llvm-strip:llvm pkg-config:pkg-config ip:iproute2 iperf3:iperf3 \
-  curl:curl valgrind:valgrind
+  curl:curl valgrind:valgrind slurmctld:slurm-wlm munged:munge
+# Not where it would open a port of the machine.
+TOOLS += $(if $(wildcard /run/systemd/system),,sshd:openssh-server)
 LIBRARIES = libelf:libelf-dev zlib:zlib1g-dev
-# The queries of docs/data.md run in a Python of their own, where pip and the
-# network are there.
-PYTHON_TOOLS = duckdb polars
+# The queries of docs/data.md, the site and the tests of clusters run in a Python
+# of their own, where pip and the network are there.
+PYTHON_TOOLS = duckdb polars pytest mkdocs-material mkdocstrings-python mkdocs-jupyter \
+  dask distributed dask-jobqueue asyncssh nbmake ipykernel matplotlib pandas pyarrow tqdm
 tools: target/venv/tools
 	@missing=; for tool in $(TOOLS); do command -v $${tool%%:*} >/dev/null || missing="$$missing $${tool##*:}"; done; \
 	if [ "$$(uname -s)" = Linux ]; then for library in $(LIBRARIES); do \
