@@ -28,7 +28,7 @@
 //! | read a scenario file | [`load`], [`parse`], [`ScenarioFile`] |
 //! | build a scenario | [`Scenario::builder`](scenario::Scenario::builder) |
 //! | run a scenario | [`run()`], [`Run`] |
-//! | run a congestion control of your own | [`Run::congestion_control`], [`Comparison::own`] |
+//! | run a congestion control of your own | [`register_control`], [`Run::congestion_control`], [`Comparison::own`] |
 //! | read results | [`Outcome`](outcome::Outcome); with the feature `arrow`, `arrow::record_batch` |
 //! | sweep a scenario | [`Study`] |
 //! | hold results against a paper | [`reproduce()`], [`Paper`] |
@@ -91,6 +91,45 @@ pub use bentpipe_units as units;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// Makes a congestion control of one's own known by its name: scenarios, studies,
+/// comparisons and plots of this process then find it as they find `cubic`.
+///
+/// ```
+/// use bentpipe::cc::own::{Definition, OwnControl};
+/// use bentpipe::cc::{Ack, CongestionControl, Window};
+/// use bentpipe::prelude::*;
+///
+/// #[derive(Debug)]
+/// struct Brisk;
+///
+/// impl CongestionControl for Brisk {
+///     fn name(&self) -> &str {
+///         "brisk"
+///     }
+///     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+///         window.cwnd += 2.0 * ack.acked;
+///     }
+/// }
+///
+/// let definition = Definition::new("brisk", "version 1");
+/// let brisk = OwnControl::new(definition, |_| Ok(Box::new(Brisk)))?;
+/// bentpipe::register_control(brisk)?;
+///
+/// let answer = Comparison::new()
+///     .size(Bytes::new(300_000))
+///     .runs(1)
+///     .transports(["cubic", "brisk"])
+///     .run()?;
+/// assert!(answer.result("brisk").is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If a built-in transport has the name.
+pub fn register_control(control: cc::OwnControl) -> Result<(), cc::BuildError> {
+    tcp::register_control(control)
+}
 
 /// The transport of that name in the catalogue, such as `cubic` or `hybla`.
 ///

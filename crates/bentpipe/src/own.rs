@@ -16,7 +16,7 @@ impl OwnControl {
     }
 
     pub(crate) fn controller(&self) -> Controller {
-        Controller::Custom((self.0)())
+        Controller::from((self.0)())
     }
 }
 

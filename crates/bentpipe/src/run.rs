@@ -195,7 +195,7 @@ impl<'a> Run<'a> {
     pub fn observe<O: Observer>(mut self, observer: &mut O) -> Result<Outcome, Error> {
         let mut simulation = Simulation::with(self.scenario, &self.options, |flow| {
             let own = self.own.as_mut()?(flow)?;
-            Some(Controller::Custom(own))
+            Some(Controller::from(own))
         })?;
         if let Some(report) = self.progress.take() {
             simulation.on_progress(report);

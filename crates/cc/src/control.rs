@@ -212,5 +212,13 @@ dispatched! {
         fn bandwidth_estimate(self: &Self) -> Option<Rate> {
             None
         }
+
+        /// Why the algorithm cannot go on. Asked only after a call that left a
+        /// window which no transport can use: an algorithm of one's own that has
+        /// failed sets cwnd to NaN and says here why, and the run ends with that
+        /// message.
+        fn failure(self: &Self) -> Option<String> {
+            None
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! A congestion control at work in a connection, whichever it is.
 
 use crate::control::dispatch_congestion_control;
+use crate::guard::{Fault, Guarded};
 use crate::{
     Ack, Classic, CongestionControl, Feedback, HostRules, Loss, Monolithic, PathHint, Phase,
     QueueReport, RecoveryExit, Repair, SharedState, Timeout, Window,
@@ -18,8 +19,8 @@ pub enum Controller {
     Classic(Classic),
     /// A built-in algorithm whose parts share one state.
     Monolithic(Box<Monolithic>),
-    /// A user's own.
-    Custom(Box<dyn CongestionControl>),
+    /// A user's own, under guard.
+    Custom(Box<Guarded>),
 }
 
 dispatch_congestion_control!(inherent Controller { Classic Monolithic Custom });
@@ -29,7 +30,29 @@ impl Controller {
     /// A user's own congestion control.
     #[must_use]
     pub fn custom(control: impl CongestionControl + 'static) -> Controller {
-        Controller::Custom(Box::new(control))
+        Controller::from(Box::new(control) as Box<dyn CongestionControl>)
+    }
+
+    /// The same, listed under `name`.
+    pub(crate) fn own(name: &str, control: Box<dyn CongestionControl>) -> Controller {
+        Controller::Custom(Box::new(Guarded::new(name, control)))
+    }
+
+    /// Why a user's own congestion control had to be stopped, if it was.
+    #[must_use]
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Controller::Custom(guarded) => guarded.fault(),
+            Controller::Classic(_) | Controller::Monolithic(_) => None,
+        }
+    }
+}
+
+impl From<Box<dyn CongestionControl>> for Controller {
+    fn from(control: Box<dyn CongestionControl>) -> Controller {
+        let name = crate::guard::caught(|| control.name().to_owned());
+        let name = name.unwrap_or_else(|_| "own".to_owned());
+        Controller::own(&name, control)
     }
 }
 

@@ -27,6 +27,8 @@ pub enum Family {
     Model,
     /// Controls whose window or rate the network sets.
     Explicit,
+    /// Controls that a user brings along.
+    Own,
 }
 
 /// A named congestion control.
@@ -169,6 +171,12 @@ impl TransportDefaults {
         on_linux: false,
         path_header: PathHeader::None,
     };
+}
+
+impl Default for TransportDefaults {
+    fn default() -> TransportDefaults {
+        TransportDefaults::NEW
+    }
 }
 
 /// How something is built from the parameters that a scenario gives.

@@ -13,6 +13,7 @@
 //!   Start and an Avoidance.
 //! - [`Monolithic`] is every algorithm whose parts share one state: BBR, Vegas,
 //!   the modules of Linux, the kernel's own C.
+//! - [`own`] is the registry of the controls that users bring along by name.
 //! - [`build`] makes one from a name and parameters; [`list`] describes them all.
 //!
 //! Built-in algorithms are dispatched by a match over enums, so that no call goes
@@ -36,7 +37,9 @@ mod controller;
 mod declaration;
 mod dispatch;
 mod event;
+mod guard;
 mod hoe;
+pub mod own;
 mod parameter;
 mod registry;
 mod slot;
@@ -55,7 +58,9 @@ pub use event::{
     Ack, Feedback, Head, Loss, PathHint, QueueReport, RateSample, RecoveryExit, Repair,
     SharedState, Timeout,
 };
+pub use guard::{Fault, Guarded};
 pub use hoe::{Hoe, HoeForm};
+pub use own::OwnControl;
 pub use parameter::{BuildError, DefaultValue, Parameter, ParameterValue, Parameters, Range};
 pub use registry::{build, build_slots, find, list, slots};
 pub use slot::{CongestionAvoidance, LossReaction, NamedSlots, Slot, SlotKind, SlowStart};

@@ -34,6 +34,27 @@ pub struct Parameter {
     pub meaning: &'static str,
 }
 
+impl Parameter {
+    /// A number with its range, ends included, for a control of one's own. The
+    /// texts live until the program ends.
+    #[must_use]
+    pub fn of_number(
+        name: impl Into<String>,
+        default: f64,
+        (min, max): (f64, f64),
+        unit: impl Into<String>,
+        meaning: impl Into<String>,
+    ) -> Parameter {
+        Parameter {
+            name: name.into().leak(),
+            default: DefaultValue::Number(default),
+            unit: unit.into().leak(),
+            range: Range::Number { min, max },
+            meaning: meaning.into().leak(),
+        }
+    }
+}
+
 /// The default of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DefaultValue {

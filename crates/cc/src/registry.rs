@@ -6,6 +6,7 @@
 
 use crate::declaration::Control;
 use crate::hoe::{HoeOff, HoeSetting as _};
+use crate::own::{self, OwnControl};
 use crate::parameter::{ParameterSet as _, Reader, add, names};
 use crate::slot::{CongestionAvoidance as _, Parts};
 use crate::slots::{AVOIDANCES, REACTIONS, STARTS, combinations};
@@ -23,14 +24,19 @@ static CONTROLS: LazyLock<Vec<Control<Controller>>> = LazyLock::new(|| {
     classic.chain(monolithic).collect()
 });
 
-/// Every named congestion control.
+/// Every built-in congestion control.
 pub fn list() -> impl Iterator<Item = &'static Described> {
     CONTROLS.iter().map(|control| &control.described)
 }
 
-/// The congestion control of that name.
+/// The congestion control of that name, built in or registered ([`own`]).
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Described> {
+    built_in(name).or_else(|| own::find(name).map(|control| control.described()))
+}
+
+/// The built-in congestion control of that name.
+pub(crate) fn built_in(name: &str) -> Option<&'static Described> {
     list().find(|described| described.name == name)
 }
 
@@ -57,19 +63,26 @@ fn unknown(
     }
 }
 
-/// Builds the named congestion control; what `parameters` leave out has its
+/// Builds the named congestion control, built in or registered ([`own`]); what `parameters` leave out has its
 /// default.
 ///
 /// # Errors
 /// When the name or a parameter is unknown, or a value is out of range.
 pub fn build(name: &str, parameters: &Parameters) -> Result<Controller, BuildError> {
-    let control = CONTROLS
+    let built_in = CONTROLS
         .iter()
-        .find(|control| control.described.name == name)
-        .ok_or_else(|| {
-            let known: Vec<&str> = list().map(|described| described.name).collect();
-            unknown("congestion control", name, known.into_iter())
-        })?;
+        .find(|control| control.described.name == name);
+    let Some(control) = built_in else {
+        return match own::find(name) {
+            Some(control) => control.build(parameters),
+            None => {
+                let own = own::registered();
+                let own = own.iter().map(OwnControl::name);
+                let known: Vec<&str> = own.chain(list().map(|it| it.name)).collect();
+                Err(unknown("congestion control", name, known.into_iter()))
+            }
+        };
+    };
     let reader = Reader::new(name, control.described.parameters, parameters)?;
     (control.build)(&reader)
 }

@@ -24,7 +24,7 @@ pub(crate) fn main(args: &args::Transports, out: &mut Output) -> Result<Status, 
 
 /// Everything, as JSON.
 pub(crate) fn all() -> Value {
-    let all: Vec<Value> = transports().map(document).collect();
+    let all: Vec<Value> = transports().map(|named| document(&named)).collect();
     json!({ "transports": all, "congestion_controls": controls() })
 }
 
@@ -42,7 +42,7 @@ fn overview(out: &mut Output) -> Result<(), Failure> {
         table.row([
             named.name.to_owned(),
             control_name(&t).to_owned(),
-            on_linux(named).unwrap_or_default(),
+            on_linux(&named).unwrap_or_default(),
             t.initial_window.to_string(),
             recovery(t.recovery).to_owned(),
             named.source.to_owned(),
@@ -62,7 +62,7 @@ fn overview(out: &mut Output) -> Result<(), Failure> {
 
 fn one(name: &str, as_json: bool, out: &mut Output) -> Result<(), Failure> {
     let named = find_transport(name);
-    let control = match named {
+    let control = match &named {
         Some(named) => find(control_name(&named.transport())),
         None => find(name),
     };
@@ -74,10 +74,11 @@ fn one(name: &str, as_json: bool, out: &mut Output) -> Result<(), Failure> {
         )));
     }
     if as_json {
-        let document = named.map_or_else(|| control.map_or(Value::Null, described), document);
+        let plain = || control.map_or(Value::Null, described);
+        let document = named.as_ref().map_or_else(plain, document);
         return out.json(&document);
     }
-    if let Some(named) = named {
+    if let Some(named) = &named {
         out.strong(format_args!("{}: {}", named.name, named.summary))?;
         out.line("")?;
         out.entry(2, "source", 18, named.source)?;
@@ -201,6 +202,7 @@ fn settings(t: &Transport) -> Vec<(&'static str, String)> {
 fn control_name(t: &Transport) -> &str {
     match &t.congestion_control {
         CongestionControlChoice::Named(name) => name,
+        CongestionControlChoice::Own(control) => control.name(),
         CongestionControlChoice::Slots { .. } => "slots",
         CongestionControlChoice::Ideal => "none: a bound",
     }

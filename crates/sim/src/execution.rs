@@ -39,6 +39,8 @@ pub(crate) struct Execution<'a, O> {
     calls: Vec<Time>,
     /// Decisive flows that have not ended, without which the run is over.
     going: usize,
+    /// Flows with a congestion control that is a user's own.
+    own: Vec<usize>,
     /// The flows, the first, whose end is that of the run.
     decisive: usize,
     events: u64,
@@ -79,6 +81,9 @@ impl<'a, O: Observer> Execution<'a, O> {
             calls: flows.iter().map(|f| f.starts_at).collect(),
             going: flows[..decisive].iter().filter(|f| !f.has_ended()).count(),
             decisive,
+            own: (0..all)
+                .filter(|i| flows[*i].ends.has_own_control())
+                .collect(),
             concerns_others: knowledge.is_some() || sharing.is_some(),
             knowledge,
             sharing,
@@ -292,8 +297,18 @@ impl<'a, O: Observer> Execution<'a, O> {
         }
     }
 
-    /// Checks the run's limits.
+    /// Checks the run's limits, and the congestion controls that may fail.
     fn check(&self) -> Result<(), RunError> {
+        let faults = self.own.iter().filter_map(|index| {
+            let fault = self.flows[*index].ends.fault()?;
+            Some((fault.at, *index, fault))
+        });
+        if let Some((_, index, fault)) = faults.min_by_key(|(at, index, _)| (*at, *index)) {
+            return Err(RunError::Control {
+                flow: self.scenario.flows[index].name.clone(),
+                fault: fault.clone(),
+            });
+        }
         let limits = self.scenario.limits;
         if self.events > limits.events {
             return Err(RunError::TooManyEvents {

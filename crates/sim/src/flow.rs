@@ -4,6 +4,7 @@ use crate::exchange::Exchanges;
 use crate::recorder::Recorder;
 use crate::reports::Reports;
 use crate::split::Chain;
+use bentpipe_cc::Fault;
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Handshake, Split};
 use bentpipe_tcp::{Endpoint, Packet, Transmit};
@@ -28,6 +29,24 @@ pub(crate) enum Ends {
 }
 
 impl Ends {
+    /// Why a congestion control of one's own was stopped, if one was.
+    pub(crate) fn fault(&self) -> Option<&Fault> {
+        match self {
+            Ends::Tcp(ends) => ends.iter().find_map(Endpoint::fault),
+            Ends::Split(chain) => chain.all().find_map(Endpoint::fault),
+            Ends::Datagrams { .. } | Ends::Ideal => None,
+        }
+    }
+
+    /// True where a congestion control is a user's own.
+    pub(crate) fn has_own_control(&self) -> bool {
+        match self {
+            Ends::Tcp(ends) => ends.iter().any(Endpoint::has_own_control),
+            Ends::Split(chain) => chain.all().any(Endpoint::has_own_control),
+            Ends::Datagrams { .. } | Ends::Ideal => false,
+        }
+    }
+
     /// The application's two endpoints.
     fn pair(&mut self) -> Option<(&mut Endpoint, &mut Endpoint)> {
         match self {

@@ -1,5 +1,6 @@
 //! How a run is executed and what it records.
 
+use bentpipe_cc::Fault;
 use bentpipe_units::{Duration, Time};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,6 +103,14 @@ pub enum RunError {
         limit: u32,
         /// The time at which the bound was hit.
         at: Time,
+    },
+    /// A congestion control of one's own failed.
+    #[error("flow `{flow}`: {fault}")]
+    Control {
+        /// The flow.
+        flow: String,
+        /// Which control, when, and what was wrong.
+        fault: Fault,
     },
     /// A transport could not be built.
     #[error("flow `{flow}`: {reason}")]

@@ -156,6 +156,11 @@ impl Chain {
         }
     }
 
+    /// Every end.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Endpoint> {
+        (0..self.ends()).map(|end| self.end(end))
+    }
+
     /// The ends that the data go out from, leg after leg, and that past the PEPs
     /// where it is taken.
     pub(crate) fn senders(&self) -> impl Iterator<Item = &Endpoint> {

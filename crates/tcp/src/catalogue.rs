@@ -21,7 +21,9 @@
 
 mod named;
 
-pub use named::{NamedTransport, find_transport, nearest_transport, transports};
+pub use named::{
+    NamedTransport, check_name, find_transport, nearest_transport, register_control, transports,
+};
 
 use crate::{
     CongestionControlChoice, DelayedAck, HostProfile, Pacing, Polling, Recovery, Transport,
@@ -258,7 +260,7 @@ impl CongestionControlChoice {
 
     /// The parameters that it takes; a name may come more than once.
     pub fn described_parameters(&self) -> impl Iterator<Item = &'static bentpipe_cc::Parameter> {
-        use bentpipe_cc::{SlotKind, find, slots};
+        use bentpipe_cc::{SlotKind, slots};
         let slot = |kind: SlotKind, name: &str| {
             slots(kind)
                 .iter()
@@ -266,9 +268,12 @@ impl CongestionControlChoice {
                 .map_or(&[][..], |s| s.parameters)
         };
         let lists = match self {
-            CongestionControlChoice::Named(name) => {
-                [find(name).map_or(&[][..], |d| d.parameters), &[], &[], &[]]
-            }
+            CongestionControlChoice::Named(_) | CongestionControlChoice::Own(_) => [
+                self.described().map_or(&[][..], |d| d.parameters),
+                &[],
+                &[],
+                &[],
+            ],
             CongestionControlChoice::Slots {
                 start,
                 avoidance,

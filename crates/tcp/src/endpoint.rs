@@ -22,7 +22,7 @@ use crate::rtt::RttEstimator;
 use crate::sender::Sender;
 use crate::sender_core::SenderCounters;
 use crate::transport::Transport;
-use bentpipe_cc::{Controller, EcnEcho, PathHint, Phase, QueueReport, SharedState};
+use bentpipe_cc::{Controller, EcnEcho, Fault, PathHint, Phase, QueueReport, SharedState};
 use bentpipe_units::{Bytes, Duration, Time};
 use handshake::Handshake;
 use status::is_poll;
@@ -138,6 +138,18 @@ impl Endpoint {
     pub fn assume_open(&mut self) {
         self.connection = Connection::Established;
         self.sender.established(None);
+    }
+
+    /// True where the congestion control is a user's own, which may fail.
+    #[must_use]
+    pub fn has_own_control(&self) -> bool {
+        matches!(self.sender.core.cc, Controller::Custom(_))
+    }
+
+    /// Why a congestion control of one's own had to be stopped, if it was.
+    #[must_use]
+    pub fn fault(&self) -> Option<&Fault> {
+        self.sender.core.cc.fault()
     }
 
     /// True where the congestion control uses knowledge of its path.

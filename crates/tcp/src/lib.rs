@@ -26,8 +26,8 @@ mod stp;
 mod transport;
 
 pub use catalogue::{
-    DEFAULT_BUFFER, DEFAULT_PACKET, NamedTransport, Suggested, TransportSettings, find_transport,
-    nearest_transport, transports,
+    DEFAULT_BUFFER, DEFAULT_PACKET, NamedTransport, Suggested, TransportSettings, check_name,
+    find_transport, nearest_transport, register_control, transports,
 };
 pub use endpoint::{ConnectionState, Endpoint, Snapshot};
 pub use options::{DelayedAck, Pacing, Polling, Recovery};

@@ -3,7 +3,9 @@
 use crate::options::{DelayedAck, Pacing, Polling, Recovery};
 use crate::packet::CONGESTION_HEADER_BYTES;
 use crate::profile::{HostProfile, StackKind};
-use bentpipe_cc::{BuildError, Controller, EcnEcho, HostRules, Parameters, PathHeader};
+use bentpipe_cc::{
+    BuildError, Controller, Described, EcnEcho, HostRules, OwnControl, Parameters, PathHeader,
+};
 use bentpipe_units::{Bytes, Duration, Segments};
 
 /// Which congestion control a transport runs.
@@ -11,6 +13,9 @@ use bentpipe_units::{Bytes, Duration, Segments};
 pub enum CongestionControlChoice {
     /// A named, built-in combination.
     Named(String),
+    /// A control that a user brought along, in the version that the name stood
+    /// for when it was resolved.
+    Own(OwnControl),
     /// Three slots by name.
     Slots {
         /// Slow start.
@@ -24,6 +29,27 @@ pub enum CongestionControlChoice {
     /// simulated, the flow takes the time that the bottleneck's rate and one
     /// round trip need.
     Ideal,
+}
+
+impl CongestionControlChoice {
+    /// The control that a name stands for now: a registered one, or a built-in one.
+    #[must_use]
+    pub fn named(name: &str) -> CongestionControlChoice {
+        match bentpipe_cc::own::find(name) {
+            Some(control) => CongestionControlChoice::Own(control),
+            None => CongestionControlChoice::Named(name.to_owned()),
+        }
+    }
+
+    /// What is known of a control with a name.
+    #[must_use]
+    pub fn described(&self) -> Option<&'static Described> {
+        match self {
+            CongestionControlChoice::Named(name) => bentpipe_cc::find(name),
+            CongestionControlChoice::Own(control) => Some(control.described()),
+            CongestionControlChoice::Slots { .. } | CongestionControlChoice::Ideal => None,
+        }
+    }
 }
 
 /// A whole TCP endpoint: congestion control, host profile, recovery, windows,
@@ -152,21 +178,14 @@ impl Transport {
 
     /// How its receivers report ECN marks.
     pub(crate) fn ecn_echo(&self) -> EcnEcho {
-        match &self.congestion_control {
-            CongestionControlChoice::Named(name) => {
-                bentpipe_cc::find(name).map_or(EcnEcho::default(), |d| d.transport.ecn_echo)
-            }
-            _ => EcnEcho::default(),
-        }
+        let control = self.congestion_control.described();
+        control.map_or(EcnEcho::default(), |control| control.transport.ecn_echo)
     }
 
     /// What packets carry for routers.
     #[must_use]
     pub fn path_header(&self) -> PathHeader {
-        let CongestionControlChoice::Named(name) = &self.congestion_control else {
-            return PathHeader::None;
-        };
-        let control = bentpipe_cc::find(name);
+        let control = self.congestion_control.described();
         control.map_or(PathHeader::None, |control| control.transport.path_header)
     }
 
@@ -195,6 +214,7 @@ impl Transport {
             CongestionControlChoice::Named(name) => {
                 bentpipe_cc::build(name, &self.parameters_on(rules.stack))?
             }
+            CongestionControlChoice::Own(control) => control.build(&self.parameters)?,
             CongestionControlChoice::Slots {
                 start,
                 avoidance,

@@ -31,7 +31,13 @@ pub(super) fn all() -> Vec<Candidate> {
         let about = control.summary.to_owned();
         candidate(control.name, control.name, about, Availability::Kernel)
     });
-    modules.chain(ours).collect()
+    let own = bentpipe_cc::own::registered();
+    let own = own.iter().filter_map(|control| {
+        let name = control.name();
+        let about = control.described().summary.to_owned();
+        candidate(name, name, about, Availability::Absent)
+    });
+    modules.chain(ours).chain(own).collect()
 }
 
 fn is_ours(name: &str) -> bool {

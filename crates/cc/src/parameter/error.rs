@@ -43,6 +43,44 @@ pub enum BuildError {
         /// What would have been right.
         expected: String,
     },
+    /// A name that a control of one's own cannot have.
+    #[error(
+        "`{name}` cannot be the name of a congestion control: expected a letter, then letters, \
+         digits, `-`, `_` and `.`, at most 40 in all"
+    )]
+    Name {
+        /// What was given.
+        name: String,
+    },
+    /// A control of one's own has the name of something built in.
+    #[error(
+        "the congestion control `{name}`{} has the name of a built-in transport ({by}): expected \
+         another name",
+        of(origin)
+    )]
+    Taken {
+        /// The name.
+        name: &'static str,
+        /// Where the control of one's own is from.
+        origin: &'static str,
+        /// What the built-in one is.
+        by: &'static str,
+    },
+    /// A control of one's own could not be made.
+    #[error("congestion control `{name}`: {reason}")]
+    Own {
+        /// Its name.
+        name: &'static str,
+        /// Why, in its own words.
+        reason: String,
+    },
+}
+
+fn of(origin: &str) -> String {
+    match origin {
+        "" => String::new(),
+        origin => format!(" of {origin}"),
+    }
 }
 
 fn meant(nearest: &Option<&'static str>) -> String {

@@ -62,6 +62,20 @@ impl<'a> Reader<'a> {
         typed.ok_or_else(|| self.bad(parameter.name, &value, parameter.range.to_string()))
     }
 
+    /// A value for every parameter: what was given, or the default.
+    pub(crate) fn all(&self, described: &[Parameter]) -> Result<Parameters, BuildError> {
+        let mut all = Parameters::new();
+        for parameter in described {
+            let value = self.value(parameter);
+            let expected = || self.bad(parameter.name, &value, parameter.range.to_string());
+            all.set(
+                parameter.name,
+                checked(parameter, &value).ok_or_else(expected)?,
+            );
+        }
+        Ok(all)
+    }
+
     /// The value of a parameter as it was given, or the default.
     pub(crate) fn value(&self, parameter: &Parameter) -> ParameterValue {
         let given = self.given.get(parameter.name).cloned();

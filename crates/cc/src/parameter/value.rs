@@ -96,6 +96,15 @@ impl Parameters {
         self.0.get(name)
     }
 
+    /// The value of a parameter that is a number; NaN where there is none.
+    #[must_use]
+    pub fn number(&self, name: &str) -> f64 {
+        match self.get(name) {
+            Some(ParameterValue::Number(number)) => *number,
+            _ => f64::NAN,
+        }
+    }
+
     /// Takes a parameter out.
     pub fn remove(&mut self, name: &str) -> Option<ParameterValue> {
         self.0.remove(name)

@@ -34,7 +34,7 @@ impl CongestionControl for Gentle {
 
 #[test]
 fn an_own_algorithm_needs_no_fork() {
-    let mut controller = Controller::Custom(Box::new(Gentle { losses: 0 }));
+    let mut controller = Controller::custom(Gentle { losses: 0 });
     let mut window = Window::new(10.0);
     controller.on_established(None, &mut window);
     controller.on_sample(&an_ack(), &mut window);

@@ -96,6 +96,7 @@ pub(crate) fn print(
 fn described(transport: &Transport) -> String {
     let mut text = match &transport.congestion_control {
         CongestionControlChoice::Named(name) => name.clone(),
+        CongestionControlChoice::Own(control) => control.name().to_owned(),
         CongestionControlChoice::Slots { .. } => "slots".to_owned(),
         CongestionControlChoice::Ideal => "the bound".to_owned(),
     };

@@ -43,6 +43,13 @@ impl Control {
                         .to_owned(),
                 );
             }
+            CongestionControlChoice::Own(control) => {
+                return Err(format!(
+                    "the congestion control `{}` is one's own and is simulated only: the kernel \
+                     does not have it",
+                    control.name()
+                ));
+            }
             CongestionControlChoice::Named(name) => name.as_str(),
         };
         let described = bentpipe_cc::find(name);

@@ -250,7 +250,9 @@ fn choice(
     base: &TransportSettings,
 ) -> Result<Option<CongestionControlChoice>, Reported> {
     let context = &table.context;
-    let controls = bentpipe_cc::list().map(|d| d.name);
+    let own = bentpipe_cc::own::registered();
+    let own = own.iter().map(bentpipe_cc::OwnControl::name);
+    let controls = bentpipe_cc::list().map(|d| d.name).chain(own);
     let named = one_of(
         context,
         &table.congestion_control,
@@ -268,7 +270,7 @@ fn choice(
     );
     let reaction = slot(&table.reaction, "reaction", SlotKind::Reaction);
     let (named, start, avoidance, reaction) = (named?, start?, avoidance?, reaction?);
-    let named = named.map(CongestionControlChoice::Named);
+    let named = named.map(|name| CongestionControlChoice::named(&name));
     if start.is_none() && avoidance.is_none() && reaction.is_none() {
         return Ok(named);
     }
@@ -280,6 +282,7 @@ fn choice(
             reaction,
         }) => Some([start, avoidance, reaction]),
         Some(CongestionControlChoice::Named(name)) => slots_of(&name),
+        Some(CongestionControlChoice::Own(_)) => None,
         Some(CongestionControlChoice::Ideal) | None => slots_of("newreno"),
     };
     let given = [start, avoidance, reaction];

@@ -8,12 +8,14 @@ use super::{Suggested, TransportSettings};
 use crate::options::{Pacing, Recovery};
 use crate::profile::HostProfile;
 use crate::transport::{CongestionControlChoice, Transport};
-use bentpipe_cc::{Described, LossRecovery, Parameters, TransportDefaults, nearest};
+use bentpipe_cc::{
+    BuildError, Described, LossRecovery, OwnControl, Parameters, TransportDefaults, nearest, own,
+};
 use bentpipe_units::Duration;
 use std::sync::LazyLock;
 
 /// A transport that has a name of its own.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct NamedTransport {
     /// As scenarios write it.
     pub name: &'static str,
@@ -25,10 +27,12 @@ pub struct NamedTransport {
 }
 
 /// What makes a transport up.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Settings {
     /// The congestion control of its name, and what that has around it.
     Control(&'static TransportDefaults),
+    /// The same of a control that a user brought along.
+    Brought(OwnControl),
     /// A function.
     Own(fn() -> TransportSettings),
 }
@@ -37,8 +41,15 @@ impl NamedTransport {
     /// What makes it up; the rest is left to the profile.
     #[must_use]
     pub fn settings(&self) -> TransportSettings {
-        match self.settings {
-            Settings::Control(defaults) => around(self.name, defaults),
+        match &self.settings {
+            Settings::Control(defaults) => around(control(self.name), defaults),
+            Settings::Brought(own) => {
+                let settings = TransportSettings {
+                    congestion_control: Some(CongestionControlChoice::Own(own.clone())),
+                    ..TransportSettings::default()
+                };
+                around(settings, &own.described().transport)
+            }
             Settings::Own(settings) => settings(),
         }
     }
@@ -47,6 +58,21 @@ impl NamedTransport {
     #[must_use]
     pub fn transport(&self) -> Transport {
         self.settings().resolve(self.name)
+    }
+
+    /// The transport of a control that a user brought along.
+    #[must_use]
+    pub fn of_own(control: &OwnControl) -> NamedTransport {
+        NamedTransport {
+            settings: Settings::Brought(control.clone()),
+            ..NamedTransport::of(control.described())
+        }
+    }
+
+    /// True where a user brought its congestion control along.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        matches!(self.settings, Settings::Brought(_))
     }
 
     fn of(control: &'static Described) -> NamedTransport {
@@ -70,8 +96,8 @@ pub(super) fn control(name: &str) -> TransportSettings {
     }
 }
 
-/// The congestion control of that name with its own defaults.
-fn around(name: &str, defaults: &TransportDefaults) -> TransportSettings {
+/// The `settings` of a congestion control with the defaults of its transport.
+fn around(settings: TransportSettings, defaults: &TransportDefaults) -> TransportSettings {
     TransportSettings {
         profile: defaults.on_linux.then_some(HostProfile::Linux),
         initial_window: defaults.initial_window,
@@ -93,7 +119,7 @@ fn around(name: &str, defaults: &TransportDefaults) -> TransportSettings {
             }),
         },
         ecn: defaults.ecn,
-        ..control(name)
+        ..settings
     }
 }
 
@@ -249,20 +275,50 @@ static TRANSPORTS: LazyLock<Vec<NamedTransport>> = LazyLock::new(|| {
     for control in controls {
         all.push(NamedTransport::of(control));
         let others = OTHERS.iter().filter(|(after, _)| *after == control.name);
-        all.extend(others.map(|(_, other)| *other));
+        all.extend(others.map(|(_, other)| other.clone()));
     }
     all
 });
 
-/// Every named transport.
-pub fn transports() -> impl Iterator<Item = &'static NamedTransport> {
-    TRANSPORTS.iter()
+/// Every named transport: the built-in ones, then those of registered controls.
+pub fn transports() -> impl Iterator<Item = NamedTransport> {
+    let own = own::registered();
+    let own: Vec<NamedTransport> = own.iter().map(NamedTransport::of_own).collect();
+    TRANSPORTS.iter().cloned().chain(own)
 }
 
 /// The transport of that name.
 #[must_use]
-pub fn find_transport(name: &str) -> Option<&'static NamedTransport> {
-    transports().find(|t| t.name == name)
+pub fn find_transport(name: &str) -> Option<NamedTransport> {
+    let built_in = TRANSPORTS.iter().find(|t| t.name == name);
+    let own = || Some(NamedTransport::of_own(&own::find(name)?));
+    built_in.cloned().or_else(own)
+}
+
+/// Makes a congestion control of one's own known by its name in this process, as
+/// a congestion control and as a transport. One that was registered under the
+/// name before gives way to it.
+///
+/// # Errors
+/// If a built-in transport has the name.
+pub fn register_control(control: OwnControl) -> Result<(), BuildError> {
+    check_name(&control)?;
+    own::register(control)
+}
+
+/// Refuses a control with the name of a built-in transport.
+///
+/// # Errors
+/// If it has one.
+pub fn check_name(control: &OwnControl) -> Result<(), BuildError> {
+    match TRANSPORTS.iter().find(|t| t.name == control.name()) {
+        Some(taken) => Err(BuildError::Taken {
+            name: control.name(),
+            origin: control.described().source,
+            by: taken.summary,
+        }),
+        None => Ok(()),
+    }
 }
 
 /// The name that a misspelt one most likely means.

@@ -15,7 +15,12 @@ impl Endpoint {
     /// are to a real host. Counters go on as well.
     ///
     /// Endpoints that imitate ns-2's agents cannot: those know one connection.
+    /// Nor does one whose congestion control has failed, which is about to end the
+    /// run.
     pub fn reopen(&mut self, transport: &Transport, cc: Controller) {
+        if self.fault().is_some() {
+            return;
+        }
         let largest = self.receiver.largest();
         let window = self.receiver.advertised();
         let old = std::mem::replace(

@@ -64,7 +64,7 @@ fn open(
         heard: Arc::clone(&heard),
     };
     let mut pipe = Pipe::closed(&transport, fate);
-    pipe.ends[0] = Endpoint::new(&transport, Controller::Custom(Box::new(control)), 1);
+    pipe.ends[0] = Endpoint::new(&transport, Controller::custom(control), 1);
     pipe.ends[0].assume_open();
     pipe.ends[1].assume_open();
     (pipe, heard)
