@@ -10,7 +10,7 @@ FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   then echo bentpipe-cli/kernel; else echo bentpipe-cli/linux; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all test tools docs cluster lint guide figures verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce advice
+.PHONY: all test tools wheel develop test-python docs cluster lint guide figures verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce advice
 
 all:
 	$(CARGO) build --release $(WITH)
@@ -18,6 +18,7 @@ all:
 # Installs what the tests need, then runs all of them.
 test: tools
 	$(CARGO) test --workspace $(WITH) --quiet
+	$(MAKE) test-python
 	python3 benches/instructions/run.py --check
 	$(MAKE) docs cluster
 	$(MAKE) verdicts
@@ -41,10 +42,12 @@ TOOLS = tshark:tshark clang:clang llvm-strip:llvm pkg-config:pkg-config ip:iprou
 # Not where it would open a port of the machine.
 TOOLS += $(if $(wildcard /run/systemd/system),,sshd:openssh-server)
 LIBRARIES = libelf:libelf-dev zlib:zlib1g-dev
-# The queries of docs/data.md, the site and the tests of clusters run in a Python
-# of their own, where pip and the network are there.
+# The queries of docs/data.md, the site, the tests of the Python package and of
+# clusters run in a Python of their own, where pip and the network are there.
 PYTHON_TOOLS = duckdb polars pytest mkdocs-material mkdocstrings-python mkdocs-jupyter \
-  dask distributed dask-jobqueue asyncssh nbmake ipykernel matplotlib pandas pyarrow tqdm
+  dask distributed dask-jobqueue asyncssh nbmake ipykernel matplotlib pandas pyarrow tqdm \
+  maturin mypy pyright
+PYTHON = target/venv/bin/python
 tools: target/venv/tools
 	@missing=; for tool in $(TOOLS); do command -v $${tool%%:*} >/dev/null || missing="$$missing $${tool##*:}"; done; \
 	if [ "$$(uname -s)" = Linux ]; then for library in $(LIBRARIES); do \
@@ -55,8 +58,26 @@ tools: target/venv/tools
 	  else echo "not installed, so the tests that need them are skipped:$$missing"; fi; fi
 
 target/venv/tools: Makefile
-	@mkdir -p target && python3 -m venv target/venv && target/venv/bin/pip install --quiet --disable-pip-version-check \
+	@mkdir -p target && python3 -m venv target/venv && $(PYTHON) -m pip install --quiet --disable-pip-version-check \
 	  $(PYTHON_TOOLS) && touch $@ || echo "not installed, so the tests that need them are skipped: $(PYTHON_TOOLS)"
+
+# The wheel: the command and the module `bentpipe`, for any Python from 3.10 on.
+wheel: target/venv/tools
+	$(PYTHON) -m maturin build --release --quiet --out target/wheels
+	@ls -l target/wheels
+
+# The package into the Python of the tests, in the profile of development and with
+# the features of the command, so that nothing is built twice.
+develop: target/venv/tools
+	VIRTUAL_ENV=$(CURDIR)/target/venv $(PYTHON) -m maturin develop --quiet \
+	  $(if $(FEATURES),--features $(notdir $(FEATURES)))
+
+# The Python package; without pip or the network a line says that it is skipped.
+test-python: tools
+	@if $(PYTHON) -c 'import maturin, pytest' 2>/dev/null; then \
+	  $(MAKE) develop && $(PYTHON) -m pytest --quiet --ignore python/tests/cluster && $(PYTHON) -m mypy && $(PYTHON) -m pyright; \
+	elif [ "$$BENTPIPE_REQUIRE" = all ]; then echo "pip cannot install maturin and pytest"; exit 1; \
+	else echo "pip cannot install maturin and pytest, so the tests of the Python package are skipped"; fi
 
 lint:
 	$(CARGO) fmt --all --check

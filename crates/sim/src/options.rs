@@ -110,7 +110,7 @@ pub enum RunError {
         /// The flow.
         flow: String,
         /// Which control, when, and what was wrong.
-        fault: Fault,
+        fault: Box<Fault>,
     },
     /// A transport could not be built.
     #[error("flow `{flow}`: {reason}")]

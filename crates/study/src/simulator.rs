@@ -15,6 +15,7 @@ pub struct Simulator {
     identity: String,
     /// Where files that the scenario names are.
     folder: PathBuf,
+    stop: Stop,
 }
 
 impl Simulator {
@@ -27,6 +28,7 @@ impl Simulator {
             document: Document::parse(file, text)?,
             identity: text.to_owned(),
             folder: Path::new(file).parent().unwrap_or(Path::new("")).into(),
+            stop: Stop::default(),
         };
         let mut document = simulator.document.clone();
         let given = simulator.give_files(&mut document);
@@ -55,13 +57,26 @@ impl Simulator {
     /// # Errors
     /// If the study has no scenario or it is not TOML.
     pub fn of(loaded: &LoadedStudy) -> Result<Box<dyn Runner>, String> {
+        Ok(Box::new(Simulator::of_study(loaded)?))
+    }
+
+    /// The same, not boxed.
+    ///
+    /// # Errors
+    /// As [`Simulator::of`].
+    pub fn of_study(loaded: &LoadedStudy) -> Result<Simulator, String> {
         let Some((path, text)) = &loaded.scenario else {
             return Err(format!("study `{}` has no scenario", loaded.study.name));
         };
-        match Simulator::new(&path.to_string_lossy(), text) {
-            Ok(simulator) => Ok(Box::new(simulator)),
-            Err(diagnostics) => Err(diagnostics.render(false)),
-        }
+        Simulator::new(&path.to_string_lossy(), text).map_err(|e| e.render(false))
+    }
+
+    /// Lets another thread stop runs in the middle, which then fail. What runs
+    /// the study must not count them: see [`Runner::is_stopped`].
+    #[must_use]
+    pub fn with_stop(mut self, stop: Stop) -> Simulator {
+        self.stop = stop;
+        self
     }
 
     /// The scenario with some values set.
@@ -92,6 +107,10 @@ impl Runner for Simulator {
             .map_err(|e| e.render(false))
     }
 
+    fn is_stopped(&self) -> bool {
+        self.stop.is_stopped()
+    }
+
     fn run(&self, request: &Request<'_>) -> Result<Outcome, String> {
         let scenario = self.scenario(request.settings).map_err(|e| e.to_string())?;
         let options = Options {
@@ -101,7 +120,7 @@ impl Runner for Simulator {
             queueing_delays: true,
             start_jitter: request.start_jitter,
             foreground: None,
-            stop: Stop::default(),
+            stop: self.stop.clone(),
         };
         bentpipe_sim::run(&scenario, &options).map_err(|e| e.to_string())
     }

@@ -1,0 +1,76 @@
+"""TCP over satellite links: which transport to run, and what it will do there.
+
+>>> import bentpipe
+>>> answer = bentpipe.compare(rate="2 Mbit/s", loss="0", size="300 kB",
+...                           transport=["cubic", "cubic + IW 32"])
+>>> answer.transport
+'cubic + IW 32'
+
+===========================  ==========================================================
+to                           use
+===========================  ==========================================================
+compare transports           :func:`compare`, :class:`Answer`
+run a scenario               :class:`Scenario`, :func:`run`, :class:`Outcome`
+sweep a scenario             :class:`Study`, :class:`Results`
+hold results against papers  :func:`reproduce`, :func:`papers`
+see what there is            :func:`transports`, :func:`transport`
+see how a link changes       :mod:`bentpipe.link`
+===========================  ==========================================================
+
+Results go to pandas, polars, pyarrow and DuckDB without copying, by the Arrow
+PyCapsule interface; ``to_frame()`` makes a frame of what is installed. Quantities
+are texts with their unit in arguments, and numbers with the unit in the name in
+results.
+"""
+
+from . import link
+from ._bentpipe import version as _version
+from ._compare import Answer, compare
+from ._errors import Error, InputError, OptionError, RunError, ScenarioError, StudyError
+from ._keywords import CompareOptions
+from ._picture import Picture
+from ._scenario import Outcome, Scenario, ScenarioBuilder, run
+from ._study import Results, Study, papers, reproduce
+from ._table import Table
+from ._transports import transport, transports
+
+__version__ = _version()
+
+__all__ = [
+    "Answer",
+    "CompareOptions",
+    "Error",
+    "InputError",
+    "OptionError",
+    "Outcome",
+    "Picture",
+    "Results",
+    "RunError",
+    "Scenario",
+    "ScenarioBuilder",
+    "ScenarioError",
+    "Study",
+    "StudyError",
+    "Table",
+    "__version__",
+    "compare",
+    "link",
+    "papers",
+    "reproduce",
+    "run",
+    "template",
+    "transport",
+    "transports",
+]
+
+
+def template() -> str:
+    """The commented scenario that ``bentpipe new`` writes, as text.
+
+    Returns
+    -------
+    str
+    """
+    from . import _bentpipe
+
+    return _bentpipe.template()

@@ -1,0 +1,27 @@
+"""The command `bentpipe`."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Runs the command with the arguments of the process.
+
+    Returns
+    -------
+    int
+        The exit status: 0 done, 1 ran but a check changed for the worse, 2 could not run.
+    """
+    import signal
+
+    from . import _bentpipe, _papers
+
+    # Python's handler would wait for the command to end.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _papers.announce()
+    return _bentpipe.main(["bentpipe", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,235 @@
+"""`compare`: which transport for a link and its users?"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import shlex
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from . import _bentpipe
+from ._errors import InputError
+from ._keywords import COMPARE
+from ._options import signature, words
+from ._picture import Picture, picture
+from ._progress import Progress, Reporter
+from ._table import FrameLibrary, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._keywords import CompareOptions
+    from ._scenario import Scenario
+
+
+def compare(*, progress: Progress = None, **options: Unpack[CompareOptions]) -> Answer:
+    """Simulates users of a link with each transport, and says which to switch on.
+
+    The arguments are the options of the command ``bentpipe compare``. Quantities
+    are texts with their unit. Without any they describe one user of a broadband
+    terminal under a geostationary satellite who downloads 10 MB.
+
+    Parameters
+    ----------
+    progress : bool, class, bar or function, optional
+        What shows how far it is: ``True`` for a bar of tqdm, a class or bar like
+        tqdm's, or a function of what is done and all there is.
+    **options
+        See :class:`bentpipe.CompareOptions`.
+
+    Returns
+    -------
+    Answer
+        The advice, and what it rests on.
+
+    Raises
+    ------
+    OptionError
+        If an option is unknown or makes no sense.
+
+    Examples
+    --------
+    >>> import bentpipe
+    >>> answer = bentpipe.compare(rate="2 Mbit/s", rtt="511 ms", loss="0", size="300 kB",
+    ...                           transport=["cubic", "cubic + IW 32", "bbr"])
+    >>> answer.transport
+    'cubic + IW 32'
+    >>> len(answer.rows)
+    3
+    """
+    given = words(options, COMPARE)
+    with Reporter(progress, "compare") as report:
+        core = _bentpipe.compare(given, report.function)
+    return Answer(core, given)
+
+
+# What `help` and completion show.
+compare.__signature__ = signature(compare, COMPARE)  # type: ignore[attr-defined]
+
+
+class Answer:
+    """What a comparison found.
+
+    Printed, it is what the command prints. It has the Arrow PyCapsule interface of
+    its :attr:`rows`: ``polars.DataFrame(answer)``.
+    """
+
+    def __init__(self, core: _bentpipe.Answer, given: list[tuple[str, str]]) -> None:
+        self._core = core
+        self._given = given
+
+    @property
+    def headline(self) -> str:
+        """The advice in a sentence."""
+        return self._core.headline()
+
+    @property
+    def verdict(self) -> str:
+        """The advice, whom it hurts and how sure it is, in words."""
+        return " ".join(self._core.sentences())
+
+    @property
+    def transport(self) -> str | None:
+        """The recommended transport; ``None`` if no traffic ended."""
+        found = self._core.recommended()
+        return found[0] if found else None
+
+    @property
+    def pep(self) -> str | None:
+        """The proxy to run it with: ``none``, ``split``, ``snoop`` or ``gateway``."""
+        found = self._core.recommended()
+        return found[1] if found else None
+
+    @property
+    def baseline(self) -> str:
+        """The transport that gains are held against."""
+        return self._core.baseline()[0]
+
+    @cached_property
+    def rows(self) -> Table:
+        """A row for each transport, proxy and size: the means over the runs."""
+        return Table(self._core.rows())
+
+    @cached_property
+    def runs(self) -> Table:
+        """A row for each run and user of each transport."""
+        return Table(self._core.runs())
+
+    @cached_property
+    def command(self) -> str:
+        """The command line that gives the same answer."""
+        options = [f"--{name}={value}" for name, value in self._given]
+        return shlex.join(["bentpipe", "compare", *options])
+
+    def scenario(self, transport: str | None = None) -> Scenario:
+        """The scenario that a transport was simulated in, to run it on its own.
+
+        Parameters
+        ----------
+        transport : str, optional
+            A transport that was compared; the recommended one by default.
+
+        Returns
+        -------
+        Scenario
+        """
+        from ._scenario import Scenario
+
+        name = transport or self.transport or self.baseline
+        return Scenario._of(self._core.scenario(name, 0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as ``bentpipe compare --json`` prints it.
+
+        Returns
+        -------
+        dict
+        """
+        found: dict[str, Any] = json.loads(self._core.json())
+        return found
+
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """The :attr:`rows` as a frame: see :meth:`Table.to_frame`."""
+        return self.rows.to_frame(library)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Picture | None:
+        """Draws the time of each transport as a bar with its 95% interval.
+
+        Over an orbit or a trace with ``over`` it draws link and times by the time
+        of the beginning.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it: ``.svg``, ``.png`` or ``.pdf``.
+
+        Returns
+        -------
+        Picture or None
+            ``None`` if no traffic ended.
+        """
+        if self._core.recommended() is None:
+            return None
+        return picture(lambda kind: self._core.plot(kind) or b"", path)
+
+    def curves(
+        self, path: str | os.PathLike[str] | None = None, *, all: bool = False
+    ) -> Picture | None:
+        """Draws received bytes, rate and window against time.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it: ``.svg``, ``.png`` or ``.pdf``.
+        all : bool, default False
+            Draw every transport, and not only those that matter most.
+
+        Returns
+        -------
+        Picture or None
+            ``None`` if no traffic ended.
+        """
+        if self._core.recommended() is None:
+            return None
+        return picture(lambda kind: self._core.curves(all, kind), path)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Writes the answer as a page to hand on, which works offline and on paper.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, HTML.
+        """
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(self._core.page(self.command))
+        except OSError as error:
+            raise InputError(f"cannot write `{os.fspath(path)}`: {error.strerror}") from error
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows as an Arrow stream."""
+        return self.rows.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        import shutil
+
+        width = min(100, shutil.get_terminal_size((100, 24)).columns)
+        return self._core.text(max(40, width), False).rstrip()
+
+    def details(self) -> str:
+        """What ``bentpipe compare --details`` prints."""
+        return self._core.text(160, True).rstrip()
+
+    def _repr_html_(self) -> str:
+        sentences = [html.escape(sentence) for sentence in self._core.sentences()]
+        head, rest = (sentences[0], sentences[1:]) if sentences else ("", [])
+        drawn = self._core.plot("svg")
+        figure = drawn.decode() if drawn else self.rows._repr_html_()
+        text = html.escape(self._core.text(120, False).rstrip())
+        return (
+            f"<p><strong>{head}</strong></p><p>{' '.join(rest)}</p>{figure}"
+            f"<details><summary>All that was compared</summary><pre>{text}</pre></details>"
+        )

@@ -1,0 +1,70 @@
+"""Keyword arguments as options of the command."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ._errors import OptionError
+
+
+def words(given: Mapping[str, Any], known: Iterable[str]) -> list[tuple[str, str]]:
+    """Options and values for the command, of arguments that are not ``None``.
+
+    A name has underscores for hyphens, and one behind it where Python has the
+    word for itself (``from_``). A list stands for several values.
+    """
+    known = list(known)
+    found: list[tuple[str, str]] = []
+    for name, value in given.items():
+        if name not in known:
+            raise OptionError(unknown("option", name, known))
+        if value is None:
+            continue
+        option = name.rstrip("_").replace("_", "-")
+        values: list[Any] = list(value) if _is_several(option, value) else [value]
+        found.extend((option, text(name, each)) for each in values)
+    return found
+
+
+def _is_several(option: str, value: object) -> bool:
+    # A place may be a pair of degrees, which is one value.
+    is_place = option in ("from", "to")
+    return isinstance(value, (list, tuple, set, frozenset)) and not is_place
+
+
+def text(name: str, value: object) -> str:
+    """A value as it is typed."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
+    if isinstance(value, (list, tuple)):
+        return ",".join(str(each) for each in value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise OptionError(
+            f"`{name}` must be a text, such as a quantity with its unit, or a number, "
+            f"not {type(value).__name__}"
+        )
+    return str(value)
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """There is no such name; the nearest, or all that there are."""
+    import difflib
+
+    known = list(known)
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"; did you mean `{near[0]}`?" if near else f": expected {', '.join(known)}"
+    return f"there is no {what} `{name}`{hint}"
+
+
+def signature(function: Callable[..., object], options: Iterable[str]) -> inspect.Signature:
+    """A function's signature with its options, which are all `None` by default."""
+    found = inspect.signature(function)
+    named = [p for p in found.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    given = [inspect.Parameter(name, keyword, default=None) for name in options]
+    return found.replace(parameters=[*given, *named])

@@ -1,0 +1,131 @@
+"""`compare` answers as the command does."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+import bentpipe
+
+SMALL = {"rate": "2 Mbit/s", "rtt": "511 ms", "size": "300 kB", "runs": 2}
+COMMAND = ["compare", "--rate=2 Mbit/s", "--rtt=511 ms", "--size=300 kB", "--runs=2"]
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def answer() -> bentpipe.Answer:
+    return bentpipe.compare(transport=["cubic", "cubic + IW 32"], **SMALL)
+
+
+def test_the_answer_is_that_of_the_command(answer: bentpipe.Answer, command: Command) -> None:
+    chosen = "--transport=cubic,cubic + IW 32"
+    assert json.loads(command(*COMMAND, chosen, "--json").stdout) == answer.to_dict()
+    assert command(*COMMAND, chosen).stdout.rstrip() == repr(answer)
+
+
+def test_what_is_recommended(answer: bentpipe.Answer) -> None:
+    assert answer.transport == "cubic + IW 32"
+    assert answer.pep == "none"
+    assert answer.baseline == "cubic"
+    assert "cubic + IW 32" in answer.headline and answer.headline in answer.verdict
+
+
+def test_the_table_has_units_in_its_names(answer: bentpipe.Answer) -> None:
+    rows = answer.rows
+    assert rows["transport"] == ["cubic + IW 32", "cubic"]
+    assert rows["recommended"] == [True, False]
+    first = answer.to_dict()["rows"][0]["cells"][0]
+    assert rows["time_s"][0] == first["time_s"]["mean"]
+    assert rows["goodput_bps"][0] == first["goodput_bps"]
+    assert rows["size_bytes"] == [300_000, 300_000]
+    with pytest.raises(KeyError, match="there is no column 'time'"):
+        rows["time"]
+    assert len(answer.runs) == 4
+    assert [row["seed"] for row in answer.runs] == [1, 2, 1, 2]
+
+
+def test_pictures_and_pages(answer: bentpipe.Answer, tmp_path: Path) -> None:
+    drawn = answer.plot()
+    assert drawn is not None and drawn.svg.startswith("<svg")
+    assert answer.plot(tmp_path / "a.png") is not None
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    curves = answer.curves(tmp_path / "c.pdf")
+    assert curves is not None and (tmp_path / "c.pdf").read_bytes().startswith(b"%PDF")
+    answer.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert answer.command.split()[0] == "bentpipe" and "rate=2 Mbit/s" in page
+    html = answer._repr_html_()
+    assert "<svg" in html and "cubic + IW 32" in html
+    with pytest.raises(bentpipe.OptionError, match="must end in .svg, .png or .pdf"):
+        answer.plot("figure.txt")
+
+
+def test_the_command_in_the_answer_repeats_it(answer: bentpipe.Answer, command: Command) -> None:
+    import shlex
+
+    words = shlex.split(answer.command)[1:]
+    assert command(*words).stdout.rstrip() == repr(answer)
+
+
+def test_the_scenario_of_an_answer_can_be_run(answer: bentpipe.Answer) -> None:
+    outcome = bentpipe.run(answer.scenario("cubic"), seed=1)
+    alone = [row["time_s"] for row in answer.runs if row["transport"] == "cubic"]
+    assert outcome.flows["transfer_time_ns"][0] / 1e9 == pytest.approx(alone[0])
+    with pytest.raises(bentpipe.OptionError, match="did you mean `cubic`"):
+        answer.scenario("cubik")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"user": 3}, "there is no option `user`; did you mean `users`?"),
+        ({"rate": "50"}, "'50' for 'rate'"),
+        ({"rate": 50e6}, "for 'rate'"),
+        ({"transport": "cubik"}, "did you mean `cubic`?"),
+        ({"pep": "splt"}, "did you mean `split`?"),
+        ({"users": 0}, "users"),
+        ({"orbit": "iridium"}, "from"),
+        ({"over": "1 h"}, "`over` needs an orbit or a trace"),
+        ({"trace": "missing.trace"}, "missing.trace"),
+        ({"return_rate": object()}, "`return_rate` must be a text"),
+    ],
+)
+def test_mistakes_are_named(options: dict[str, object], message: str) -> None:
+    with pytest.raises(bentpipe.Error) as caught:
+        bentpipe.compare(**options)  # type: ignore[arg-type]
+    assert message in str(caught.value)
+    assert "--" not in str(caught.value), "it speaks of keywords"
+
+
+def test_the_keywords_are_the_options_of_the_command() -> None:
+    spec = importlib.util.spec_from_file_location("keywords", ROOT / "python" / "keywords.py")
+    assert spec is not None and spec.loader is not None
+    keywords = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(keywords)
+    from bentpipe import _bentpipe
+
+    written = keywords.render(_bentpipe.options("compare"))
+    assert keywords.FILE.read_text() == written, "run python/keywords.py"
+    parameters = inspect.signature(bentpipe.compare).parameters
+    assert {"rate", "from_", "transport", "progress"} <= set(parameters)
+
+
+def test_a_place_may_be_a_pair_of_degrees() -> None:
+    given = {"orbit": "geo", "size": "100 kB", "runs": 1, "transport": "cubic"}
+    pair = bentpipe.compare(from_=(52.5, 13.4), to="Oslo", **given)  # type: ignore[arg-type]
+    text = bentpipe.compare(from_="52.5,13.4", to="Oslo", **given)  # type: ignore[arg-type]
+    assert pair.to_dict() == text.to_dict()
+
+
+def test_the_import_is_light() -> None:
+    code = "import sys, bentpipe; print([m for m in ('numpy', 'pandas', 'tqdm') if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
