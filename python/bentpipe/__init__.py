@@ -13,6 +13,7 @@ compare transports           :func:`compare`, :class:`Answer`
 run a scenario               :class:`Scenario`, :func:`run`, :class:`Outcome`
 sweep a scenario             :class:`Study`, :class:`Results`
 hold results against papers  :func:`reproduce`, :func:`papers`
+try a control of your own    :func:`register`, :class:`CongestionControl`
 see what there is            :func:`transports`, :func:`transport`
 see how a link changes       :mod:`bentpipe.link`
 ===========================  ==========================================================
@@ -26,6 +27,17 @@ results.
 from . import link
 from ._bentpipe import version as _version
 from ._compare import Answer, compare
+from ._controls import (
+    Ack,
+    CongestionControl,
+    Loss,
+    Timeout,
+    Window,
+    control,
+    register,
+    registered,
+    unregister,
+)
 from ._errors import Error, InputError, OptionError, RunError, ScenarioError, StudyError
 from ._keywords import CompareOptions
 from ._picture import Picture
@@ -37,10 +49,13 @@ from ._transports import transport, transports
 __version__ = _version()
 
 __all__ = [
+    "Ack",
     "Answer",
     "CompareOptions",
+    "CongestionControl",
     "Error",
     "InputError",
+    "Loss",
     "OptionError",
     "Outcome",
     "Picture",
@@ -52,15 +67,21 @@ __all__ = [
     "Study",
     "StudyError",
     "Table",
+    "Timeout",
+    "Window",
     "__version__",
     "compare",
+    "control",
     "link",
     "papers",
+    "register",
+    "registered",
     "reproduce",
     "run",
     "template",
     "transport",
     "transports",
+    "unregister",
 ]
 
 

@@ -1,6 +1,7 @@
 //! Errors of the library as exceptions of the package, with the text that the
 //! command prints.
 
+use crate::control;
 use bentpipe::Error;
 use bentpipe_cli::api;
 use bentpipe_document::Diagnostics;
@@ -48,7 +49,12 @@ pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
     if kind == Kind::Option {
         text = api::as_keywords(&text);
     }
-    raise(py, kind, &text, place).unwrap_or_else(|error| error)
+    let raised = raise(py, kind, &text, place).unwrap_or_else(|error| error);
+    // Of a congestion control in Python: with its traceback.
+    if let Some(cause) = control::cause(&text) {
+        raised.set_cause(py, Some(cause));
+    }
+    raised
 }
 
 fn kind(error: &Error) -> Kind {

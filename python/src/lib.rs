@@ -4,7 +4,9 @@
 
 mod answer;
 mod arrow;
+mod control;
 mod errors;
+mod events;
 mod link;
 mod outcome;
 mod reproduction;
@@ -23,6 +25,10 @@ mod _bentpipe {
     use crate::answer::{Answer, compare};
     #[pymodule_export]
     use crate::arrow::Batch;
+    #[pymodule_export]
+    use crate::control::{register, unregister};
+    #[pymodule_export]
+    use crate::events::{AckView, LossView, TimeoutView, WindowView};
     #[pymodule_export]
     use crate::link::course;
     #[pymodule_export]

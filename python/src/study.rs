@@ -1,5 +1,6 @@
 //! Studies: sweeps of a scenario with tables, figures and claims.
 
+use crate::control;
 use crate::errors::{self, Kind};
 use crate::reproduction::Reproduction;
 use crate::work::{Watch, interruptible};
@@ -48,13 +49,18 @@ pub(crate) fn carry_out(
         };
         work(&runner, &options)
     })?;
+    if let Some((text, cause)) = control::first() {
+        let error = errors::exception(py, Kind::Run, &text);
+        error.set_cause(py, Some(cause));
+        return Err(error);
+    }
     let made = made.map_err(|e| errors::of(py, e))?;
     Ok(Reproduction(Box::new(made)))
 }
 
 fn told(watch: &Watch, at: &Progress) -> ControlFlow<()> {
     watch.set(at.done as u64, at.total as u64);
-    match watch.stop.is_stopped() {
+    match watch.stop.is_stopped() || control::has_raised() {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     }

@@ -1,6 +1,7 @@
 //! Long work without the interpreter's lock: Ctrl-C stops it, and progress is
 //! reported.
 
+use crate::control;
 use bentpipe::sim::Stop;
 use pyo3::prelude::*;
 use std::panic::resume_unwind;
@@ -47,6 +48,7 @@ pub(crate) fn interruptible<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Watch) -> T + Send,
 ) -> PyResult<T> {
+    control::forget();
     let watch = Watch {
         stop: Stop::switch(),
         done: AtomicU64::new(0),
