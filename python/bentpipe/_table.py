@@ -95,10 +95,9 @@ class Table:
 
         known: tuple[FrameLibrary, ...] = ("pandas", "polars", "pyarrow")
         if library is None:
-            installed = [name for name in known if find_spec(name) is not None]
-            if not installed:
+            library = next((name for name in known if find_spec(name) is not None), None)
+            if library is None:
                 raise ImportError("to_frame needs pandas, polars or pyarrow; pip install one of them")
-            library = installed[0]
         if library == "polars":
             import polars
 
