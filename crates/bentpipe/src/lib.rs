@@ -31,6 +31,7 @@
 //! | run a congestion control of your own | [`register_control`], [`Run::congestion_control`], [`Comparison::own`] |
 //! | read results | [`Outcome`](outcome::Outcome); with the feature `arrow`, `arrow::record_batch` |
 //! | sweep a scenario | [`Study`] |
+//! | run a sweep in parts, on any machines | [`Study::campaign`], [`Campaign`], [`Collector`] |
 //! | hold results against a paper | [`reproduce()`], [`Paper`] |
 //!
 //! [`prelude`] has what most programs need. The modules named like the crates
@@ -62,7 +63,10 @@ pub use run::{Run, run};
 pub use study::{Study, reproduce};
 
 pub use bentpipe_scenario::template;
-pub use bentpipe_study::{Paper, ReproduceOptions, Reproduction, Selection, input};
+pub use bentpipe_study::{
+    Campaign, Collector, Paper, Progress, ReproduceOptions, Reproduction, Selection, Task,
+    TaskResult, input,
+};
 
 /// Congestion controls and the trait of your own.
 pub use bentpipe_cc as cc;

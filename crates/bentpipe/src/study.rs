@@ -2,10 +2,11 @@
 
 use crate::{Error, input};
 use bentpipe_study::{
-    Collection, ExecuteError, LoadedStudy, MakeRunner, Paper, Plan, ReproduceOptions, Reproduction,
-    Selection, Simulator, check_cells,
+    Campaign, Collection, ExecuteError, LoadedStudy, MakeRunner, Paper, Plan, ReproduceOptions,
+    Reproduction, Selection, SharedMakeRunner, Simulator, check_cells,
 };
 use std::path::Path;
+use std::sync::Arc;
 
 /// Whether the text of a file looks like a study and not like a scenario.
 #[must_use]
@@ -117,7 +118,7 @@ impl Study {
         let simulator = Simulator::of(loaded).map_err(failed)?;
         let cells = check_cells(&loaded.study, &*simulator);
         cells.map_err(|e: ExecuteError| bentpipe_study::ReproduceError::from(e))?;
-        Ok(Plan::new(&loaded.study, None).jobs.len())
+        Ok(Plan::new(&loaded.study, None).len())
     }
 
     /// Runs the study in the simulator and computes its tables, figures and
@@ -147,6 +148,43 @@ impl Study {
             &selection,
             runner,
             options,
+        )?)
+    }
+}
+
+impl Study {
+    /// The runs of the study in parts: tasks that any process can run, and the
+    /// collector of their results. `runs` is that of [`ReproduceOptions`].
+    ///
+    /// ```
+    /// use bentpipe::Study;
+    ///
+    /// let study = Study::load("../../papers/marchese-2001/table-1.toml")?;
+    /// let campaign = study.campaign(Some(1))?;
+    /// let folder = std::env::temp_dir().join("bentpipe-doc-campaign");
+    /// let mut collector = campaign.collector(&folder, true)?;
+    /// for task in campaign.tasks(4) {
+    ///     // Here or on another machine.
+    ///     let result = campaign.run_task(&task, 1, &|_| std::ops::ControlFlow::Continue(()))?;
+    ///     collector.add(&bentpipe::TaskResult::from_bytes(&result.to_bytes())?)?;
+    /// }
+    /// let made = collector.finish()?;
+    /// assert!(made.tables[0].1.cells[0][0].ours.is_some());
+    /// # let _ = std::fs::remove_dir_all(folder);
+    /// # Ok::<(), bentpipe::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a scenario is wrong.
+    pub fn campaign(&self, runs: Option<u32>) -> Result<Campaign, Error> {
+        let paper = self.spec().paper.as_deref().unwrap_or("");
+        let make: SharedMakeRunner = Arc::new(Simulator::of);
+        Ok(Campaign::new(
+            self.studies.clone(),
+            paper,
+            &self.name,
+            make,
+            runs,
         )?)
     }
 }

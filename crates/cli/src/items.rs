@@ -153,7 +153,7 @@ pub(crate) fn sum(results: &[Results], out: &mut Output) -> Result<(), Failure> 
             .count()
         + claims.iter().filter(|c| c.regression).count();
     let runs = results.iter().flat_map(|r| r.made.results.values());
-    let runs: usize = runs.map(|r| r.cells() * r.replications()).sum();
+    let runs: usize = runs.map(bentpipe_study::StudyResults::total).sum();
     out.line(format_args!(
         "{} papers, {runs} runs: {} claims of theirs ({}), {} of ours, {judged} published numbers; {different} not as recorded",
         results.len(),

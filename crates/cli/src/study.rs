@@ -84,6 +84,7 @@ pub(crate) fn execute(how: &How, work: &Work<'_>) -> Result<Reproduction, Failur
             results: how.results.clone(),
             fresh: how.fresh,
             watch: &stopped,
+            ..ReproduceOptions::default()
         };
         let runner = |loaded: &LoadedStudy| bench.runner(loaded);
         return Ok(work(&runner, &options)?);
@@ -113,6 +114,7 @@ pub(crate) fn execute(how: &How, work: &Work<'_>) -> Result<Reproduction, Failur
         results: how.results.clone(),
         fresh: how.fresh,
         watch: &watch,
+        ..ReproduceOptions::default()
     };
     Ok(work(&Simulator::of, &options)?)
 }

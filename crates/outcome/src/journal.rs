@@ -4,24 +4,25 @@
 //! The file starts with a magic line and is followed by frames: the length of
 //! the content (32 bits, little-endian), the CRC-32 of length and content, and
 //! the content. The first frame holds the header, each other the length of a
-//! key (32 bits), the key and the value as JSON. A frame that is cut short or
-//! whose checksum is wrong ends the journal: it and what follows are cut off
-//! when the file is opened. Nothing in it depends on the time of day.
+//! key (32 bits), the key and the value as JSON, compressed where it is long. A
+//! frame that is cut short or whose checksum is wrong ends the journal: it and
+//! what follows are cut off when the file is opened. Nothing in it depends on the
+//! time of day.
+
+mod buffer;
+mod frame;
+mod reader;
+
+pub use buffer::JournalBuffer;
+pub use reader::JournalReader;
 
 use crate::whole_file::sync_folder;
+use frame::{Frames, Packer, Preamble, preamble};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-
-const MAGIC: &[u8] = b"bentpipe journal 1\n";
-
-/// Length and checksum before the content of a frame.
-const FRAME: u64 = 8;
-
-/// Of a frame cut short no more than this is read: headers are short.
-const SHORT: u64 = 1 << 16;
 
 /// Records after which the file is brought to the disk, unless told otherwise.
 const BATCH: u32 = 64;
@@ -113,6 +114,18 @@ impl Record {
     }
 }
 
+/// Where a journal has a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Bytes of the file before its content.
+    pub offset: u64,
+    /// Bytes of its content.
+    pub length: u32,
+}
+
+/// Called for each record of a journal, oldest first.
+pub type Visit<'a> = dyn FnMut(&Record, Place) + 'a;
+
 /// An append-only file of records.
 ///
 /// Each record goes to the system at once, so that a killed process loses
@@ -130,6 +143,7 @@ pub struct Journal {
     batch: u32,
     unsynced: u32,
     frame: Vec<u8>,
+    packer: Packer,
 }
 
 impl Journal {
@@ -144,23 +158,37 @@ impl Journal {
     /// changes the file), [`JournalError::InUse`] if another process holds it,
     /// [`JournalError::Io`] if it cannot be read or written.
     pub fn open(path: &Path, header: &str) -> Result<(Journal, Vec<Record>), JournalError> {
+        let mut records = Vec::new();
+        let journal = Journal::open_with(path, header, &mut |record, _| {
+            records.push(record.clone());
+        })?;
+        Ok((journal, records))
+    }
+
+    /// As [`open`](Journal::open), but passes the records to `visit`, one at a
+    /// time: memory does not grow with the journal.
+    ///
+    /// # Errors
+    /// As [`open`](Journal::open).
+    pub fn open_with(
+        path: &Path,
+        header: &str,
+        visit: &mut Visit<'_>,
+    ) -> Result<Journal, JournalError> {
         let mut journal = Journal::lock(path)?;
         let size = journal
             .file
             .metadata()
             .map_err(io_error(path, "read"))?
             .len();
-        let mut reader = Frames {
-            file: BufReader::new(&journal.file),
-            at: 0,
-            size,
-        };
+        let mut reader = Frames::new(BufReader::new(&journal.file), size);
         let preamble = preamble(header, path)?;
-        let records = match reader.preamble().map_err(io_error(path, "read"))? {
+        match reader.preamble().map_err(io_error(path, "read"))? {
             Preamble::Header(found) if found == header.as_bytes() => {
-                let (records, good) = reader.records().map_err(io_error(path, "read"))?;
+                let good = reader.records(visit).map_err(io_error(path, "read"))?;
+                let packer = reader.into_packer();
+                journal.packer = packer;
                 journal.cut_to(good, size)?;
-                records
             }
             Preamble::Header(found) => {
                 return Err(JournalError::Header {
@@ -172,15 +200,14 @@ impl Journal {
             // New, or killed while it began: there is nothing in it yet.
             Preamble::Torn(start) if preamble.starts_with(&start) => {
                 journal.begin(&preamble)?;
-                Vec::new()
             }
             Preamble::Torn(_) | Preamble::Foreign => {
                 return Err(JournalError::NotAJournal {
                     path: path.to_path_buf(),
                 });
             }
-        };
-        Ok((journal, records))
+        }
+        Ok(journal)
     }
 
     /// Begins the journal anew and forgets what it held, whatever the file
@@ -229,6 +256,7 @@ impl Journal {
             batch: BATCH,
             unsynced: 0,
             frame: Vec::new(),
+            packer: Packer::default(),
         })
     }
 
@@ -262,7 +290,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Appends a record.
+    /// Appends a record, and returns where it is.
     ///
     /// # Errors
     /// If the value has no JSON form or the disk is full or fails; then the
@@ -271,23 +299,27 @@ impl Journal {
         &mut self,
         key: &str,
         value: &T,
-    ) -> Result<(), JournalError> {
-        let too_long = || JournalError::TooLong {
-            path: self.path.clone(),
-            key: key.to_owned(),
-        };
-        let key_length = u32::try_from(key.len()).map_err(|_| too_long())?;
-        let mut frame = std::mem::take(&mut self.frame);
-        frame.clear();
-        frame.extend_from_slice(&[0; FRAME as usize]);
-        frame.extend_from_slice(&key_length.to_le_bytes());
-        frame.extend_from_slice(key.as_bytes());
-        serde_json::to_writer(&mut frame, value).map_err(|source| JournalError::Encode {
+    ) -> Result<Place, JournalError> {
+        let value = serde_json::to_vec(value).map_err(|source| JournalError::Encode {
             path: self.path.clone(),
             key: key.to_owned(),
             source,
         })?;
-        seal(&mut frame).ok_or_else(too_long)?;
+        self.append_json(key, &value)
+    }
+
+    /// Appends a record whose value is JSON already.
+    ///
+    /// # Errors
+    /// As [`append`](Journal::append).
+    pub fn append_json(&mut self, key: &str, value: &[u8]) -> Result<Place, JournalError> {
+        let too_long = || JournalError::TooLong {
+            path: self.path.clone(),
+            key: key.to_owned(),
+        };
+        let mut frame = std::mem::take(&mut self.frame);
+        let packed = self.packer.pack(key, value, &mut frame);
+        packed.ok_or_else(too_long)?;
         // Also after a failed append: what stands behind the length is not ours.
         let written = self
             .file
@@ -297,14 +329,15 @@ impl Journal {
             let _ = self.file.set_len(self.length);
             return Err(io_error(&self.path, "write")(source));
         }
+        self.packer.packed(value);
+        let place = frame::place(self.length, &frame);
         self.length += frame.len() as u64;
         self.frame = frame;
         self.unsynced += 1;
         if self.unsynced >= self.batch {
-            self.sync()
-        } else {
-            Ok(())
+            self.sync()?;
         }
+        Ok(place)
     }
 
     /// Brings all records to the disk.
@@ -337,6 +370,25 @@ impl Journal {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Access by their places to the records that were there when the journal was
+    /// opened.
+    ///
+    /// # Errors
+    /// If the file cannot be opened again.
+    pub fn reader(&self) -> Result<JournalReader, JournalError> {
+        JournalReader::of(&self.path, self.packer.clone())
+    }
+
+    /// Ends writing and gives access to the records by their places.
+    ///
+    /// # Errors
+    /// If the file cannot be synced or opened again.
+    pub fn into_reader(mut self) -> Result<JournalReader, JournalError> {
+        self.sync()?;
+        let packer = std::mem::take(&mut self.packer);
+        JournalReader::of(&self.path, packer)
+    }
 }
 
 impl Drop for Journal {
@@ -354,130 +406,6 @@ fn io_error(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Jour
         action,
         source,
     }
-}
-
-/// Fills in the length and the checksum of a frame; `None` if it is too long.
-fn seal(frame: &mut [u8]) -> Option<()> {
-    let length = u32::try_from(frame.len().checked_sub(FRAME as usize)?)
-        .ok()?
-        .to_le_bytes();
-    let sum = checksum(length, &frame[FRAME as usize..]).to_le_bytes();
-    frame[..4].copy_from_slice(&length);
-    frame[4..8].copy_from_slice(&sum);
-    Some(())
-}
-
-/// The length is summed too, or a tail of zeros would be a frame of nothing.
-fn checksum(length: [u8; 4], content: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&length);
-    hasher.update(content);
-    hasher.finalize()
-}
-
-/// Magic and header: how a journal begins.
-fn preamble(header: &str, path: &Path) -> Result<Vec<u8>, JournalError> {
-    let mut frame = vec![0; FRAME as usize];
-    frame.extend_from_slice(header.as_bytes());
-    seal(&mut frame).ok_or_else(|| JournalError::TooLong {
-        path: path.to_path_buf(),
-        key: "header".into(),
-    })?;
-    Ok([MAGIC, &frame].concat())
-}
-
-enum Preamble {
-    /// A whole header.
-    Header(Vec<u8>),
-    /// The file ends before the header does; this is all of it.
-    Torn(Vec<u8>),
-    /// Something else.
-    Foreign,
-}
-
-/// Reads frames from the start of a file of known size.
-struct Frames<'a> {
-    file: BufReader<&'a File>,
-    at: u64,
-    size: u64,
-}
-
-impl Frames<'_> {
-    fn preamble(&mut self) -> io::Result<Preamble> {
-        let mut magic = Vec::new();
-        self.file
-            .by_ref()
-            .take(MAGIC.len() as u64)
-            .read_to_end(&mut magic)?;
-        self.at = magic.len() as u64;
-        if magic != MAGIC {
-            let all = self.at == self.size;
-            return Ok(if all {
-                Preamble::Torn(magic)
-            } else {
-                Preamble::Foreign
-            });
-        }
-        Ok(match self.frame()? {
-            Frame::Whole(header) => Preamble::Header(header),
-            Frame::Short(rest) => Preamble::Torn([magic, rest].concat()),
-            Frame::Wrong => Preamble::Foreign,
-        })
-    }
-
-    /// The records and where they end.
-    fn records(&mut self) -> io::Result<(Vec<Record>, u64)> {
-        let mut records = Vec::new();
-        let mut good = self.at;
-        while let Frame::Whole(content) = self.frame()? {
-            let Some(record) = record(&content) else {
-                break;
-            };
-            records.push(record);
-            good = self.at;
-        }
-        Ok((records, good))
-    }
-
-    fn frame(&mut self) -> io::Result<Frame> {
-        let rest = self.size.saturating_sub(self.at);
-        let mut start = Vec::new();
-        self.file.by_ref().take(FRAME).read_to_end(&mut start)?;
-        let &[l0, l1, l2, l3, s0, s1, s2, s3] = start.as_slice() else {
-            return Ok(Frame::Short(start));
-        };
-        let (length, sum) = ([l0, l1, l2, l3], [s0, s1, s2, s3]);
-        let n = u32::from_le_bytes(length);
-        if u64::from(n) > rest.saturating_sub(FRAME) {
-            self.file.by_ref().take(SHORT).read_to_end(&mut start)?;
-            return Ok(Frame::Short(start));
-        }
-        let mut content = vec![0; n as usize];
-        self.file.read_exact(&mut content)?;
-        if checksum(length, &content) != u32::from_le_bytes(sum) {
-            return Ok(Frame::Wrong);
-        }
-        self.at += FRAME + u64::from(n);
-        Ok(Frame::Whole(content))
-    }
-}
-
-enum Frame {
-    /// All of it, and the checksum is right.
-    Whole(Vec<u8>),
-    /// The file ends before it does; what there is, up to [`SHORT`] bytes.
-    Short(Vec<u8>),
-    /// The checksum is wrong.
-    Wrong,
-}
-
-fn record(content: &[u8]) -> Option<Record> {
-    let (length, rest) = content.split_first_chunk::<4>()?;
-    let (key, value) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-    Some(Record {
-        key: String::from_utf8(key.to_vec()).ok()?,
-        value: String::from_utf8(value.to_vec()).ok()?,
-    })
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ pub use axes::{AxisColumn, AxisPoint, AxisUnit};
 pub use columns::{Column, TableKind, columns, run_columns};
 pub use error::Error;
 pub use interval::{Interval, NoCheckpoint};
-pub use journal::{Journal, JournalError, Record};
+pub use journal::{Journal, JournalBuffer, JournalError, JournalReader, Place, Record, Visit};
 pub use metrics::jain_index;
 pub use model::*;
 pub use packet::{

@@ -170,7 +170,7 @@ impl<'a> Runs<'a> {
             let points: Vec<AxisPoint> = points.map(|(i, axis)| axis[i].clone()).collect();
             let first = cell as u64 * u64::from(study.replications);
             for (replication, result) in self.results.runs_of(cell).enumerate() {
-                if matches!(result, RunResult::Missing) {
+                if matches!(*result, RunResult::Missing) {
                     continue;
                 }
                 key.run = first + replication as u64;
@@ -179,7 +179,7 @@ impl<'a> Runs<'a> {
                     seed: study.seed.wrapping_add(replication as u64),
                     hash: self.results.scenario_hash(cell),
                 };
-                put(&head, &points, result)?;
+                put(&head, &points, &result)?;
             }
         }
         Ok(())
@@ -195,8 +195,8 @@ impl<'a> Runs<'a> {
             other => other.is_of(&data.outcome),
         };
         (0..self.results.cells()).any(|cell| {
-            let mut done = self.results.runs_of(cell).filter_map(RunResult::data);
-            done.any(has)
+            let mut runs = self.results.runs_of(cell);
+            runs.any(|run| run.data().is_some_and(has))
         })
     }
 

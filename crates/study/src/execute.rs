@@ -1,31 +1,35 @@
 //! Executes a study: in parallel, journalled as results come, and resumed
 //! where it was killed.
 
-use crate::plan::{Job, Plan, hash};
-use crate::record::{RunData, RunResult};
+use crate::paper::Unknown;
+use crate::plan::{Plan, hash, place};
+use crate::precision::{Gauge, Next, Reached};
 use crate::results::StudyResults;
-use crate::runner::{Request, Runner};
+use crate::runner::{Checked, Runner};
+use crate::runs::Runs;
 use crate::study::Study;
-use bentpipe_outcome::{Journal, JournalError};
+use crate::work::{Store, Work, perform};
+use bentpipe_outcome::JournalError;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How far a study is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Name of the study.
     pub study: String,
     /// Runs that are done, those of the journal included.
     pub done: usize,
-    /// Runs in all.
+    /// Runs in all; an estimate where the number of runs follows from the results.
     pub total: usize,
     /// Runs that failed so far.
     pub failed: usize,
+    /// The share of the work that is done, by the estimated cost of each run.
+    pub share: f64,
+    /// True if `total` is an estimate.
+    pub about: bool,
 }
 
 /// Told after every run, one at a time; may stop the study.
@@ -35,12 +39,16 @@ pub type Watch<'a> = dyn Fn(&Progress) -> ControlFlow<()> + Sync + 'a;
 pub struct ExecuteOptions<'a> {
     /// Runs at a time; zero is as many as there are cores.
     pub threads: usize,
-    /// Runs per cell instead of the study's own number.
+    /// Runs per cell instead of the study's own number; at most, where the number
+    /// follows from the results.
     pub replications: Option<u32>,
-    /// Where results are journalled; `None` keeps them in memory only.
+    /// Where results are journalled; `None` keeps them in memory only. Those that
+    /// shards have put into the folder `shards` beside it count, too.
     pub journal: Option<PathBuf>,
-    /// Forget what the journal holds.
+    /// Forget what the journal and the shards hold.
     pub fresh: bool,
+    /// Runs nothing: what is missing is an error.
+    pub collect: bool,
     /// Told how far it is.
     pub watch: &'a Watch<'a>,
 }
@@ -52,6 +60,7 @@ impl Default for ExecuteOptions<'_> {
             replications: None,
             journal: None,
             fresh: false,
+            collect: false,
             watch: &|_| ControlFlow::Continue(()),
         }
     }
@@ -90,43 +99,43 @@ pub enum ExecuteError {
         /// Runs in all.
         total: usize,
     },
+    /// A folder or file of shards cannot be used.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    Folder {
+        /// The folder or file.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// What the system answered.
+        source: std::io::Error,
+    },
     /// The threads could not be started.
     #[error("cannot start threads: {0}")]
     Threads(String),
 }
 
-/// Checks every cell of a study before anything runs; the hash of the scenario of
-/// each.
+/// Checks every cell of a study before anything runs. Cells that set the same are
+/// checked once.
 ///
 /// # Errors
 /// For the first cell that makes no scenario.
-pub fn check_cells(study: &Arc<Study>, runner: &dyn Runner) -> Result<Vec<String>, ExecuteError> {
-    let plan = Plan::new(study, Some(1));
-    let mut hashes = Vec::with_capacity(plan.jobs.len());
-    for job in &plan.jobs {
-        let hash = runner
-            .check(&job.settings)
-            .map_err(|why| ExecuteError::Cell {
-                place: place(study, job.cell),
-                why,
-            })?;
-        hashes.push(hash);
-    }
-    let of_cells = plan.of_run.iter().map(|job| hashes[*job].clone());
-    Ok(of_cells.collect())
+pub fn check_cells(study: &Arc<Study>, runner: &dyn Runner) -> Result<Vec<Checked>, ExecuteError> {
+    check_plan(&Plan::new(study, Some(1)), runner)
 }
 
-fn place(study: &Arc<Study>, cell: usize) -> String {
-    let points = crate::plan::points(&study.axes, cell);
-    let axes = study.axes.iter().zip(points);
-    let at: Vec<String> = axes
-        .map(|(axis, point)| format!("{} {}", axis.name, axis.points[point].label))
-        .collect();
-    if at.is_empty() {
-        study.name.clone()
-    } else {
-        format!("{} at {}", study.name, at.join(", "))
-    }
+/// Checks every group of a plan.
+pub(crate) fn check_plan(plan: &Plan, runner: &dyn Runner) -> Result<Vec<Checked>, ExecuteError> {
+    let check = |group: usize| {
+        let cell = plan.first(group);
+        let checked = runner.check_cost(&crate::plan::settings(&plan.study, cell));
+        checked.map_err(|why| ExecuteError::Cell {
+            place: place(&plan.study, cell),
+            why,
+        })
+    };
+    // The first in order is reported, whichever thread comes upon one.
+    let checked: Vec<_> = (0..plan.groups()).into_par_iter().map(check).collect();
+    checked.into_iter().collect()
 }
 
 /// What a journal belongs to: everything that outcomes depend on, beside what
@@ -148,7 +157,7 @@ pub(crate) fn header(study: &Study, runner: &dyn Runner) -> String {
 
 /// What differs between the header of a journal and the one that is asked for,
 /// in words.
-fn differences(found: &str, expected: &str) -> String {
+pub(crate) fn differences(found: &str, expected: &str) -> String {
     let value = |header: &str, name: &str| {
         let mut lines = header.lines().filter_map(|line| line.split_once(' '));
         lines.find(|(n, _)| *n == name).map(|(_, v)| v.to_owned())
@@ -192,107 +201,63 @@ pub fn execute(
     runner: &dyn Runner,
     options: &ExecuteOptions<'_>,
 ) -> Result<StudyResults, ExecuteError> {
-    let hashes = check_cells(study, runner)?;
     let plan = Plan::new(study, options.replications);
-    let mut results: Vec<Option<Arc<RunResult>>> = vec![None; plan.jobs.len()];
-    let journal = match &options.journal {
-        Some(path) => Some(open(
-            path,
-            &header(study, runner),
-            options.fresh,
-            &plan,
-            &mut results,
-        )?),
-        None => None,
+    let cells = check_plan(&plan, runner)?;
+    let store = match &options.journal {
+        Some(path) => Store::open(path, &header(study, runner), options.fresh, &plan)?,
+        None => Store::in_memory(&plan),
     };
-    let pending: Vec<usize> = (0..plan.jobs.len())
-        .filter(|i| results[*i].is_none())
-        .collect();
-    let executor = Executor {
-        study,
+    let work = Work {
+        plan: &plan,
         runner,
-        options,
-        jobs: &plan.jobs,
-        stop: AtomicBool::new(false),
-        state: Mutex::new(State {
-            journal,
-            done: results.iter().flatten().count(),
-            failed: results.iter().flatten().filter(|r| has_failed(r)).count(),
-            results,
-            error: None,
-        }),
+        gauge: Gauge::of(study, &Unknown),
+        seconds: cells.iter().map(|cell| cell.seconds).collect(),
+        jobs: 0..plan.len(),
+        threads: options.threads,
+        watch: options.watch,
     };
-    if !pending.is_empty() {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(options.threads)
-            .build()
-            .map_err(|e| ExecuteError::Threads(e.to_string()))?;
-        pool.install(|| {
-            pending
-                .par_iter()
-                .with_max_len(1)
-                .for_each(|index| executor.job(*index));
-        });
-    }
-    let mut state = executor
-        .state
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    if let Some(journal) = &mut state.journal {
-        journal.sync()?;
-    }
-    if let Some(error) = state.error {
-        return Err(error.into());
-    }
-    let done = state.results.iter().flatten().count();
-    let runs: Option<Vec<Arc<RunResult>>> = plan
-        .of_run
-        .iter()
-        .map(|job| state.results[*job].clone())
-        .collect();
-    let runs = runs.ok_or(ExecuteError::Stopped {
+    let store = match options.collect {
+        true => store,
+        false => perform(&work, store)?,
+    };
+    let runs = store.close()?;
+    let stopped = |done| ExecuteError::Stopped {
         study: study.name.clone(),
         done,
-        total: plan.jobs.len(),
-    })?;
-    let results = StudyResults::new(study.clone(), plan.replications as usize, runs);
-    Ok(results.with_hashes(hashes))
+        total: plan.len(),
+    };
+    let done = runs.done();
+    let results = match &work.gauge {
+        None if done < plan.len() => return Err(stopped(done)),
+        None => StudyResults::new(&plan, plan.replications as usize, runs),
+        Some(gauge) => {
+            let reached = reached(gauge, &plan, &runs);
+            let reached = reached.ok_or_else(|| stopped(done))?;
+            StudyResults::new(&plan, plan.replications as usize, runs).with_reached(reached)
+        }
+    };
+    Ok(results.with_hashes(cells.into_iter().map(|cell| cell.hash).collect()))
 }
 
-/// Opens the journal and takes from it what the plan asks for.
-fn open(
-    path: &Path,
-    header: &str,
-    fresh: bool,
-    plan: &Plan,
-    results: &mut [Option<Arc<RunResult>>],
-) -> Result<Journal, ExecuteError> {
-    if fresh {
-        return Ok(Journal::restart(path, header)?);
-    }
-    let (journal, records) = Journal::open(path, header).map_err(|error| match error {
-        JournalError::Header {
-            path,
-            expected,
-            found,
-        } => ExecuteError::Changed {
-            path,
-            what: differences(&found, &expected),
-        },
-        other => ExecuteError::Journal(other),
-    })?;
-    let known: BTreeMap<&str, usize> = plan
-        .jobs
-        .iter()
-        .enumerate()
-        .map(|(i, job)| (job.key.as_str(), i))
-        .collect();
-    for record in &records {
-        if let Some(index) = known.get(record.key.as_str()) {
-            results[*index] = Some(Arc::new(record.decode()?));
+/// How many runs each group took; `None` if some are missing.
+fn reached(gauge: &Gauge<'_>, plan: &Plan, runs: &Runs) -> Option<Vec<Reached>> {
+    let most = plan.replications;
+    let of_group = |group: usize| {
+        let mut tally = gauge.tally(most);
+        loop {
+            match tally.next() {
+                Next::Done(reached) => return Some(reached),
+                Next::Run(n) => {
+                    let run = group * most as usize + n as usize;
+                    if !runs.has(run) {
+                        return None;
+                    }
+                    tally.push(gauge.value(&runs.get(run)));
+                }
+            }
         }
-    }
-    Ok(journal)
+    };
+    (0..plan.groups()).into_par_iter().map(of_group).collect()
 }
 
 /// What the journal holds of a study, of which perhaps not all was run: as many
@@ -300,109 +265,56 @@ fn open(
 pub(crate) fn recorded(
     study: &Arc<Study>,
     runner: &dyn Runner,
-    journal: &Path,
+    journal: &std::path::Path,
 ) -> Result<StudyResults, ExecuteError> {
     let plan = Plan::new(study, None);
-    let mut results: Vec<Option<Arc<RunResult>>> = vec![None; plan.jobs.len()];
-    open(journal, &header(study, runner), false, &plan, &mut results)?;
+    let runs = Store::open(journal, &header(study, runner), false, &plan)?.close()?;
     let all = plan.replications as usize;
-    let known = |(run, job): (usize, &usize)| results[*job].is_some().then_some(run % all + 1);
-    let replications = plan.of_run.iter().enumerate().filter_map(known).max();
-    let replications = replications.unwrap_or(all);
+    let of_group = |group: usize| {
+        let known = (0..all).filter(|n| runs.has(group * all + n));
+        known.last().map_or(0, |n| n + 1)
+    };
+    let known: Vec<usize> = (0..plan.groups()).map(of_group).collect();
+    let replications = known.iter().copied().max().filter(|n| *n > 0);
     // Cells of which nothing was run may even be wrong.
-    let hash = |(cell, runs): (usize, &[usize])| {
-        let is_known = runs.iter().any(|job| results[*job].is_some());
-        let hash = is_known.then(|| runner.check(&crate::plan::settings(study, cell)).ok());
+    let hash = |(group, known): (usize, &usize)| {
+        let cell = plan.first(group);
+        let settings = crate::plan::settings(study, cell);
+        let hash = (*known > 0).then(|| runner.check(&settings).ok());
         hash.flatten().unwrap_or_default()
     };
-    let hashes = plan.of_run.chunks(all).enumerate().map(hash).collect();
-    let missing = Arc::new(RunResult::Missing);
-    let runs = plan
-        .of_run
-        .chunks(all)
-        .flat_map(|cell| &cell[..replications]);
-    let runs = runs.map(|job| results[*job].clone().unwrap_or_else(|| missing.clone()));
-    let results = StudyResults::new(study.clone(), replications, runs.collect());
+    let hashes = known.iter().enumerate().map(hash).collect();
+    let gauge = Gauge::of(study, &Unknown);
+    let reached = gauge.map(|gauge| partly_reached(&gauge, &plan, &runs));
+    let results = StudyResults::new(&plan, replications.unwrap_or(all), runs);
+    let results = match reached {
+        Some(reached) => results.with_reached(reached),
+        None => results,
+    };
     Ok(results.with_hashes(hashes))
 }
 
-struct Executor<'a> {
-    study: &'a Study,
-    runner: &'a dyn Runner,
-    options: &'a ExecuteOptions<'a>,
-    jobs: &'a [Job],
-    stop: AtomicBool,
-    state: Mutex<State>,
-}
-
-struct State {
-    journal: Option<Journal>,
-    results: Vec<Option<Arc<RunResult>>>,
-    /// How many of them there are, and how many of these failed.
-    done: usize,
-    failed: usize,
-    error: Option<JournalError>,
-}
-
-fn has_failed(result: &RunResult) -> bool {
-    result.failure().is_some()
-}
-
-impl Executor<'_> {
-    fn job(&self, index: usize) {
-        if self.stop.load(Ordering::Relaxed) {
-            return;
-        }
-        let result = self.run(&self.jobs[index]);
-        if self.runner.is_stopped() {
-            self.stop.store(true, Ordering::Relaxed);
-            return;
-        }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.stop.load(Ordering::Relaxed) {
-            return;
-        }
-        if let Some(journal) = &mut state.journal
-            && let Err(error) = journal.append(&self.jobs[index].key, &result)
-        {
-            state.error = Some(error);
-            self.stop.store(true, Ordering::Relaxed);
-            return;
-        }
-        state.done += 1;
-        state.failed += usize::from(has_failed(&result));
-        state.results[index] = Some(Arc::new(result));
-        let progress = Progress {
-            study: self.study.name.clone(),
-            done: state.done,
-            total: self.jobs.len(),
-            failed: state.failed,
-        };
-        if (self.options.watch)(&progress).is_break() {
-            self.stop.store(true, Ordering::Relaxed);
-        }
-    }
-
-    fn run(&self, job: &Job) -> RunResult {
-        let request = Request {
-            settings: &job.settings,
-            seed: job.seed,
-            start_jitter: self.study.start_jitter,
-            series: self.study.series,
-            checkpoints: &self.study.marks,
-        };
-        match catch_unwind(AssertUnwindSafe(|| self.runner.run(&request))) {
-            Ok(Ok(outcome)) => RunResult::Done(Box::new(RunData::new(outcome))),
-            Ok(Err(why)) => RunResult::Failed(why),
-            Err(panic) => {
-                let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
-                let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-                RunResult::Failed(format!("the run panicked: {}", text.unwrap_or_default()))
+/// The same where runs may be missing: a cell has those before the first of them.
+fn partly_reached(gauge: &Gauge<'_>, plan: &Plan, runs: &Runs) -> Vec<Reached> {
+    let most = plan.replications;
+    let of_group = |group: usize| {
+        let mut tally = gauge.tally(most);
+        loop {
+            match tally.next() {
+                Next::Done(reached) => return reached,
+                Next::Run(n) => {
+                    let run = group * most as usize + n as usize;
+                    if !runs.has(run) {
+                        return tally.so_far();
+                    }
+                    tally.push(gauge.value(&runs.get(run)));
+                }
             }
         }
-    }
+    };
+    (0..plan.groups()).into_par_iter().map(of_group).collect()
 }
 
 #[cfg(test)]
 #[path = "execute_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -1,12 +1,13 @@
 use super::*;
 use crate::collection::Collection;
 use crate::reproduce::{ReproduceOptions, Selection, reproduce};
+use crate::runner::Request;
 use crate::study::Setting;
 use crate::testing::outcome;
 use bentpipe_outcome::Outcome;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const STUDY: &str = r#"
 name = "sweep"
@@ -50,9 +51,9 @@ recorded = "holds"
 /// Takes a time that depends on what is set and on the seed; fails in one
 /// cell and panics in one run.
 #[derive(Default)]
-struct Fake {
-    runs: AtomicUsize,
-    fails: bool,
+pub(crate) struct Fake {
+    pub(crate) runs: AtomicUsize,
+    pub(crate) fails: bool,
 }
 
 impl Runner for Fake {
@@ -84,14 +85,14 @@ impl Runner for Fake {
     }
 }
 
-fn study_in(folder: &Path) -> Collection {
+pub(crate) fn study_in(folder: &Path) -> Collection {
     fs::write(folder.join("scenario.toml"), "").unwrap();
     fs::write(folder.join("sweep.toml"), STUDY).unwrap();
     Collection::load(&[folder.join("sweep.toml")]).unwrap()
 }
 
 /// Every final file of a results folder, in order.
-fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(next) = folders.pop() {
@@ -99,7 +100,9 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.file_name().is_some_and(|n| n != "journal") {
+            } else if path.extension().is_none_or(|e| e != "journal")
+                && path.file_name().is_some_and(|n| n != "journal")
+            {
                 let name = path.strip_prefix(folder).unwrap().display().to_string();
                 found.push((name, fs::read(&path).unwrap()));
             }
@@ -110,7 +113,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Reproduces into a folder; stops after so many runs.
-fn run(
+pub(crate) fn run(
     studies: &Collection,
     results: &Path,
     threads: usize,
@@ -127,8 +130,8 @@ fn run(
         threads,
         runs: None,
         results: Some(results.to_path_buf()),
-        fresh: false,
         watch: &watch,
+        ..ReproduceOptions::default()
     };
     let make = |_: &crate::LoadedStudy| -> Result<Box<dyn Runner>, String> {
         Ok(Box::new(Fake {
@@ -222,8 +225,7 @@ fn a_resumed_study_runs_only_what_is_missing() {
     assert_eq!(fake.runs.load(Ordering::Relaxed), 24);
     let seeds: Vec<u64> = all
         .runs_of(3)
-        .filter_map(RunResult::data)
-        .map(|d| d.outcome.seed)
+        .filter_map(|run| run.data().map(|d| d.outcome.seed))
         .collect();
     assert_eq!(seeds, [1, 2, 3, 4], "the same in every cell");
     execute(

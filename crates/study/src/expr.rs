@@ -13,6 +13,7 @@ mod judge;
 mod lexer;
 mod parser;
 mod resolved;
+mod single;
 mod verdict;
 
 pub(crate) use ast::{Argument, Binders, Expr, Filter, Kind};
@@ -21,6 +22,8 @@ pub(crate) use estimate::show;
 pub(crate) use eval::{Context, World, evaluate};
 pub(crate) use judge::judge;
 pub(crate) use parser::parse;
+pub(crate) use resolved::Number;
+pub(crate) use single::{Use, single, single_fault, uses, uses_of};
 pub(crate) use verdict::{Finding, Truth};
 
 use bentpipe_document::Diagnostic;

@@ -207,7 +207,7 @@ fn panel(spec: &FigureSpec, sources: &Sources<'_>, frame: &Frame<'_>, figure: &m
                     Ok(stored) => figure.curves.push(Curve {
                         panel: frame.title.clone(),
                         label: label.unwrap_or(&home.title).to_owned(),
-                        points: sampled(stored, *y, length.as_nanos(), factor),
+                        points: sampled(&stored, *y, length.as_nanos(), factor),
                     }),
                     Err(why) => figure.notes.push(why),
                 }
@@ -410,11 +410,11 @@ fn curves(
 }
 
 /// The series of the first replication at some labels.
-fn stored<'a>(
-    sources: &Sources<'a>,
+fn stored(
+    sources: &Sources<'_>,
     at: &[(String, String)],
     flow: Option<&str>,
-) -> Result<&'a StoredSeries, String> {
+) -> Result<StoredSeries, String> {
     let name = &sources.home.name;
     let results = sources
         .world
@@ -433,6 +433,7 @@ fn stored<'a>(
     let mut series = data.series.iter();
     series
         .find(|s| flow.is_none_or(|name| s.flow == name))
+        .cloned()
         .ok_or_else(|| format!("{}: there is no such series", results.place(cell)))
 }
 

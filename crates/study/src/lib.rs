@@ -14,8 +14,11 @@
 #![doc = include_str!("../LANGUAGE.md")]
 
 mod bar;
+mod campaign;
 mod claim;
 mod collection;
+mod columns;
+mod cost;
 mod data;
 mod data_reference;
 mod execute;
@@ -27,6 +30,7 @@ mod layout;
 mod metric;
 mod paper;
 mod plan;
+mod precision;
 mod quote;
 mod read;
 mod record;
@@ -35,18 +39,23 @@ mod report;
 mod reproduce;
 mod results;
 mod runner;
+mod runs;
+mod shards;
 mod simulator;
 pub mod stats;
 mod store;
 mod study;
 mod table;
+mod task;
 mod unit;
+mod work;
 
 #[cfg(test)]
 mod testing;
 
 pub use bar::{CellVerdict, ErrorSummary, relative_error};
 pub use bentpipe_document::{Diagnostic, Diagnostics};
+pub use campaign::{Campaign, Collector, SharedMakeRunner};
 pub use claim::{ClaimResult, PartResult, ReadingResult, Verdict};
 pub use collection::{Collection, LoadError, LoadedStudy};
 pub use data::{ABOUT_RESULTS, RESULTS, results_columns, write_result};
@@ -58,6 +67,7 @@ pub use layout::{Layout, Span, spans};
 pub use metric::{METRICS, Metric, Of, metric};
 pub use paper::{Highlight, Item, ItemKind, NamedPaper, Paper, papers};
 pub use plan::{Job, Plan, hash, settings};
+pub use precision::Reached;
 pub use quote::fill;
 pub use record::{RunData, RunResult, StoredSample, StoredSeries};
 pub use reference::{Published, Reference};
@@ -66,16 +76,17 @@ pub use reproduce::{
     MakeRunner, ReproduceError, ReproduceOptions, Reproduction, Selection, reproduce,
 };
 pub use results::StudyResults;
-pub use runner::{Request, Runner};
+pub use runner::{Checked, Request, Runner};
 pub use simulator::Simulator;
 pub use stats::Central;
 pub use store::{StoreError, write_claims_file, write_figure_file, write_runs, write_table_file};
 pub use study::{
     Axis, AxisSpec, Bar, ClaimPart, ClaimSpec, DerivedMetric, Expression, FigureKind, FigureSpec,
-    Labels, Limits, Point, PublishedSpec, SeriesQuantity, Setting, Shown, Study, TableSpec,
-    ValueSpec,
+    Labels, Limits, Point, Precision, PublishedSpec, SeriesQuantity, Setting, Shown, Study,
+    TableSpec, ValueSpec,
 };
 pub use table::{COLUMN_JOIN, ROW_JOIN, TableCell, TableData};
+pub use task::{Task, TaskResult};
 pub use unit::{Unit, quantity};
 
 /// Reads any bytes as a study and as an expression: the body of a fuzz target.

@@ -1,24 +1,26 @@
 //! From a study to its runs.
 
 use crate::study::{Axis, Setting, Study};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The runs of a study, each once.
 ///
 /// The same replication has the same seed in every cell, so that cells differ
 /// by what is varied and not by luck. Cells that set the same share their
-/// runs.
+/// runs: they are one *group*. A plan takes memory per cell, not per run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The study.
     pub study: Arc<Study>,
-    /// Runs per cell.
+    /// Runs per cell; the most of one, where their number follows from the results.
     pub replications: u32,
-    /// The runs.
-    pub jobs: Vec<Job>,
-    /// The job of each cell and replication, cell by cell.
-    pub(crate) of_run: Vec<usize>,
+    /// The group of each cell.
+    groups: Arc<[u32]>,
+    /// The first cell of each group.
+    firsts: Vec<u32>,
+    /// The groups by what they set.
+    known: HashMap<String, u32>,
 }
 
 /// One run.
@@ -38,38 +40,96 @@ impl Plan {
     /// Plans a study, with as many replications as it says or as asked.
     #[must_use]
     pub fn new(study: &Arc<Study>, replications: Option<u32>) -> Plan {
-        let replications = replications.unwrap_or(study.replications).max(1);
-        let mut plan = Plan {
+        let mut firsts = Vec::new();
+        let mut known = HashMap::new();
+        let groups = (0..study.cells()).map(|cell| {
+            let set = set_text(&settings(study, cell));
+            *known.entry(set).or_insert_with(|| {
+                firsts.push(small(cell));
+                small(firsts.len() - 1)
+            })
+        });
+        let groups: Vec<u32> = groups.collect();
+        Plan {
             study: study.clone(),
-            replications,
-            jobs: Vec::new(),
-            of_run: Vec::with_capacity(study.cells() * replications as usize),
-        };
-        let mut known: BTreeMap<String, usize> = BTreeMap::new();
-        for cell in 0..study.cells() {
-            let settings = settings(study, cell);
-            let set: Vec<String> = settings
-                .iter()
-                .map(|s| format!("{} = {}", s.path, s.value))
-                .collect();
-            let set = set.join("; ");
-            for replication in 0..replications {
-                let seed = study.seed.wrapping_add(u64::from(replication));
-                let key = format!("{set} # {seed}");
-                let job = *known.entry(key.clone()).or_insert_with(|| {
-                    plan.jobs.push(Job {
-                        key,
-                        settings: settings.clone(),
-                        seed,
-                        cell,
-                    });
-                    plan.jobs.len() - 1
-                });
-                plan.of_run.push(job);
-            }
+            replications: replications.unwrap_or(study.replications).max(1),
+            groups: groups.into(),
+            firsts,
+            known,
         }
-        plan
     }
+
+    /// Number of runs.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.firsts.len() * self.replications as usize
+    }
+
+    /// True without runs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.firsts.is_empty()
+    }
+
+    /// The runs: group by group, the replications of each together.
+    pub fn jobs(&self) -> impl Iterator<Item = Job> {
+        (0..self.len()).map(|index| self.job(index))
+    }
+
+    /// A run by its index.
+    #[must_use]
+    pub fn job(&self, index: usize) -> Job {
+        let replications = self.replications as usize;
+        let (group, replication) = (index / replications, index % replications);
+        let cell = self.first(group);
+        let settings = settings(&self.study, cell);
+        let seed = self.study.seed.wrapping_add(replication as u64);
+        Job {
+            key: format!("{} # {seed}", set_text(&settings)),
+            settings,
+            seed,
+            cell,
+        }
+    }
+
+    /// The index of the run that a journal calls `key`; `None` if there is none.
+    pub(crate) fn find(&self, key: &str) -> Option<usize> {
+        let (set, seed) = key.rsplit_once(" # ")?;
+        let seed: u64 = seed.parse().ok()?;
+        let replication = seed.checked_sub(self.study.seed)?;
+        let group = *self.known.get(set)? as usize;
+        let replication = usize::try_from(replication).ok()?;
+        let replications = self.replications as usize;
+        (replication < replications).then_some(group * replications + replication)
+    }
+
+    /// Number of groups of cells that set the same.
+    pub(crate) fn groups(&self) -> usize {
+        self.firsts.len()
+    }
+
+    /// The group of each cell.
+    pub(crate) fn of_cell(&self) -> &Arc<[u32]> {
+        &self.groups
+    }
+
+    /// The first cell of a group.
+    pub(crate) fn first(&self, group: usize) -> usize {
+        self.firsts.get(group).map_or(0, |cell| *cell as usize)
+    }
+}
+
+/// Studies have far fewer cells.
+fn small(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+fn set_text(settings: &[Setting]) -> String {
+    let set: Vec<String> = settings
+        .iter()
+        .map(|s| format!("{} = {}", s.path, s.value))
+        .collect();
+    set.join("; ")
 }
 
 /// What a cell sets: the study's own settings, then each axis'.
@@ -104,6 +164,19 @@ pub(crate) fn points(axes: &[Axis], cell: usize) -> Vec<usize> {
     points
 }
 
+/// `table-3 at bandwidth 2 Mbit/s, file 1 Mbyte`.
+pub(crate) fn place(study: &Study, cell: usize) -> String {
+    let axes = study.axes.iter().zip(points(&study.axes, cell));
+    let at: Vec<String> = axes
+        .map(|(axis, point)| format!("{} {}", axis.name, axis.points[point].label))
+        .collect();
+    if at.is_empty() {
+        study.name.clone()
+    } else {
+        format!("{} at {}", study.name, at.join(", "))
+    }
+}
+
 /// FNV-1a, 64 bit, as 16 digits: names a text in provenance and journals.
 #[must_use]
 pub fn hash(text: &str) -> String {
@@ -136,13 +209,18 @@ points = [{ label = "one", set = {} }, { label = "same", set = { "y" = 1 } }, { 
     fn cells_are_the_product_and_equal_runs_run_once() {
         let study = Arc::new(Study::parse("s.toml", STUDY).unwrap());
         let plan = Plan::new(&study, None);
-        assert_eq!(plan.of_run.len(), 12);
-        assert_eq!(plan.jobs.len(), 8);
-        assert_eq!(plan.jobs[0].key, "x = 1; y = 1 # 7");
-        assert_eq!(plan.jobs[1].seed, 8);
-        assert_eq!(plan.of_run[..6], [0, 1, 0, 1, 2, 3]);
+        assert_eq!(plan.groups.len(), 6);
+        assert_eq!((plan.groups(), plan.len()), (4, 8));
+        assert_eq!(plan.job(0).key, "x = 1; y = 1 # 7");
+        assert_eq!(plan.job(1).seed, 8);
+        assert_eq!(plan.groups[..3], [0, 0, 1]);
         assert_eq!(points(&study.axes, 5), [1, 2]);
-        assert_eq!(Plan::new(&study, Some(1)).jobs.len(), 4);
+        assert_eq!(Plan::new(&study, Some(1)).len(), 4);
+        let found = plan.jobs().map(|job| plan.find(&job.key));
+        assert!(found.eq((0..8).map(Some)));
+        assert_eq!(plan.find("x = 1; y = 1 # 9"), None);
+        assert_eq!(plan.find("x = 1; y = 1 # 6"), None);
+        assert_eq!(plan.find("x = 5; y = 1 # 7"), None);
     }
 
     #[test]

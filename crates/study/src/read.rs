@@ -3,6 +3,7 @@
 mod axis;
 mod claim;
 mod figure;
+mod replications;
 mod section;
 mod table;
 
@@ -18,9 +19,6 @@ use bentpipe_units::{Duration, Time};
 
 /// Cells of a study, at most.
 const CELLS: usize = 100_000;
-
-/// Replications of a study, at most.
-const REPLICATIONS: u32 = 100_000;
 
 /// Marks of a study, at most: each costs a look at every flow and link.
 const MARKS: usize = 1000;
@@ -61,6 +59,7 @@ impl Study {
                 errors.report(derived.expression.fault(fault));
             }
         }
+        crate::precision::check(self, studies, errors);
         table::check(self, studies, errors);
         figure::check(self, studies, errors);
         for claim in &self.claims {
@@ -128,6 +127,7 @@ impl ExpressionPlace {
 fn read(top: &Section<'_>, origin: &Origin) -> Study {
     let scenario = top.text("scenario").map(|t| t.value);
     let axes = axis::read(top);
+    let precision;
     let study = Study {
         name: top.slug("name"),
         title: top.text("title").map_or_else(String::new, |t| t.value),
@@ -138,9 +138,12 @@ fn read(top: &Section<'_>, origin: &Origin) -> Study {
         scenario,
         settings: settings(top, "set"),
         seed: top.integer("seed", 0..=u64::MAX / 2).unwrap_or(1),
-        replications: top
-            .integer("replications", 1..=u64::from(REPLICATIONS))
-            .map_or(1, |n| u32::try_from(n).unwrap_or(1)),
+        replications: {
+            let (runs, until) = replications::read(top);
+            precision = until;
+            runs
+        },
+        precision,
         central: Central::Mean,
         start_jitter: top.parsed("start_jitter").unwrap_or(Duration::ZERO),
         series: top.parsed("series"),

@@ -3,6 +3,7 @@
 use bentpipe_outcome::{FlowSeries, Outcome, SenderSample};
 use bentpipe_units::{Bytes, Duration, Time};
 use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, PoisonError};
 
 /// The result of one run, as the journal holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,8 +59,7 @@ impl RunData {
     }
 
     /// The series as those of an outcome, for the table of them, which needs
-    /// nothing else of it but the run. Phases of the congestion control and what
-    /// a relay held are not kept of a study's runs.
+    /// nothing else of it but the run.
     pub(crate) fn with_series(&self) -> Outcome {
         Outcome {
             scenario: self.outcome.scenario.clone(),
@@ -83,6 +83,13 @@ pub struct StoredSeries {
     pub delivered: Vec<(u64, u64)>,
     /// Time in nanoseconds, payload bytes sent so far.
     pub sent: Vec<(u64, u64)>,
+    /// Time in nanoseconds, bytes in the relay of a PEP.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<(u64, u64)>,
+    /// From which sample of the sender on the congestion control was in which
+    /// phase, by the names of qlog.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<(usize, String)>,
 }
 
 /// The sender's state at one time.
@@ -127,6 +134,8 @@ impl StoredSeries {
             sender: sender.collect(),
             delivered: steps(&series.delivered),
             sent: steps(&series.sent),
+            held: steps(&series.held),
+            phases: phases(&series.sender),
         }
     }
 
@@ -136,7 +145,9 @@ impl StoredSeries {
             let step = |&(at, bytes): &(u64, u64)| (Time::from_nanos(at), Bytes::new(bytes));
             steps.map(step).collect()
         };
-        let sample = |s: &StoredSample| SenderSample {
+        let mut phases = self.phases.iter().peekable();
+        let mut phase = "";
+        let sample = |(i, s): (usize, &StoredSample)| SenderSample {
             at: Time::from_nanos(s.at_ns),
             cwnd: s.cwnd,
             ssthresh: s.ssthresh.unwrap_or(f64::INFINITY),
@@ -144,14 +155,19 @@ impl StoredSeries {
             rtt: Duration::from_nanos(s.rtt_ns),
             retransmissions: s.retransmissions,
             spurious_retransmissions: s.spurious_retransmissions,
-            phase: "",
+            phase: {
+                while let Some((_, name)) = phases.next_if(|(from, _)| *from <= i) {
+                    phase = named(name);
+                }
+                phase
+            },
         };
         FlowSeries {
             flow: self.flow.clone(),
-            sender: self.sender.iter().map(sample).collect(),
+            sender: self.sender.iter().enumerate().map(sample).collect(),
             delivered: steps(&self.delivered),
             sent: steps(&self.sent),
-            ..FlowSeries::default()
+            held: steps(&self.held),
         }
     }
 
@@ -162,10 +178,54 @@ impl StoredSeries {
     }
 }
 
+/// Where the phase of the congestion control changes.
+fn phases(sender: &[SenderSample]) -> Vec<(usize, String)> {
+    let mut phases: Vec<(usize, String)> = Vec::new();
+    for (i, sample) in sender.iter().enumerate() {
+        let last = phases.last().map_or("", |(_, name)| name.as_str());
+        if sample.phase != last {
+            phases.push((i, sample.phase.to_owned()));
+        }
+    }
+    phases
+}
+
+/// Names of phases that are kept at most: there is a handful.
+const NAMES: usize = 256;
+
+/// The name of a phase as samples have it, for as long as the process lives.
+fn named(name: &str) -> &'static str {
+    static KNOWN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.iter().find(|known| **known == name) {
+        return found;
+    }
+    if known.len() >= NAMES {
+        return "";
+    }
+    let kept: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    known.push(kept);
+    kept
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{outcome, run_data};
+    use crate::testing::{outcome, run_data, with_series};
+
+    #[test]
+    fn phases_and_what_relays_held_come_back() {
+        let mut ran = with_series(outcome(1.0));
+        let series = &mut ran.series[0];
+        series.sender[50].phase = "recovery";
+        series.held = vec![(Time::from_nanos(5), Bytes::new(7))];
+        let expected = ran.series.clone();
+        let data = run_data(ran);
+        let text = serde_json::to_string(&data).unwrap();
+        let back: RunData = serde_json::from_str(&text).unwrap();
+        assert_eq!(back.with_series().series, expected);
+        assert_eq!(back.series[0].phases.len(), 3);
+    }
 
     #[test]
     fn results_read_back() {

@@ -4,7 +4,7 @@
 use crate::claim::{self, ClaimResult};
 use crate::collection::{Collection, LoadedStudy, studies_of};
 use crate::execute::{ExecuteError, ExecuteOptions, Watch, execute, recorded};
-use crate::expr::World;
+use crate::expr::{Scope, Use, World, formula, number, uses, uses_of};
 use crate::figure::{self, FigureData};
 use crate::paper::Catalogue;
 use crate::quote;
@@ -12,7 +12,7 @@ use crate::report::{ReproduceReport, report};
 use crate::results::StudyResults;
 use crate::runner::Runner;
 use crate::store::{self, StoreError};
-use crate::study::{FigureSpec, Study, TableSpec};
+use crate::study::{Expression, FigureSpec, Study, TableSpec};
 use crate::table::{self, TableData};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -45,6 +45,8 @@ pub struct ReproduceOptions<'a> {
     pub results: Option<PathBuf>,
     /// Forget results that are there.
     pub fresh: bool,
+    /// Run nothing: results that are missing are an error.
+    pub collect: bool,
     /// Told how far it is.
     pub watch: &'a Watch<'a>,
 }
@@ -56,6 +58,7 @@ impl Default for ReproduceOptions<'_> {
             runs: None,
             results: None,
             fresh: false,
+            collect: false,
             watch: &|_| ControlFlow::Continue(()),
         }
     }
@@ -84,6 +87,12 @@ pub enum ReproduceError {
     /// Results cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What a task yielded cannot be used.
+    #[error("{why}")]
+    Task {
+        /// Why.
+        why: String,
+    },
 }
 
 /// Everything that came out.
@@ -263,6 +272,15 @@ fn unknown(studies: &Collection, selection: &Selection) -> ReproduceError {
     }
 }
 
+/// The studies with runs that a selection needs.
+pub(crate) fn runs_of<'a>(
+    studies: &'a Collection,
+    selection: &Selection,
+) -> Result<Vec<&'a LoadedStudy>, ReproduceError> {
+    let wanted = Wanted::new(studies, selection)?;
+    Ok(studies.runs_of(&wanted.studies))
+}
+
 /// Runs what is needed for a selection and computes it.
 ///
 /// # Errors
@@ -287,15 +305,17 @@ pub fn reproduce(
         let execution = ExecuteOptions {
             threads: options.threads,
             replications: options.runs.map(|n| n.min(study.replications)),
-            journal: folder.as_ref().map(|f| f.join("journal")),
+            journal: folder.as_ref().map(|f| f.join(store::JOURNAL)),
             fresh: options.fresh,
+            collect: options.collect,
             watch: options.watch,
         };
         let found = execute(study, &*runner, &execution)?;
         if let Some(folder) = &folder {
             let whole = loaded.whole.as_ref().unwrap_or(study);
+            found.expect(asked(&wanted, studies, &study.name));
             if loaded.whole.is_some() || options.runs.is_some() {
-                let all = recorded(whole, &*runner, &folder.join("journal"))?;
+                let all = recorded(whole, &*runner, &folder.join(store::JOURNAL))?;
                 store::write_runs(folder, &all, &runner.identity())?;
                 kept.insert(study.name.clone(), all);
             } else {
@@ -305,8 +325,8 @@ pub fn reproduce(
         results.insert(study.name.clone(), found);
     }
     let more = |(name, all): (&String, &StudyResults)| {
-        let found = results.get(name).map(|r| r.cells() * r.replications());
-        found.is_none_or(|found| all.cells() * all.replications() > found)
+        let found = results.get(name).map(StudyResults::total);
+        found.is_none_or(|found| all.total() > found)
     };
     let more = kept.iter().any(more);
     let mut made = compute(studies, paper, &wanted, results);
@@ -322,6 +342,47 @@ pub fn reproduce(
         store::write_items(results, made.kept.as_deref().unwrap_or(&made), claims)?;
     }
     Ok(made)
+}
+
+/// The metrics that tables, figures and claims ask of the runs of a study.
+fn asked(wanted: &Wanted<'_>, studies: &Collection, study: &str) -> Vec<Use> {
+    let mut found = Vec::new();
+    let home = |loaded: &LoadedStudy, from: &Option<String>| {
+        studies.study(from.as_deref().unwrap_or(&loaded.study.name))
+    };
+    let mut expression = |home: &Study, e: &Expression| {
+        let bound = home.axes.iter().map(|a| a.name.as_str());
+        let scope = Scope::new(home, studies, &e.text).with_bound(bound);
+        if let Ok((number, _)) = number(&e.expr, &scope) {
+            uses(&number, &home.name, &mut found);
+        }
+    };
+    for (loaded, table) in &wanted.tables {
+        if let Some(home) = home(loaded, &table.from) {
+            table
+                .values
+                .iter()
+                .for_each(|v| expression(home, &v.expression));
+        }
+    }
+    for (loaded, figure) in &wanted.figures {
+        if let (Some(home), Some(y)) = (home(loaded, &figure.from), figure.kind.value()) {
+            expression(home, &y.expression);
+        }
+    }
+    for (loaded, claim) in &wanted.claims {
+        let Some(home) = home(loaded, &claim.from) else {
+            continue;
+        };
+        for part in &claim.parts {
+            let scope = Scope::new(home, studies, &part.check.text).with_bound(claim.bound());
+            if let Ok(formula) = formula(&part.check.expr, &scope) {
+                uses_of(&formula, &home.name, &mut found);
+            }
+        }
+    }
+    let of_study = found.into_iter().filter(|(name, _)| name == study);
+    of_study.map(|(_, used)| used).collect()
 }
 
 fn compute(
@@ -367,7 +428,7 @@ fn compute(
         used.insert(home.name.clone());
         let used = used.iter().filter_map(|name| results.get(name));
         let runs = used
-            .filter(|r| r.replications() < r.study().replications as usize)
+            .filter(|r| r.are_fewer())
             .map(StudyResults::replications);
         let fewer = runs.min();
         claims.push(claim::check(

@@ -19,10 +19,19 @@ pub struct Request<'a> {
     pub checkpoints: &'a [Time],
 }
 
+/// A cell that makes a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// Hash of the scenario.
+    pub hash: String,
+    /// How long a run will take on one core, roughly: what work is cut by.
+    pub seconds: f64,
+}
+
 /// Runs a scenario with some values set.
 ///
 /// The same request must give the same outcome.
-pub trait Runner: Sync {
+pub trait Runner: Send + Sync {
     /// A text that changes whenever outcomes may: the scenario, and what runs
     /// it.
     fn identity(&self) -> String;
@@ -32,6 +41,16 @@ pub trait Runner: Sync {
     /// # Errors
     /// What is wrong, for people.
     fn check(&self, settings: &[Setting]) -> Result<String, String>;
+
+    /// As [`check`](Runner::check), with what a run will cost. All cost the same
+    /// where a runner does not estimate it.
+    ///
+    /// # Errors
+    /// As [`check`](Runner::check).
+    fn check_cost(&self, settings: &[Setting]) -> Result<Checked, String> {
+        let hash = self.check(settings)?;
+        Ok(Checked { hash, seconds: 1.0 })
+    }
 
     /// True once no run is to be begun and none that ends counts any more.
     fn is_stopped(&self) -> bool {

@@ -1,7 +1,8 @@
 //! Runs cells in the simulator.
 
 use crate::collection::LoadedStudy;
-use crate::runner::{Request, Runner};
+use crate::cost;
+use crate::runner::{Checked, Request, Runner};
 use crate::study::Setting;
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Document, Override, Scenario};
@@ -102,9 +103,15 @@ impl Runner for Simulator {
     }
 
     fn check(&self, settings: &[Setting]) -> Result<String, String> {
-        self.scenario(settings)
-            .map(|scenario| scenario.hash().to_string())
-            .map_err(|e| e.render(false))
+        self.check_cost(settings).map(|checked| checked.hash)
+    }
+
+    fn check_cost(&self, settings: &[Setting]) -> Result<Checked, String> {
+        let scenario = self.scenario(settings).map_err(|e| e.render(false))?;
+        Ok(Checked {
+            hash: scenario.hash().to_string(),
+            seconds: cost::seconds(&scenario),
+        })
     }
 
     fn is_stopped(&self) -> bool {

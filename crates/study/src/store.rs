@@ -25,6 +25,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Name of the journal.
+pub(crate) const JOURNAL: &str = "journal";
+
 /// Why results could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

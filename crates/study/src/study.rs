@@ -30,8 +30,11 @@ pub struct Study {
     pub settings: Vec<Setting>,
     /// Seed of the first replication; the others follow it.
     pub seed: u64,
-    /// Runs per cell.
+    /// Runs per cell; the most of one where [`precision`](Study::precision) decides.
     pub replications: u32,
+    /// Runs of a cell go on until a mean is known well enough; a fixed number of
+    /// runs, where `None`.
+    pub precision: Option<Precision>,
     /// Which number stands for the runs of a cell.
     pub central: Central,
     /// Shift of the start times between replications.
@@ -51,6 +54,17 @@ pub struct Study {
     /// Claims.
     pub claims: Vec<ClaimSpec>,
     pub(crate) origin: Origin,
+}
+
+/// When a cell has enough runs.
+#[derive(Clone, Debug)]
+pub struct Precision {
+    /// Half the width of the mean's 95% interval, as a share of the mean.
+    pub until: f64,
+    /// The number whose mean it is, in one run.
+    pub of: Expression,
+    /// Runs of a cell at least.
+    pub at_least: u32,
 }
 
 /// Axes and the label at which each is fixed.

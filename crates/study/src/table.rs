@@ -202,7 +202,7 @@ pub(crate) fn compute(
 ) -> TableData {
     let fixed = fixed(&spec.at, home);
     let results = world.results(&home.name);
-    let fewer = results.is_some_and(|r| r.replications() < home.replications as usize);
+    let fewer = results.is_some_and(crate::StudyResults::are_fewer);
     judged(spec, home, reference, fewer, &|place| {
         let sides = place.row_at.iter().chain(place.column_at);
         let at: Vec<_> = fixed.iter().chain(sides).cloned().collect();

@@ -3,6 +3,7 @@
 use crate::collection::LoadedStudy;
 use crate::record::{RunData, RunResult};
 use crate::results::StudyResults;
+use crate::runs::Runs;
 use crate::study::Study;
 use bentpipe_outcome::{
     Checkpoint, FlowCounts, FlowLinkCounts, FlowOutcome, LinkOutcome, Outcome, PageOutcome,
@@ -140,13 +141,15 @@ pub(crate) fn fake_results(
     make: impl Fn(usize, usize) -> Result<Outcome, String>,
 ) -> StudyResults {
     let replications = study.replications as usize;
-    let runs = (0..study.cells() * replications).map(|run| {
-        Arc::new(match make(run / replications, run % replications) {
+    let mut runs = Runs::in_memory(study.cells() * replications);
+    for run in 0..study.cells() * replications {
+        let result = match make(run / replications, run % replications) {
             Ok(outcome) => RunResult::Done(Box::new(RunData::new(outcome))),
             Err(why) => RunResult::Failed(why),
-        })
-    });
-    StudyResults::new(study.clone(), replications, runs.collect())
+        };
+        runs.put(run, Arc::new(result));
+    }
+    StudyResults::of_cells(study, runs)
 }
 
 /// The times that a paper prints, as if they were the only replication.

@@ -20,6 +20,7 @@ pub(crate) fn adapt(studies: &mut Collection, runs: Option<u32>) -> Result<(), F
 
 fn for_real_time(study: &mut Study, runs: u32) {
     study.replications = runs;
+    study.precision = None;
     study.central = Central::Median;
     for table in &mut study.tables {
         // What is recorded of misses is recorded of the simulator.

@@ -126,7 +126,7 @@ impl Live {
         let plan = Plan::new(&loaded.study, None);
         let mut total = Duration::ZERO;
         let mut live = 0;
-        for job in &plan.jobs {
+        for job in plan.jobs() {
             let key = key(&job.settings);
             if !self.expected.contains_key(&key) {
                 let request = Request {

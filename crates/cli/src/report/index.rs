@@ -19,7 +19,7 @@ pub(super) fn page(results: &[Results]) -> Page {
         .flat_map(|s| s.added.iter().copied())
         .collect();
     let runs = results.iter().flat_map(|r| r.made.results.values());
-    let runs: usize = runs.map(|r| r.cells() * r.replications()).sum();
+    let runs: usize = runs.map(bentpipe_study::StudyResults::total).sum();
     let papers = match results.len() {
         1 => "one paper".to_owned(),
         n => format!("{n} papers"),

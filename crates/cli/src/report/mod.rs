@@ -44,7 +44,7 @@ pub(crate) fn write(folder: &Path, results: &[Results]) -> Result<PathBuf, Failu
 /// had fewer.
 fn fewer_runs(one: &Results) -> Option<usize> {
     let results = one.made.results.values();
-    let fewer = results.filter(|r| r.replications() < r.study().replications as usize);
+    let fewer = results.filter(|r| r.are_fewer());
     fewer.map(bentpipe_study::StudyResults::replications).max()
 }
 

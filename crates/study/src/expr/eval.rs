@@ -117,29 +117,27 @@ pub(crate) fn evaluate(
 
 /// A metric in the cell at which `context` is.
 fn cell(
-    metric: &Metric,
+    metric: &'static Metric,
     selection: &Selection,
     context: &Context,
     world: &dyn World,
 ) -> Result<Estimate, String> {
     let results = results(context, world)?;
     let cell = results.cell(|axis| context.label(axis))?;
-    let values = results.runs_of(cell).map(|run| match run.data() {
-        Some(data) => metric.value(data, selection),
-        None => Err(run.failure().unwrap_or("it did not run").to_owned()),
-    });
-    let total = results.replications();
-    let (values, problems): (Vec<_>, Vec<_>) = values.partition(Result::is_ok);
-    if let Some(Err(first)) = problems.first() {
-        let place = results.place(cell);
-        let share = match total {
-            1 => String::new(),
-            _ => format!(" in {} of {total} runs", problems.len()),
-        };
-        return Err(format!("{place}: {first}{share}"));
+    match results.samples(cell, metric, selection) {
+        Ok(values) => Ok(Estimate::of(values, results.study().central)),
+        Err(problems) => {
+            let share = match problems.of {
+                1 => String::new(),
+                total => format!(" in {} of {total} runs", problems.runs),
+            };
+            Err(format!(
+                "{}: {}{share}",
+                results.place(cell),
+                problems.first
+            ))
+        }
     }
-    let values = values.into_iter().flatten().collect();
-    Ok(Estimate::of(values, results.study().central))
 }
 
 fn together(of: Of, values: Vec<Estimate>) -> Result<Estimate, String> {

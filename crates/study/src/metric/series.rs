@@ -146,6 +146,7 @@ mod tests {
             }],
             delivered: vec![(SECOND, 1000), (2 * SECOND, 3000), (4 * SECOND, 4000)],
             sent: vec![(0, 1000), (SECOND, 4000)],
+            ..StoredSeries::default()
         }
     }
 

@@ -56,6 +56,12 @@ impl<'a> Section<'a> {
         self.table.get(key).is_some()
     }
 
+    /// True if the key is there and is a table.
+    pub(crate) fn is_table(&self, key: &str) -> bool {
+        let item = self.table.get(key).map(|entry| &entry.item.value);
+        matches!(item, Some(Value::Table(_)))
+    }
+
     /// Where the value of a key stands; the section itself without it.
     pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
         self.table
@@ -86,7 +92,7 @@ impl<'a> Section<'a> {
         );
     }
 
-    fn missing(&self, key: &str) {
+    pub(crate) fn missing(&self, key: &str) {
         let error = if self.span.is_empty() {
             Diagnostic::whole(format!("`{key}` is missing"))
         } else {
