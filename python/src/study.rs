@@ -42,6 +42,7 @@ pub(crate) fn carry_out(
             results: how.results.clone(),
             fresh: how.fresh,
             watch: &report,
+            ..ReproduceOptions::default()
         };
         let runner = |loaded: &LoadedStudy| -> Result<Box<dyn Runner>, String> {
             let simulator = Simulator::of_study(loaded)?;
