@@ -10,7 +10,7 @@ FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   then echo bentpipe-cli/kernel; else echo bentpipe-cli/linux; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all test tools wheel develop test-python docs cluster lint guide figures verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce advice
+.PHONY: all test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce advice
 
 all:
 	$(CARGO) build --release $(WITH)
@@ -20,7 +20,7 @@ test: tools
 	$(CARGO) test --workspace $(WITH) --quiet
 	$(MAKE) test-python
 	python3 benches/instructions/run.py --check
-	$(MAKE) docs cluster
+	$(MAKE) cluster notebooks docs
 	$(MAKE) verdicts
 
 # The documentation as a site in target/site, which needs no server and loads
@@ -34,6 +34,13 @@ cluster: target/venv/tools
 	@if [ -x target/venv/bin/pytest ]; then target/venv/bin/python -m pytest --quiet -rs python/tests/cluster; \
 	else echo "skipped: the tests of clusters need pytest"; fi
 
+# The notebooks, in copies whose outputs the documentation shows.
+notebooks: target/venv/tools
+	@if $(PYTHON) -c 'import nbmake, bentpipe' 2>/dev/null; then rm -rf target/notebooks && cp -r notebooks target/ && \
+	  PATH=$(CURDIR)/target/venv/bin:$$PATH $(PYTHON) -m pytest --quiet --nbmake --overwrite --nbmake-timeout=300 \
+	  --rootdir target/notebooks target/notebooks; \
+	else echo "skipped: the notebooks need nbmake and the Python package"; fi
+
 # Peers and tools that some tests use, by command and Debian package, and what
 # the kernel's part is built with. Without root the list is printed and those
 # tests skip themselves, each with one line that says so.
@@ -44,7 +51,7 @@ TOOLS += $(if $(wildcard /run/systemd/system),,sshd:openssh-server)
 LIBRARIES = libelf:libelf-dev zlib:zlib1g-dev
 # The queries of docs/data.md, the site, the tests of the Python package and of
 # clusters run in a Python of their own, where pip and the network are there.
-PYTHON_TOOLS = duckdb polars pytest mkdocs-material mkdocstrings-python mkdocs-jupyter \
+PYTHON_TOOLS = duckdb polars pytest mkdocs-material mkdocstrings-python \
   dask distributed dask-jobqueue asyncssh nbmake ipykernel matplotlib pandas pyarrow tqdm \
   maturin mypy pyright
 PYTHON = target/venv/bin/python

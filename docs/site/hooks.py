@@ -11,9 +11,13 @@ from __future__ import annotations
 
 import posixpath
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+import notebooks
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -31,10 +35,12 @@ OUTSIDE = {
 #: The same of folders of such files.
 OUTSIDE_GLOBS = {
     "papers/*/README.md": lambda path: f"papers/{path.parent.name}.md",
-    "notebooks/*.ipynb": lambda path: f"notebooks/{path.name}",
+    "notebooks/*.ipynb": lambda path: f"notebooks/{path.stem}.md",
 }
+#: Notebooks with the outputs of their last test, which those of the repository lack.
+EXECUTED = ROOT / "target/notebooks"
 
-FENCE = re.compile(r"^(\s*(?:```|~~~))(\w*)\S*.*$")
+FENCE = re.compile(r"^(\s*(?:`{3,}|~~~))(\w*)\S*.*$")
 COMMENT = re.compile(r"<!--.*?-->")
 LINK = re.compile(r"(\]\()([^)\s]+)((?:\s+\"[^\"]*\")?\))")
 
@@ -51,14 +57,20 @@ def outside() -> dict[str, str]:
 def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
     """Adds the pages from outside `docs`."""
     for path, uri in outside().items():
-        files.append(File.generated(config, uri, abs_src_path=str(ROOT / path)))
+        if path.endswith(".ipynb"):
+            executed = EXECUTED / Path(path).name
+            notebook = executed if executed.exists() else ROOT / path
+            files.append(File.generated(config, uri, content=notebooks.page(notebook.read_text())))
+        else:
+            files.append(File.generated(config, uri, abs_src_path=str(ROOT / path)))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files, **_: Any) -> str:
     """Leads the links of a page to pages of the site or to the repository."""
-    source = Path(page.file.abs_src_path or "").relative_to(ROOT).parent.as_posix()
     site = {f"docs/{file.src_uri}": file.src_uri for file in files} | outside()
+    source = next(path for path, uri in reversed(site.items()) if uri == page.file.src_uri)
+    source = posixpath.dirname(source)
 
     def rewrite(link: re.Match[str]) -> str:
         before, target, after = link.groups()
