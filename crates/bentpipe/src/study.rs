@@ -177,8 +177,20 @@ impl Study {
     /// # Errors
     /// If a scenario is wrong.
     pub fn campaign(&self, runs: Option<u32>) -> Result<Campaign, Error> {
+        self.campaign_on(Arc::new(Simulator::of), runs)
+    }
+
+    /// As [`campaign`](Study::campaign), on something other than the simulator, or on one
+    /// that another thread can stop.
+    ///
+    /// # Errors
+    /// As [`campaign`](Study::campaign).
+    pub fn campaign_on(
+        &self,
+        make: SharedMakeRunner,
+        runs: Option<u32>,
+    ) -> Result<Campaign, Error> {
         let paper = self.spec().paper.as_deref().unwrap_or("");
-        let make: SharedMakeRunner = Arc::new(Simulator::of);
         Ok(Campaign::new(
             self.studies.clone(),
             paper,

@@ -9,7 +9,7 @@ mod studies;
 pub(crate) use compare::Compare;
 pub(crate) use emulate::Emulate;
 pub(crate) use kernel::{Kernel, KernelCommand, KernelList};
-pub(crate) use studies::{Pages, Reproduce, Study, Where};
+pub(crate) use studies::{Merge, Pages, Reproduce, Slurm, Study, StudyCommand, Where};
 
 use bentpipe_report::table::{break_line, command_lines, wrap};
 use bentpipe_units::Duration;

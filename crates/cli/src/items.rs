@@ -9,7 +9,9 @@ use crate::charts;
 use crate::exit::Failure;
 use crate::output::{self, Output};
 use crate::pages::{self, Results};
-use bentpipe_study::{ClaimResult, PartResult, Reproduction, TableCell, TableData, Verdict};
+use bentpipe_study::{
+    ClaimResult, PartResult, Reproduction, StudyResults, TableCell, TableData, Verdict,
+};
 use std::path::{Path, PathBuf};
 
 /// Prints what came out: tables, claims, and what could not be computed.
@@ -28,6 +30,9 @@ pub(crate) fn print(made: &Reproduction, out: &mut Output) -> Result<(), Failure
     if !made.claims.is_empty() {
         claims(&made.claims, out)?;
     }
+    for results in made.results.values() {
+        replications(results, out)?;
+    }
     let failures: usize = made
         .results
         .values()
@@ -40,6 +45,44 @@ pub(crate) fn print(made: &Reproduction, out: &mut Output) -> Result<(), Failure
     }
     Ok(())
 }
+
+/// How many runs the cells took of a study in which that follows from the results.
+fn replications(results: &StudyResults, out: &mut Output) -> Result<(), Failure> {
+    let Some(precision) = &results.study().precision else {
+        return Ok(());
+    };
+    let cells: Vec<_> = (0..results.cells())
+        .filter_map(|cell| Some((cell, results.reached(cell)?)))
+        .collect();
+    let runs = cells.iter().map(|(_, reached)| reached.runs);
+    let (Some(fewest), Some(most)) = (runs.clone().min(), runs.max()) else {
+        return Ok(());
+    };
+    let (until, of) = (100.0 * precision.until, &precision.of.text);
+    out.line(format_args!(
+        "runs of a cell: {fewest} to {most}, until the 95% interval of the mean of {of} was within \
+         {until}% of it; replications.csv beside the results has all cells"
+    ))?;
+    let short: Vec<_> = cells.iter().filter(|(_, r)| !r.enough).collect();
+    for (cell, reached) in short.iter().take(FEW) {
+        let at = results.labels(*cell).join(", ");
+        let stands = match reached.share {
+            Some(share) => format!("{:.1}%", 100.0 * share),
+            None => "no interval: a run has no such number, or their mean is 0".to_owned(),
+        };
+        out.line(format_args!(
+            "- not reached at {at}: {stands} after {} runs",
+            reached.runs
+        ))?;
+    }
+    if short.len() > FEW {
+        out.line(format_args!("- nor at {} more", short.len() - FEW))?;
+    }
+    Ok(())
+}
+
+/// Cells that are named one by one, at most.
+const FEW: usize = 5;
 
 /// Verdicts on claims, with what shows them.
 fn claims(claims: &[ClaimResult], out: &mut Output) -> Result<(), Failure> {

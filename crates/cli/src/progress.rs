@@ -26,6 +26,8 @@ pub(crate) struct Progress {
     unit: &'static str,
     /// When the next line is due; `None` in a terminal.
     next_line: Option<Mutex<Instant>>,
+    /// When work began, and which share of it was done by then.
+    began: Mutex<Option<(Instant, f64)>>,
 }
 
 impl Progress {
@@ -60,7 +62,47 @@ impl Progress {
             what: what.to_owned(),
             unit,
             next_line,
+            began: Mutex::default(),
         }
+    }
+
+    /// Progress through the runs of a study: how many are done, and how much time is left
+    /// by what they cost.
+    pub(crate) fn of_runs(study: &str) -> Progress {
+        let progress = Progress::in_units(study, "", "");
+        let template = "{msg} [{bar:30}] {prefix}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            progress.bar.set_style(style.progress_chars("=> "));
+        }
+        progress.bar.set_length(STEPS);
+        progress
+    }
+
+    /// So many runs are done.
+    pub(crate) fn runs(&self, at: &bentpipe_study::Progress) {
+        let about = if at.about { "about " } else { "" };
+        let left = self.left(at.share);
+        let text = format!("{} of {about}{} runs{left}", at.done, at.total);
+        self.bar.set_position((at.share * STEPS as f64) as u64);
+        if self.next_line.is_none() {
+            self.bar.set_prefix(text);
+        } else {
+            self.line_of(&text);
+        }
+    }
+
+    /// `, about 3 min left`: at the pace so far.
+    fn left(&self, share: f64) -> String {
+        let Ok(mut began) = self.began.lock() else {
+            return String::new();
+        };
+        let (start, before) = *began.get_or_insert_with(|| (Instant::now(), share));
+        let (took, done) = (start.elapsed(), share - before);
+        if took < PATIENCE || done <= 0.0 {
+            return String::new();
+        }
+        let seconds = took.as_secs_f64() * (1.0 - share) / done;
+        format!(", about {} left", short(seconds))
     }
 
     /// `done` of `total` are done.
@@ -71,17 +113,31 @@ impl Progress {
     }
 
     fn line(&self) {
+        let (done, total) = (self.bar.position(), self.bar.length().unwrap_or(0));
+        self.line_of(&format!("{done} of {total}{}", self.unit));
+    }
+
+    fn line_of(&self, text: &str) {
         let Some(next) = &self.next_line else { return };
         let Ok(mut next) = next.lock() else { return };
         let now = Instant::now();
         if now >= *next {
             *next = now + EVERY;
-            let (done, total) = (self.bar.position(), self.bar.length().unwrap_or(0));
-            talk(format_args!(
-                "{}: {done} of {total}{}",
-                self.what, self.unit
-            ));
+            talk(format_args!("{}: {text}", self.what));
         }
+    }
+}
+
+/// Steps of a bar of runs.
+const STEPS: u64 = 1000;
+
+/// `40 s`, `3 min`, `2 h 10 min`: a time as exact as an estimate is.
+pub(crate) fn short(seconds: f64) -> String {
+    let minutes = (seconds / 60.0).round() as u64;
+    match (seconds, minutes) {
+        (s, _) if s < 90.0 => format!("{} s", s.ceil().max(1.0)),
+        (_, m) if m < 90 => format!("{m} min"),
+        (_, m) => format!("{} h {} min", m / 60, m % 60),
     }
 }
 
@@ -115,4 +171,15 @@ pub(crate) fn patiently<T>(what: &str, work: impl FnOnce() -> T) -> T {
         drop(done);
         result
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn times_that_are_left_are_short() {
+        let said = [0.2, 45.0, 170.0, 7900.0].map(short);
+        assert_eq!(said, ["1 s", "45 s", "3 min", "2 h 12 min"]);
+    }
 }

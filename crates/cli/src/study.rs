@@ -7,6 +7,8 @@ use crate::live::{self, Bench, Machine};
 use crate::output::Output;
 use crate::outputs;
 use crate::progress::Progress;
+use crate::shards;
+use crate::slurm;
 use bentpipe::study::is_study;
 use bentpipe::{ReproduceOptions, Reproduction, Study};
 use bentpipe_report::table::{Column, Table};
@@ -96,14 +98,14 @@ pub(crate) fn execute(how: &How, work: &Work<'_>) -> Result<Reproduction, Failur
                 .as_ref()
                 .is_some_and(|(study, _)| *study == progress.study);
             if !known {
-                let new = Progress::new(&progress.study);
+                let new = Progress::of_runs(&progress.study);
                 if how.results.is_some() && progress.total - progress.done > MANY {
                     talk("Ctrl-C stops it; the same command goes on from there");
                 }
                 *bar = Some((progress.study.clone(), new));
             }
             if let Some((_, shown)) = &*bar {
-                shown.set(progress.done as u64, progress.total as u64);
+                shown.runs(progress);
             }
         }
         ControlFlow::Continue(())
@@ -119,35 +121,66 @@ pub(crate) fn execute(how: &How, work: &Work<'_>) -> Result<Reproduction, Failur
     Ok(work(&Simulator::of, &options)?)
 }
 
-/// Runs a study and says what came out.
+/// Runs a study, or a part of it, and says what came out.
 pub(crate) fn main(args: &args::Study, out: &mut Output) -> Result<Status, Failure> {
-    let mut study = load(&args.study)?;
+    let file = match (&args.command, &args.study) {
+        (Some(args::StudyCommand::Merge(merge)), _) => return shards::merge(merge, out),
+        (None, Some(file)) => file,
+        (None, None) => return Err(Failure::new("which study? a TOML file is missing")),
+    };
+    let mut study = load(file)?;
     let results = args.out.clone().unwrap_or_else(|| {
         PathBuf::from(match args.place.on {
             args::On::Linux => "results-linux",
             args::On::Sim | args::On::Both => "results",
         })
     });
+    if args.shard.is_some() || args.slurm.submit {
+        if args.place.on == args::On::Linux {
+            return Err(Failure::new(
+                "shards are simulated; --on linux runs a study on this machine as a whole",
+            ));
+        }
+        live::keep(study.studies_mut(), &args.place.only)?;
+        outputs::check_results(study.studies(), &results)?;
+        let part = shards::Part::new(file, &study, &args.place, &results)?;
+        return match args.shard {
+            Some(shard) => part.run(shard, args.place.threads),
+            None => slurm::main(&part, &args.slurm, args.place.threads, out),
+        };
+    }
     let how = How::new(&args.place, Some(results.clone()), args.fresh)?;
     how.adapt(study.studies_mut(), &args.place.only)?;
     outputs::check_results(study.studies(), &results)?;
     let made = execute(&how, &|runner, options| study.run_on(runner, options))?;
+    let status = present(&study, &made, &results, args.json, out)?;
+    for remark in how.remarks() {
+        talk(remark);
+    }
+    Ok(status)
+}
+
+/// Draws the figures of a study and prints what came out.
+pub(crate) fn present(
+    study: &Study,
+    made: &Reproduction,
+    results: &Path,
+    json: bool,
+    out: &mut Output,
+) -> Result<Status, Failure> {
     let study = study.spec();
-    let figures = items::draw(&made, &results)?;
-    if args.json {
-        out.json(&document(&made, &figures))?;
+    let figures = items::draw(made, results)?;
+    if json {
+        out.json(&document(made, &figures))?;
     } else {
         if !study.description.is_empty() {
             out.paragraph(0, &study.description)?;
             out.line("")?;
         }
-        items::print(&made, out)?;
+        items::print(made, out)?;
         for figure in &figures {
             out.line(format_args!("drew {}", figure.display()))?;
         }
-    }
-    for remark in how.remarks() {
-        talk(remark);
     }
     talk(format_args!(
         "results are in {}",
@@ -172,7 +205,7 @@ fn document(made: &Reproduction, figures: &[PathBuf]) -> Value {
 }
 
 /// The study in `file`, with those that it names.
-fn load(file: &Path) -> Result<Study, Failure> {
+pub(crate) fn load(file: &Path) -> Result<Study, Failure> {
     let content = crate::load::bytes(file)?;
     if !is_study(&content) {
         return Err(Failure::new(format!(
@@ -264,8 +297,13 @@ fn describe(study: &bentpipe_study::Study, runs: usize, out: &mut Output) -> Res
     } else {
         ""
     };
+    let most = if study.precision.is_some() {
+        "at most "
+    } else {
+        ""
+    };
     let all = format!(
-        "{runs}: {cells} cells x {} replications{fewer}",
+        "{most}{runs}: {cells} cells x {most}{} replications{fewer}",
         study.replications
     );
     out.entry(0, "runs", 12, &all)?;

@@ -56,6 +56,9 @@ pub struct AxisColumn {
     pub name: String,
     /// What its numbers measure; `None` where it has none.
     pub unit: Option<AxisUnit>,
+    /// True if the folder of the file says the label, `delay=50%20ms`: then the
+    /// label is no column of the file.
+    pub in_path: bool,
 }
 
 impl AxisColumn {
@@ -65,7 +68,17 @@ impl AxisColumn {
         AxisColumn {
             name: name.to_owned(),
             unit: None,
+            in_path: false,
         }
+    }
+
+    /// The name of the column of its labels in a table that has these columns beside
+    /// those of axes.
+    #[must_use]
+    pub fn column(&self, columns: &[Column]) -> String {
+        let known = |name: &str| kind_of(name).is_some() || columns.iter().any(|c| c.name == name);
+        let [text, _] = names(self, &known);
+        text.unwrap_or_default()
     }
 }
 
@@ -89,8 +102,24 @@ impl AxisPoint {
     }
 }
 
-/// The columns of these axes. An axis that has the name of a column of results,
-/// such as `transport`, gets the columns `axis_transport...`.
+/// The names of an axis' columns: of its labels and of its numbers. An axis that has
+/// the name of a column of results, such as `transport`, gets the columns
+/// `axis_transport...`.
+fn names(axis: &AxisColumn, known: &dyn Fn(&str) -> bool) -> [Option<String>; 2] {
+    let (ending, _) = axis.unit.map_or(("", ""), AxisUnit::row);
+    let names = |prefix: &str| {
+        let text = format!("{prefix}{}", axis.name);
+        let number = axis.unit.map(|_| format!("{text}{ending}"));
+        [Some(text), number]
+    };
+    let both = names("");
+    match both.iter().flatten().any(|n| known(n)) {
+        true => names("axis_"),
+        false => both,
+    }
+}
+
+/// The columns of these axes.
 pub(crate) fn axis_columns(
     path: &Path,
     axes: &[AxisColumn],
@@ -98,18 +127,9 @@ pub(crate) fn axis_columns(
 ) -> Result<Vec<Column>, Error> {
     let mut all: Vec<Column> = Vec::new();
     for axis in axes {
-        let (ending, words) = axis.unit.map_or(("", ""), AxisUnit::row);
-        let names = |prefix: &str| {
-            let text = format!("{prefix}{}", axis.name);
-            let number = axis.unit.map(|_| format!("{text}{ending}"));
-            [Some(text), number]
-        };
-        let is_taken = |names: &[Option<String>; 2]| names.iter().flatten().any(|n| known(n));
-        let mut both = names("");
-        if is_taken(&both) {
-            both = names("axis_");
-        }
-        let [text, number] = both;
+        let (_, words) = axis.unit.map_or(("", ""), AxisUnit::row);
+        let [text, number] = names(axis, known);
+        let text = text.filter(|_| !axis.in_path);
         let text = text.map(|name| Column::new(name, Kind::Text, format!("axis {}", axis.name)));
         let number = number.map(|name| {
             let about = format!("axis {}: {words}", axis.name);
@@ -135,7 +155,9 @@ pub(crate) fn cells(axes: &[AxisColumn], points: &[AxisPoint]) -> Option<Vec<Val
     }
     let mut row = Vec::with_capacity(2 * axes.len());
     for (axis, point) in axes.iter().zip(points) {
-        row.push(point.label.as_str().into());
+        if !axis.in_path {
+            row.push(point.label.as_str().into());
+        }
         if axis.unit.is_some() {
             row.push(point.number.into());
         }

@@ -82,6 +82,12 @@ impl TableWriter {
         })
     }
 
+    /// Rows so far.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.file.rows()
+    }
+
     /// Completes the file and gives it its name.
     ///
     /// # Errors
@@ -97,6 +103,7 @@ impl TableWriter {
 pub struct RowWriter {
     path: PathBuf,
     sink: Sink,
+    rows: u64,
 }
 
 enum Sink {
@@ -127,7 +134,14 @@ impl RowWriter {
         Ok(RowWriter {
             path: path.to_path_buf(),
             sink,
+            rows: 0,
         })
+    }
+
+    /// Rows so far.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows
     }
 
     /// The cells that a row begins with.
@@ -147,6 +161,7 @@ impl RowWriter {
     /// # Errors
     /// If the file cannot be written.
     pub fn row(&mut self, row: &[Value]) -> Result<(), Error> {
+        self.rows += 1;
         match &mut self.sink {
             Sink::Csv(csv) => csv.row(row),
             Sink::Parquet(parquet) => parquet.row(row),

@@ -100,6 +100,7 @@ fn csv_and_parquet_hold_the_same() {
             let axis = |name: &str, unit| AxisColumn {
                 name: name.to_owned(),
                 unit,
+                in_path: false,
             };
             let axes = [
                 axis("size", Some(AxisUnit::Bytes)),

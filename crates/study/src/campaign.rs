@@ -303,25 +303,6 @@ impl Campaign {
             stores,
         })
     }
-
-    /// Into how many shards those in the folder of results were cut; `None` if there
-    /// are none.
-    ///
-    /// # Errors
-    /// If the folder cannot be read.
-    pub fn shards(&self, out: &Path) -> Result<Option<usize>, ReproduceError> {
-        let mut most = None;
-        for part in &*self.parts {
-            for found in shards::found(&out.join(part.name()).join(shards::FOLDER))? {
-                let of = found
-                    .shard
-                    .split_once('/')
-                    .and_then(|(_, of)| of.parse().ok());
-                most = most.max(of);
-            }
-        }
-        Ok(most)
-    }
 }
 
 /// Puts the results of tasks together.

@@ -102,7 +102,6 @@ fn shards_that_were_killed_go_on_and_merge_to_the_same_bytes() {
     ));
     campaign.run_shard(&tasks[1], &out, 1, &go).unwrap();
     campaign.run_shard(&tasks[0], &out, 2, &go).unwrap();
-    assert_eq!(campaign.shards(&out).unwrap(), Some(3));
     campaign.collector(&out, false).unwrap().finish().unwrap();
     assert_eq!(files(&out), files(&reference));
     // A plain run takes what shards have, and runs nothing again.

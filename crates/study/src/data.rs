@@ -1,14 +1,16 @@
 //! The tables of a study's runs, for tools that analyse them: their axes as
 //! numbers, and `results`, which has a row for each run.
 
+use crate::expr::{Number, Scope, number, single, single_fault};
 use crate::metric::{METRICS, Metric, Selection};
+use crate::paper::Unknown;
 use crate::record::{RunData, RunResult};
 use crate::results::StudyResults;
-use crate::study::{Axis, Point};
+use crate::store::StoreError;
+use crate::study::{Axis, Point, Study};
 use crate::unit::Unit;
 use bentpipe_outcome::{
-    AxisColumn, AxisPoint, AxisUnit, Column, Error, Kind, Outcome, Provenance, RowWriter, RunKey,
-    TableKind, TableWriter, Value,
+    AxisColumn, AxisPoint, AxisUnit, Column, Error, Kind, Provenance, RowWriter, RunKey, Value,
 };
 use std::path::Path;
 
@@ -30,16 +32,20 @@ fn metrics() -> impl Iterator<Item = &'static Metric> {
 
 /// The name of a metric's column, which ends with its unit.
 fn column_name(metric: &Metric) -> String {
-    let ending = match metric.unit {
+    with_ending(metric.name, metric.unit)
+}
+
+fn with_ending(name: &str, unit: Unit) -> String {
+    let ending = match unit {
         Unit::Seconds => "_s",
         Unit::BitRate => "_bps",
         Unit::Bytes => "_bytes",
         Unit::Segments => "_segments",
         Unit::Count | Unit::Ratio | Unit::Percent => "",
     };
-    match metric.name.ends_with(ending) {
-        true => metric.name.to_owned(),
-        false => format!("{}{ending}", metric.name),
+    match name.ends_with(ending) {
+        true => name.to_owned(),
+        false => format!("{name}{ending}"),
     }
 }
 
@@ -124,41 +130,108 @@ pub fn write_result(
     file.finish()
 }
 
+/// A metric of the study's own as a column of `results`.
+struct OwnMetric {
+    column: Column,
+    number: Number,
+}
+
+/// The metrics of a study's own that one run has: those of several cells are in its
+/// tables only. One that has the name of another column is `metric_NAME`.
+fn own_metrics(study: &Study, axes: &[AxisColumn]) -> Vec<OwnMetric> {
+    let mut taken: Vec<String> = results_columns().into_iter().map(|c| c.name).collect();
+    taken.extend(axes.iter().map(|axis| axis.name.clone()));
+    let mut own = Vec::new();
+    for (i, metric) in study.metrics.iter().enumerate() {
+        let mut scope = Scope::new(study, &Unknown, &metric.expression.text)
+            .with_bound(study.axes.iter().map(|a| a.name.as_str()));
+        scope.metrics = i;
+        let Ok((number, unit)) = number(&metric.expression.expr, &scope) else {
+            continue;
+        };
+        if single_fault(&number).is_some() {
+            continue;
+        }
+        let mut name = with_ending(&metric.name, unit.unwrap_or(Unit::Count));
+        if taken.contains(&name) {
+            name = format!("metric_{name}");
+        }
+        taken.push(name.clone());
+        let about = format!("metric of the study: {}", metric.expression.text);
+        let column = Column::new(name, Kind::Number, about);
+        own.push(OwnMetric { column, number });
+    }
+    own
+}
+
 /// The runs of a study with their axes, to be written as tables.
-pub(crate) struct Runs<'a> {
+pub(crate) struct StudyTables<'a> {
     results: &'a StudyResults,
     axes: Vec<AxisColumn>,
     points: Vec<Vec<AxisPoint>>,
+    own: Vec<OwnMetric>,
 }
 
-impl<'a> Runs<'a> {
-    pub(crate) fn new(results: &'a StudyResults) -> Runs<'a> {
+impl<'a> StudyTables<'a> {
+    pub(crate) fn new(results: &'a StudyResults) -> StudyTables<'a> {
         let axes = &results.study().axes;
         let units: Vec<Option<AxisUnit>> = axes.iter().map(axis_unit).collect();
         let columns = axes.iter().zip(&units).map(|(axis, unit)| AxisColumn {
-            name: axis.name.clone(),
             unit: *unit,
+            ..AxisColumn::text(&axis.name)
         });
+        let columns: Vec<AxisColumn> = columns.collect();
         let points = axes.iter().zip(&units).map(|(axis, unit)| {
             let points = axis.points.iter().map(|point| AxisPoint {
                 label: point.label.clone(),
-                number: unit.and_then(|_| number(point)).map(|(x, _)| x),
+                number: unit.and_then(|_| number_of(point)).map(|(x, _)| x),
             });
             points.collect()
         });
-        Runs {
+        StudyTables {
             results,
-            axes: columns.collect(),
             points: points.collect(),
+            own: own_metrics(results.study(), &columns),
+            axes: columns,
         }
     }
 
-    /// Every run: its key, its seed, its cell, the points of its axes and what
-    /// came out.
-    fn each(
+    /// The axes, of which the folder says the first so many.
+    pub(crate) fn axes(&self, in_path: usize) -> Vec<AxisColumn> {
+        let axes = self.axes.iter().enumerate();
+        let axes = axes.map(|(i, axis)| AxisColumn {
+            in_path: i < in_path,
+            ..axis.clone()
+        });
+        axes.collect()
+    }
+
+    /// The columns of `results`, beside those of axes.
+    pub(crate) fn results_columns(&self) -> Vec<Column> {
+        let own = self.own.iter().map(|metric| metric.column.clone());
+        results_columns().into_iter().chain(own).collect()
+    }
+
+    /// A row of `results`, beside the cells of axes.
+    pub(crate) fn results_row(&self, row: &TableRow<'_>) -> Vec<Value> {
+        let head = Head {
+            key: row.key,
+            seed: row.seed,
+            hash: row.hash,
+        };
+        let mut cells = results_row(&head, row.result);
+        cells.extend(self.own.iter().map(|metric| {
+            let value = row.result.data().map(|data| single(&metric.number, data));
+            Value::from(value.and_then(Result::ok))
+        }));
+        cells
+    }
+
+    /// Every run, in the order of their numbers.
+    pub(crate) fn each(
         &self,
-        mut put: impl FnMut(&Head<'_>, &[AxisPoint], &RunResult) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        put: &mut dyn FnMut(&TableRow<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let study = self.results.study();
         let mut key = RunKey {
             study: study.name.clone(),
@@ -174,63 +247,31 @@ impl<'a> Runs<'a> {
                     continue;
                 }
                 key.run = first + replication as u64;
-                let head = Head {
+                put(&TableRow {
                     key: &key,
                     seed: study.seed.wrapping_add(replication as u64),
                     hash: self.results.scenario_hash(cell),
-                };
-                put(&head, &points, &result)?;
+                    points: &points,
+                    result: &result,
+                })?;
             }
         }
         Ok(())
     }
+}
 
-    /// True if a run has rows of a table, or if the table is always written.
-    pub(crate) fn have(&self, table: TableKind) -> bool {
-        if table.is_of(&Outcome::default()) {
-            return true;
-        }
-        let has = |data: &RunData| match table {
-            TableKind::Series => !data.series.is_empty(),
-            other => other.is_of(&data.outcome),
-        };
-        (0..self.results.cells()).any(|cell| {
-            let mut runs = self.results.runs_of(cell);
-            runs.any(|run| run.data().is_some_and(has))
-        })
-    }
-
-    /// Writes one of the tables of outcomes.
-    pub(crate) fn write(
-        &self,
-        path: &Path,
-        table: TableKind,
-        provenance: &Provenance,
-    ) -> Result<(), Error> {
-        let mut file = TableWriter::create(path, table, &self.axes, provenance)?;
-        self.each(|head, points, result| match (result.data(), table) {
-            (None, _) => Ok(()),
-            (Some(data), TableKind::Series) => file.push(head.key, &data.with_series(), points),
-            (Some(data), _) => file.push(head.key, &data.outcome, points),
-        })?;
-        file.finish()
-    }
-
-    /// Writes `results`.
-    pub(crate) fn write_results(&self, path: &Path, provenance: &Provenance) -> Result<(), Error> {
-        let mut file = RowWriter::create(path, &self.axes, results_columns(), provenance)?;
-        self.each(|head, points, result| {
-            let mut row = file.axes(&self.axes, points)?;
-            row.extend(results_row(head, result));
-            file.row(&row)
-        })?;
-        file.finish()
-    }
+/// A run with what tables say of it.
+pub(crate) struct TableRow<'a> {
+    pub(crate) key: &'a RunKey,
+    pub(crate) seed: u64,
+    hash: &'a str,
+    pub(crate) points: &'a [AxisPoint],
+    pub(crate) result: &'a RunResult,
 }
 
 /// The number of a point in the unit of results, and what it measures; `None`
 /// beside a number without a unit.
-fn number(point: &Point) -> Option<(f64, Option<AxisUnit>)> {
+fn number_of(point: &Point) -> Option<(f64, Option<AxisUnit>)> {
     if let Some((x, unit)) = point.value {
         return Some(match unit {
             None => (x, None),
@@ -259,7 +300,7 @@ fn number(point: &Point) -> Option<(f64, Option<AxisUnit>)> {
 /// written as `1%` or as `0.01`.
 fn axis_unit(axis: &Axis) -> Option<AxisUnit> {
     let (mut unit, mut bare) = (None, false);
-    for (x, measures) in axis.points.iter().filter_map(number) {
+    for (x, measures) in axis.points.iter().filter_map(number_of) {
         match measures {
             None => bare |= x != 0.0 || unit.is_none(),
             Some(other) if unit.is_none_or(|known| known == other) => unit = Some(other),
@@ -267,7 +308,7 @@ fn axis_unit(axis: &Axis) -> Option<AxisUnit> {
         }
     }
     let zeros_only = || {
-        let numbers = axis.points.iter().filter_map(number);
+        let numbers = axis.points.iter().filter_map(number_of);
         let mut without = numbers.filter(|(_, measures)| measures.is_none());
         without.all(|(x, _)| x == 0.0)
     };
@@ -296,7 +337,7 @@ mod tests {
 
     fn numbers(values: &str) -> (Option<AxisUnit>, Vec<Option<f64>>) {
         let axis = axis(values);
-        let points = axis.points.iter().map(|p| number(p).map(|(x, _)| x));
+        let points = axis.points.iter().map(|p| number_of(p).map(|(x, _)| x));
         (axis_unit(&axis), points.collect())
     }
 
@@ -334,6 +375,15 @@ values = ["300 ms", "50 ms"]
 name = "transport"
 path = "q"
 values = ["a", "b"]
+[[metric]]
+name = "twice"
+expression = "2 * transfer_time"
+[[metric]]
+name = "rtt"
+expression = "transfer_time / transfer_time"
+[[metric]]
+name = "gained"
+expression = "gain(a, b)"
 "#;
 
     #[test]
@@ -345,9 +395,7 @@ values = ["a", "b"]
         });
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.parquet");
-        let runs = Runs::new(&results);
-        let provenance = Provenance::new("sweep", "0", &[7, 8, 9]);
-        runs.write_results(&path, &provenance).unwrap();
+        crate::store::write_runs(folder.path(), &results, "").unwrap();
         let table = Table::read(&path).unwrap();
         assert_eq!(
             table.columns[..7],
@@ -370,15 +418,20 @@ values = ["a", "b"]
         assert_eq!(cell(5, "seed"), Value::from(9_u64));
         assert_eq!(cell(3, "transfer_time_s"), Value::from(2.0));
         assert_eq!(cell(3, "retransmissions"), Value::from(10_u64));
+        // The study's own, but for that of two cells, which no run has.
+        assert_eq!(cell(3, "twice_s"), Value::from(4.0));
+        assert_eq!(cell(5, "twice_s"), Value::Missing);
+        assert_eq!(cell(3, "metric_rtt"), Value::from(1.0));
+        assert_eq!(table.column("gained"), None);
 
         let path = folder.path().join("series.parquet");
-        runs.write(&path, TableKind::Series, &provenance).unwrap();
         let table = Table::read(&path).unwrap();
         let cell = |row: usize, name: &str| table.rows[row][table.column(name).unwrap()].clone();
         assert_eq!(table.rows.len(), 11 * 300);
         assert_eq!(cell(3, "time_s"), Value::from(0.1));
         assert_eq!(cell(3, "cwnd_segments"), Value::from(10.0));
-        assert!(runs.have(TableKind::Series) && !runs.have(TableKind::Legs));
+        assert_eq!(cell(3, "phase"), Value::from("slow_start"));
+        assert!(!folder.path().join("legs.parquet").exists());
     }
 
     #[test]

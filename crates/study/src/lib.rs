@@ -21,6 +21,7 @@ mod columns;
 mod cost;
 mod data;
 mod data_reference;
+mod dataset;
 mod execute;
 mod expr;
 mod figure;

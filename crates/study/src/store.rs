@@ -3,24 +3,30 @@
 //! ```text
 //! results/table-3/
 //!   journal            results of runs as they come
+//!   shards/            the same of shards that other processes ran
 //!   results.parquet    a row for each run
 //!   runs, links, crossings, and where there are any middleboxes, legs and
 //!                      series: .parquet, and .csv but for the last two
+//!   replications.csv   runs of each cell, where they follow from the results
 //!   failures.csv       runs that failed, where there are any
 //!   tables/*.csv, figures/*.csv, claims.csv
 //!   provenance.json
 //! ```
 //!
-//! Every file but the journal is whole or absent and holds no time of day.
+//! A study of many runs has folders in the place of the files of tables:
+//! `results/rate=2%20Mbit%2Fs/part-0.parquet`; see [`crate::dataset`].
+//!
+//! Every file but the journals is whole or absent and holds no time of day.
 
 use crate::claim::{ClaimResult, Verdict};
-use crate::data::{RESULTS, Runs};
+use crate::data::{StudyTables, TableRow};
+use crate::dataset::{Dataset, Sizes};
 use crate::figure::FigureData;
 use crate::plan::hash;
 use crate::reproduce::Reproduction;
 use crate::results::StudyResults;
 use crate::table::TableData;
-use bentpipe_outcome::{Provenance, TableKind, remove_leftovers, write_whole};
+use bentpipe_outcome::{Provenance, WholeFile, remove_leftovers, write_whole};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -62,7 +68,7 @@ pub(crate) fn create(folder: &Path) -> Result<PathBuf, StoreError> {
     Ok(folder.to_path_buf())
 }
 
-fn make(folder: &Path) -> Result<(), StoreError> {
+pub(crate) fn make(folder: &Path) -> Result<(), StoreError> {
     std::fs::create_dir_all(folder).map_err(|source| StoreError::Folder {
         path: folder.to_path_buf(),
         action: "make the folder",
@@ -70,7 +76,7 @@ fn make(folder: &Path) -> Result<(), StoreError> {
     })
 }
 
-fn remove(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn remove(path: &Path) -> Result<(), StoreError> {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::Folder {
             path: path.to_path_buf(),
@@ -100,50 +106,108 @@ pub fn write_runs(folder: &Path, results: &StudyResults, identity: &str) -> Resu
     })?;
     json.push(b'\n');
     write_whole(&folder.join("provenance.json"), &json)?;
-    let runs = Runs::new(results);
-    for table in TableKind::ALL {
-        let name = table.name();
-        let csv = match table {
-            TableKind::Runs | TableKind::Links | TableKind::Crossings | TableKind::Middleboxes => {
-                Some(format!("{name}.csv"))
-            }
-            // Long, and of a few columns at a time.
-            TableKind::Legs | TableKind::Series => None,
-        };
-        let parquet = Some(format!("{name}.parquet"));
-        for file in [csv, parquet].into_iter().flatten() {
-            let path = folder.join(file);
-            match runs.have(table) {
-                true => runs.write(&path, table, &provenance)?,
-                false => remove(&path)?,
-            }
-        }
-    }
-    let path = folder.join(format!("{RESULTS}.parquet"));
-    runs.write_results(&path, &provenance)?;
-    write_failures(&folder.join("failures.csv"), results)
+    write_replications(&folder.join("replications.csv"), results)?;
+    let tables = StudyTables::new(results);
+    let mut dataset = Dataset::new(folder, results, &tables, provenance, Sizes::USUAL);
+    let mut failures = Failures::new(folder.join("failures.csv"), results);
+    tables.each(&mut |row| {
+        failures.row(row)?;
+        dataset.row(row)
+    })?;
+    dataset.finish()?;
+    failures.finish()
 }
 
-fn write_failures(path: &Path, results: &StudyResults) -> Result<(), StoreError> {
-    if results.failures() == 0 {
-        return remove(path);
-    }
+/// How many runs each cell took, where that follows from the results.
+fn write_replications(path: &Path, results: &StudyResults) -> Result<(), StoreError> {
     let study = results.study();
-    let head = study
-        .axes
-        .iter()
-        .map(|a| a.name.clone())
-        .chain(["seed".into(), "failure".into()]);
+    let Some(precision) = &study.precision else {
+        return remove(path);
+    };
+    let head = study.axes.iter().map(|a| a.name.clone()).chain(
+        [
+            "replications",
+            "of",
+            "mean",
+            "half_width_share",
+            "until",
+            "enough",
+        ]
+        .map(str::to_owned),
+    );
     let mut rows: Vec<Vec<String>> = vec![head.collect()];
     for cell in 0..results.cells() {
-        for (replication, run) in results.runs_of(cell).enumerate() {
-            let Some(why) = run.failure() else { continue };
-            let seed = study.seed.wrapping_add(replication as u64).to_string();
-            let labels = results.labels(cell).into_iter().map(str::to_owned);
-            rows.push(labels.chain([seed, why.to_owned()]).collect());
-        }
+        let Some(reached) = results.reached(cell) else {
+            continue;
+        };
+        let labels = results.labels(cell).into_iter().map(str::to_owned);
+        rows.push(
+            labels
+                .chain([
+                    reached.runs.to_string(),
+                    precision.of.text.clone(),
+                    number(reached.mean),
+                    number(reached.share),
+                    precision.until.to_string(),
+                    reached.enough.to_string(),
+                ])
+                .collect(),
+        );
     }
     csv_file(path, &rows)
+}
+
+/// The file of the runs that failed, which is begun with the first of them.
+struct Failures {
+    path: PathBuf,
+    head: Vec<String>,
+    file: Option<csv::Writer<WholeFile>>,
+}
+
+impl Failures {
+    fn new(path: PathBuf, results: &StudyResults) -> Failures {
+        let axes = results.study().axes.iter().map(|a| a.name.clone());
+        Failures {
+            path,
+            head: axes.chain(["seed".into(), "failure".into()]).collect(),
+            file: None,
+        }
+    }
+
+    fn row(&mut self, row: &TableRow<'_>) -> Result<(), StoreError> {
+        let Some(why) = row.result.failure() else {
+            return Ok(());
+        };
+        let error = |e: csv::Error| StoreError::Csv {
+            path: self.path.clone(),
+            why: e.to_string(),
+        };
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => {
+                let mut file = csv::Writer::from_writer(WholeFile::create(&self.path)?);
+                file.write_record(&self.head).map_err(error)?;
+                self.file.insert(file)
+            }
+        };
+        let seed = row.seed.to_string();
+        let labels = row.points.iter().map(|point| point.label.as_str());
+        file.write_record(labels.chain([seed.as_str(), why]))
+            .map_err(error)
+    }
+
+    fn finish(self) -> Result<(), StoreError> {
+        match self.file {
+            None => remove(&self.path),
+            Some(file) => {
+                let file = file.into_inner().map_err(|e| StoreError::Csv {
+                    path: self.path.clone(),
+                    why: e.to_string(),
+                })?;
+                Ok(file.commit()?)
+            }
+        }
+    }
 }
 
 /// Writes tables, figures and, if they are all there, claims beside the runs

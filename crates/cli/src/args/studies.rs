@@ -36,16 +36,28 @@ fn on_one(text: &str) -> Result<On, String> {
 
 /// Runs a study: sweeps, tables, figures, claims.
 ///
-/// What was run before is not run again: a study that was stopped goes on.
+/// What was run before is not run again: a study that was stopped goes on. Where one
+/// machine is not enough, any number of them run a shard each, and `merge` makes the
+/// same files of them as a run in one go.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_long_help = "\
 Examples:
   bentpipe check study.toml
   bentpipe study study.toml --runs 2 --out quick
-  bentpipe study study.toml --on linux --jobs 4 --only transport=hybla,cubic")]
+  bentpipe study study.toml --on linux --jobs 4 --only transport=hybla,cubic
+  bentpipe study study.toml --shard 3/40 --out /shared/results
+  bentpipe study merge /shared/results
+  bentpipe study study.toml --slurm --out /shared/results --dry-run"
+)]
 pub(crate) struct Study {
+    #[command(subcommand)]
+    pub(crate) command: Option<StudyCommand>,
     /// The study, a TOML file
-    pub(crate) study: PathBuf,
+    #[arg(required = true)]
+    pub(crate) study: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) place: Where,
     /// Folder that gets a folder of results, tables and figures [default:
@@ -58,6 +70,81 @@ pub(crate) struct Study {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Run only shard K of N, parts of about the same cost. When all N have run, on any
+    /// machines that share --out, `bentpipe study merge DIR` ends the study
+    #[arg(long, value_name = "K/N", value_parser = shard, conflicts_with_all = ["fresh", "json"])]
+    pub(crate) shard: Option<(usize, usize)>,
+    #[command(flatten)]
+    pub(crate) slurm: Slurm,
+}
+
+/// Running a study on a cluster.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Slurm {
+    /// Submit the study to Slurm: an array job with a task per shard, and a job behind it
+    /// that merges them. Prints both scripts
+    #[arg(long = "slurm", conflicts_with_all = ["shard", "fresh", "json"])]
+    pub(crate) submit: bool,
+    /// With --slurm: how many shards [default: as many as take ten minutes each, 1000 at
+    /// most]
+    #[arg(long, value_name = "N", requires = "submit", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) tasks: Option<u32>,
+    /// With --slurm: the partition
+    #[arg(long, value_name = "NAME", requires = "submit")]
+    pub(crate) partition: Option<String>,
+    /// With --slurm: the time limit of each task, as sbatch has it [default: four times the
+    /// estimate, ten minutes at least]
+    #[arg(long, value_name = "TIME", requires = "submit")]
+    pub(crate) time: Option<String>,
+    /// With --slurm: another option of sbatch for both jobs, such as
+    /// --sbatch=--account=leo; repeatable
+    #[arg(
+        long,
+        value_name = "OPTION",
+        requires = "submit",
+        allow_hyphen_values = true
+    )]
+    pub(crate) sbatch: Vec<String>,
+    /// With --slurm: write and print the scripts, submit nothing
+    #[arg(long, requires = "submit")]
+    pub(crate) dry_run: bool,
+}
+
+/// What else `bentpipe study` does.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum StudyCommand {
+    /// Puts the shards of a study together: its tables, figures and final files
+    ///
+    /// Checks that the shards are of one study and one version of bentpipe. If some are
+    /// missing or not complete, it names them and what to run.
+    Merge(Merge),
+}
+
+/// What `bentpipe study merge` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Merge {
+    /// The folder of results that the shards had as --out, or that of the study in it
+    pub(crate) dir: PathBuf,
+    /// The study, where it is not where the shards found it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) study: Option<PathBuf>,
+    /// Print the numbers of the missing shards, such as 3,17-18, and merge nothing
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) missing: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `3/40`.
+fn shard(text: &str) -> Result<(usize, usize), String> {
+    let expected = || "expected K/N, such as 3/40, with K from 1 to N".to_owned();
+    let (k, n) = text.split_once('/').ok_or_else(expected)?;
+    let (k, n) = (k.trim().parse(), n.trim().parse());
+    match (k, n) {
+        (Ok(k), Ok(n)) if (1..=n).contains(&k) && n <= 1_000_000 => Ok((k, n)),
+        _ => Err(expected()),
+    }
 }
 
 /// What to do with the pages that quote results.

@@ -251,3 +251,136 @@ fn a_killed_study_ends_with_the_bytes_of_an_undisturbed_one() {
     assert!(undisturbed.len() > 5);
     assert_eq!(again, undisturbed);
 }
+
+/// The files of a study that was run in one go, but for journals and what shards leave.
+fn finals(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut all = files(folder);
+    all.retain(|(name, _)| !name.contains("shards/") && !name.contains("slurm/"));
+    all
+}
+
+const SHORT: &str = r#"
+name = "short"
+scenario = "geo.toml"
+replications = 50
+set = { "link.satellite.channel.packet_error_rate" = "1%" }
+
+[[axis]]
+name = "transport"
+path = "flow.download.transport"
+values = ["cubic", "newreno", "hybla", "bbr"]
+
+[[axis]]
+name = "size"
+path = "flow.download.application.size"
+values = ["100 kB", "2 MB"]
+
+[[table]]
+slug = "times"
+title = "Transfer times"
+rows = ["transport"]
+columns = ["size"]
+metric = "transfer_time"
+"#;
+
+fn short() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    bentpipe_in(folder.path(), &["new", "geo.toml"]).ok();
+    std::fs::write(folder.path().join("short.toml"), SHORT).unwrap();
+    folder
+}
+
+#[test]
+fn shards_that_are_killed_at_any_point_merge_to_the_bytes_of_one_run() {
+    let folder = short();
+    let root = folder.path();
+    bentpipe_in(
+        root,
+        &["study", "short.toml", "--out", "whole", "--threads", "1"],
+    )
+    .ok();
+    let expected = finals(&root.join("whole"));
+    let shard = |k: usize, wait: Option<u64>| {
+        let number = format!("{k}/3");
+        let arguments = ["study", "short.toml", "--out", "parts", "--shard", &number];
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_bentpipe"))
+            .args(arguments)
+            .current_dir(root)
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        if let Some(wait) = wait {
+            std::thread::sleep(std::time::Duration::from_millis(wait));
+            // SIGKILL.
+            let _ = child.kill();
+        }
+        child.wait().unwrap()
+    };
+    // Five kills, at times without a pattern, of shards out of order.
+    for (k, wait) in [(3, 5), (1, 40), (3, 70), (1, 23), (2, 110)] {
+        shard(k, Some(wait));
+    }
+    let early = bentpipe_in(root, &["study", "merge", "parts"]);
+    if early.status != 0 {
+        assert_eq!(early.status, 2);
+        assert!(
+            early.stderr.contains("missing or not complete"),
+            "{}",
+            early.stderr
+        );
+        assert!(early.stderr.contains("--shard"), "{}", early.stderr);
+    }
+    for k in [2, 3, 1] {
+        assert!(shard(k, None).success());
+    }
+    assert_eq!(
+        bentpipe_in(root, &["study", "merge", "parts", "--missing"]).ok(),
+        "\n"
+    );
+    bentpipe_in(root, &["study", "merge", "parts/short"]).ok();
+    assert_eq!(finals(&root.join("parts")), expected);
+
+    // Another version of the study is not mixed in.
+    std::fs::write(root.join("short.toml"), SHORT.replace("50", "60")).unwrap();
+    let refused = bentpipe_in(root, &["study", "merge", "parts"]);
+    assert_eq!(refused.status, 2);
+    assert!(
+        refused.stderr.contains("another version"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn scripts_for_slurm_are_written_and_shown() {
+    let folder = short();
+    let root = folder.path();
+    let arguments = [
+        "study",
+        "short.toml",
+        "--slurm",
+        "--tasks",
+        "8",
+        "--partition",
+        "long",
+        "--dry-run",
+        "--sbatch=--account=leo",
+        "--only",
+        "transport=cubic,bbr",
+    ];
+    let shown = bentpipe_in(root, &arguments).ok();
+    let script = std::fs::read_to_string(root.join("results/short/slurm/shards.sh")).unwrap();
+    assert!(shown.contains(&script), "{shown}");
+    for line in [
+        "#SBATCH --array=1-8",
+        "#SBATCH --partition=long",
+        "#SBATCH --account=leo",
+        "#SBATCH --requeue",
+        "--shard \"$SLURM_ARRAY_TASK_ID/8\" --only transport=cubic,bbr --threads 1",
+    ] {
+        assert!(script.contains(line), "{line}\n{script}");
+    }
+    // Nothing ran: every shard is missing.
+    let missing = bentpipe_in(root, &["study", "merge", "results", "--missing"]).ok();
+    assert_eq!(missing, "1-8\n");
+}
