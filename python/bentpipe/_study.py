@@ -112,6 +112,7 @@ class Study:
         threads: int = 0,
         fresh: bool = False,
         progress: Progress = None,
+        task_seconds: float = 10.0,
     ) -> Results:
         """Runs the study and computes its tables, figures and claims.
 
@@ -122,7 +123,8 @@ class Study:
         ----------
         executor : object, optional
             What runs it in the place of this process's threads: an executor of
-            ``concurrent.futures`` or a Dask client.
+            ``concurrent.futures``, a client or a cluster of Dask. Results are the
+            same to the byte. A task that loses its worker is given to another one.
         out : str or path, optional
             Folder for results, which are kept as they come; by default they are in
             memory only.
@@ -134,6 +136,9 @@ class Study:
             Forget the results that are in ``out``.
         progress : bool, class, bar or function, optional
             What shows how far it is, in runs.
+        task_seconds : float, default 10
+            The work that an executor is given at a time, in seconds of a core, by
+            the estimate.
 
         Returns
         -------
@@ -144,13 +149,24 @@ class Study:
         StudyError
             If a cell makes no scenario, or results cannot be kept.
         """
-        if executor is not None:
-            raise OptionError("executor: this build has no executors")
         if not 0 <= threads <= 1024:
             raise OptionError("`threads` must be from 0 to 1024")
         folder = None if out is None else Path(out)
         with Reporter(progress, self.name) as report:
-            core = self._core.run(threads, runs, folder, fresh, report.function)
+            if executor is None:
+                core = self._core.run(threads, runs, folder, fresh, report.function)
+            else:
+                from . import _executors
+
+                core = _executors.run(
+                    *self._origin,
+                    executor,
+                    folder,
+                    runs=runs,
+                    fresh=fresh,
+                    seconds=task_seconds,
+                    progress=report.function,
+                )
         return Results(core, folder)
 
     def __repr__(self) -> str:

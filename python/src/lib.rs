@@ -4,6 +4,7 @@
 
 mod answer;
 mod arrow;
+mod campaign;
 mod control;
 mod errors;
 mod events;
@@ -29,6 +30,8 @@ mod _bentpipe {
     use crate::control::{register, unregister};
     #[pymodule_export]
     use crate::events::{AckView, LossView, TimeoutView, WindowView};
+    #[pymodule_export]
+    use crate::campaign::{Campaign, Collector};
     #[pymodule_export]
     use crate::link::course;
     #[pymodule_export]

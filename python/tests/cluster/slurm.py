@@ -209,7 +209,7 @@ class Slurm:
         key.chmod(0o600)
         controller_port, *node_ports = free_ports(1 + len(self.names))
         nodes = "\n".join(
-            f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs={self.cpus} State=UNKNOWN"
+            f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs={self.cpus} RealMemory=8000 State=UNKNOWN"
             for name, port in zip(self.names, node_ports)
         )
         (self.directory / "slurm.conf").write_text(

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from conftest import skip
+from common import skip
 from slurm import Slurm
 
 
@@ -20,14 +20,14 @@ def test_a_lost_node_has_its_job_requeued_and_what_depends_on_it_waits(slurm: Sl
     task.write_text(f"#!/bin/sh\nsleep 3\necho $SLURM_ARRAY_TASK_ID >> {out}\n")
     after.write_text(f"#!/bin/sh\necho after >> {out}\n")
     sbatch = ["sbatch", "--parsable", "--output=/dev/null"]
-    array = slurm.query(*sbatch, "--array=0-3", str(task)).stdout.strip()
+    array = slurm.query(*sbatch, "--array=0-7", str(task)).stdout.strip()
     slurm.query(*sbatch, f"--dependency=afterok:{array}", str(after))
     slurm.wait_until("alloc")
     slurm.lose("node2")
     slurm.bring_back("node2")
     slurm.wait_for_jobs(120)
     lines = out.read_text().split()
-    assert sorted(lines[:-1]) == ["0", "1", "2", "3"]
+    assert sorted(lines[:-1]) == [str(task) for task in range(8)]
     assert lines[-1] == "after"
 
 

@@ -1,0 +1,299 @@
+"""Studies on other engines: pools of `concurrent.futures`, and Dask.
+
+A campaign is cut into tasks that depend on the study alone. Whoever runs a
+task, when and how often does not matter: the collector puts results into the
+order of the runs, so the final files are the same to the byte.
+
+An engine has only a few tasks more than it has workers, and what comes back is
+written to disk and dropped, so memory does not grow with the study. After a
+crash, a lost worker or Ctrl-C the next call goes on with what is on disk.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import math
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from ._bentpipe import Campaign, Reproduction
+from ._errors import OptionError, RunError, StudyError
+from ._tasks import Package, run_packed, stop
+
+#: Times that a task is given out again after its worker was lost. A task that
+#: loses more is itself the likely cause, by its need of memory for example.
+RETRIES = 5
+
+#: A task: its number, from 1, and the number of tasks.
+Work = tuple[int, int]
+
+
+class Lost(Exception):
+    """The worker that had a task is gone; the task can be given out again."""
+
+
+class Engine(Protocol):
+    """What runs tasks somewhere."""
+
+    def room(self) -> int:
+        """How many tasks it is to have at once."""
+        ...
+
+    def submit(self, work: Work) -> None:
+        """Takes a task."""
+        ...
+
+    def next(self) -> tuple[Work, bytes]:
+        """Waits for any task to end and returns its result.
+
+        Raises
+        ------
+        Lost
+            With the tasks whose worker is gone as its argument.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """Drops all tasks that it has."""
+        ...
+
+
+def run(
+    path: Path,
+    text: str | None,
+    executor: object,
+    out: Path | None,
+    *,
+    runs: int | None,
+    fresh: bool,
+    seconds: float,
+    progress: Callable[[int, int], object] | None,
+) -> Reproduction:
+    """Run a study on an executor.
+
+    Parameters
+    ----------
+    path
+        The study's file.
+    text
+        What it says, if that is not what the disk has.
+    executor
+        A `concurrent.futures.Executor`, a `distributed.Client` or a cluster
+        of Dask.
+    out
+        Folder of the results; without it they are in memory only.
+    runs
+        Runs of each cell in place of the study's own number.
+    fresh
+        Whether to forget what is in the folder.
+    seconds
+        Core seconds of a task, by the estimate.
+    progress
+        Called with the runs that are done and the number of all.
+
+    Returns
+    -------
+    Reproduction
+        As a run on this machine returns it.
+    """
+    if not seconds > 0:
+        raise OptionError("`task_seconds` must be above zero")
+    campaign = Campaign(path, text, runs)
+    package = Package.of(path, text, campaign.inputs(), runs)
+    with contextlib.ExitStack() as stack:
+        if out is None:
+            out = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bentpipe-")))
+        engine = stack.enter_context(_Engines(executor, package))
+        collector = campaign.collector(out, fresh)
+        for result in _results(engine, iter(collector.missing(seconds))):
+            done, total = collector.add(result)
+            if progress is not None:
+                progress(done, total)
+        return collector.finish()
+
+
+def _results(engine: Engine, todo: Iterator[Work]) -> Iterator[bytes]:
+    """Results in the order in which they come, with at most `room` under way."""
+    losses: dict[Work, int] = {}
+    under_way = 0
+    again: list[Work] = []
+    while True:
+        while under_way < engine.room():
+            work = again.pop() if again else next(todo, None)
+            if work is None:
+                break
+            engine.submit(work)
+            under_way += 1
+        if under_way == 0:
+            return
+        try:
+            work, result = engine.next()
+        except Lost as lost:
+            works: list[Work] = lost.args[0]
+            under_way -= len(works)
+            for work in works:
+                losses[work] = losses.get(work, 0) + 1
+                if losses[work] > RETRIES:
+                    index, of = work
+                    raise RunError(
+                        f"task {index}/{of} lost its worker {losses[work]} times; "
+                        "is memory short there? What is done is kept: the same call goes on from here"
+                    ) from lost
+            again += works
+            continue
+        under_way -= 1
+        yield result
+
+
+class _Engines:
+    """The engine for what a user gave, for the length of a `with`."""
+
+    def __init__(self, executor: object, package: Package) -> None:
+        self._engine: Engine
+        self._close: Callable[[], object] = lambda: None
+        if isinstance(executor, concurrent.futures.Executor):
+            pool = _Pool(executor, package)
+            self._engine, self._close = pool, pool.close
+            return
+        distributed: Any = sys.modules.get("distributed")
+        if distributed is not None and isinstance(executor, distributed.Client):
+            self._engine = _Dask(executor, package)
+            return
+        if distributed is not None and isinstance(executor, distributed.deploy.Cluster):
+            client = distributed.Client(executor)
+            self._engine, self._close = _Dask(client, package), client.close
+            return
+        raise TypeError(
+            "`executor` must be a concurrent.futures.Executor, a distributed.Client or a Dask cluster, "
+            f"not {type(executor).__name__}"
+        )
+
+    def __enter__(self) -> Engine:
+        return self._engine
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._engine.cancel()
+        self._close()
+
+
+class _Pool:
+    """An executor of `concurrent.futures`.
+
+    A `ProcessPoolExecutor` is of no use any more when one of its processes was
+    killed. A pool like it takes over then, for the rest of the study.
+    """
+
+    def __init__(self, executor: concurrent.futures.Executor, package: Package) -> None:
+        self._executor = executor
+        self._own = False
+        self._package = package
+        self._under_way: dict[concurrent.futures.Future[bytes], Work] = {}
+
+    def room(self) -> int:
+        workers = getattr(self._executor, "_max_workers", None) or os.cpu_count() or 1
+        return 2 * int(workers) + 1
+
+    def submit(self, work: Work) -> None:
+        try:
+            future = self._executor.submit(run_packed, self._package, *work)
+        except concurrent.futures.BrokenExecutor as broken:
+            future = concurrent.futures.Future()
+            future.set_exception(broken)
+        self._under_way[future] = work
+
+    def next(self) -> tuple[Work, bytes]:
+        first = concurrent.futures.FIRST_COMPLETED
+        done, _ = concurrent.futures.wait(self._under_way, return_when=first)
+        # Results before losses: a pool that broke has them, too.
+        future = min(done, key=lambda future: isinstance(future.exception(), concurrent.futures.BrokenExecutor))
+        error = future.exception()
+        if isinstance(error, concurrent.futures.BrokenExecutor):
+            self._replace(error)
+            works = list(self._under_way.values())
+            self._under_way.clear()
+            raise Lost(works) from error
+        work = self._under_way.pop(future)
+        return work, future.result()
+
+    def _replace(self, error: concurrent.futures.BrokenExecutor) -> None:
+        old: Any = self._executor
+        if not isinstance(old, concurrent.futures.ProcessPoolExecutor):
+            raise RunError(
+                f"the executor broke: {error}. What is done is kept: the same call goes on from here"
+            ) from error
+        # All futures must be settled before results are counted as lost.
+        concurrent.futures.wait(self._under_way)
+        settings: Any = vars(old)
+        self.close()
+        self._executor = concurrent.futures.ProcessPoolExecutor(
+            settings.get("_max_workers"),
+            settings.get("_mp_context"),
+            settings.get("_initializer"),
+            settings.get("_initargs", ()),
+        )
+        self._own = True
+
+    def cancel(self) -> None:
+        for future in self._under_way:
+            future.cancel()
+        stop(self._package)
+
+    def close(self) -> None:
+        if self._own:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+class _Dask:
+    """A client of Dask. The scheduler gives the tasks of a lost worker to others."""
+
+    #: At least so many tasks wait, so that a cluster which scales by its load
+    #: has a reason to start its first workers.
+    LEAST = 16
+    #: Seconds after which the scheduler is asked again how many workers it has.
+    EVERY = 5.0
+
+    def __init__(self, client: Any, package: Package) -> None:
+        if client.asynchronous:
+            raise TypeError("`executor` must be a client that is not asynchronous")
+        distributed: Any = sys.modules["distributed"]
+        self._client = client
+        self._package = package
+        self._workers_lost = distributed.scheduler.KilledWorker
+        self._ended = distributed.as_completed()
+        self._under_way: dict[Any, Work] = {}
+        self._threads = 0
+        self._asked = -math.inf
+
+    def room(self) -> int:
+        if time.monotonic() >= self._asked + self.EVERY:
+            self._threads = sum(self._client.nthreads().values())
+            self._asked = time.monotonic()
+        return max(self.LEAST, 2 * self._threads)
+
+    def submit(self, work: Work) -> None:
+        # Not `pure`: a task that is given out again is another one for Dask.
+        future = self._client.submit(run_packed, self._package, *work, pure=False)
+        self._under_way[future] = work
+        self._ended.add(future)
+
+    def next(self) -> tuple[Work, bytes]:
+        future = next(self._ended)
+        work = self._under_way.pop(future)
+        try:
+            return work, future.result()
+        except self._workers_lost as lost:
+            raise Lost([work]) from lost
+        except concurrent.futures.CancelledError as error:
+            raise StudyError(
+                "the scheduler of Dask dropped the tasks. What is done is kept: the same call goes on from here"
+            ) from error
+
+    def cancel(self) -> None:
+        self._client.cancel(list(self._under_way), force=True)

@@ -1,0 +1,213 @@
+"""Studies on pools and clusters yield what one machine yields, byte for byte,
+also when workers are killed."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from common import files
+from slurm import Slurm
+
+bentpipe = pytest.importorskip("bentpipe")
+
+#: Core seconds of a task, so that the study has some dozens.
+SECONDS = 0.1
+
+
+def run(study: Path, out: Path, executor: Any, **options: Any) -> dict[str, str]:
+    """The files that the study writes on an executor."""
+    bentpipe.Study(study).run(executor=executor, out=out, task_seconds=SECONDS, **options)
+    return files(out)
+
+
+@contextlib.contextmanager
+def killing(pids: Callable[[], list[int]], times: int = 5) -> Iterator[list[int]]:
+    """Kills one of the processes at random instants; yields those killed."""
+    draw = random.Random(1)
+    killed: list[int] = []
+    ended = threading.Event()
+
+    def kill() -> None:
+        while len(killed) < times and not ended.wait(draw.uniform(0.2, 1.5)):
+            with contextlib.suppress(ProcessLookupError, IndexError):
+                pid = draw.choice(pids())
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        ended.set()
+        thread.join()
+
+
+def workers(client: Any) -> Callable[[], list[int]]:
+    """The processes of the workers of Dask as this machine numbers them."""
+    ports = {}
+
+    def pids() -> list[int]:
+        for address in client.scheduler_info(n_workers=-1)["workers"]:
+            if address not in ports:
+                ports[address] = listener(int(address.rsplit(":", 1)[1]))
+        return [pid for pid in ports.values() if pid is not None and Path(f"/proc/{pid}").exists()]
+
+    return pids
+
+
+def listener(port: int) -> int | None:
+    """The process that listens on a TCP port."""
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    rows = [line.split() for line in lines]
+    inodes = {row[9] for row in rows if int(row[1].split(":")[1], 16) == port and row[3] == "0A"}
+    for process in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            for handle in (process / "fd").iterdir() if process.name.isdigit() else ():
+                if any(os.readlink(handle) == f"socket:[{inode}]" for inode in inodes):
+                    return int(process.name)
+    return None
+
+
+def test_threads(study: Path, local: dict[str, str], tmp_path: Path) -> None:
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        assert run(study, tmp_path / "out", pool) == local
+
+
+def test_processes_that_are_killed(study: Path, local: dict[str, str], tmp_path: Path) -> None:
+    import multiprocessing
+
+    def children() -> list[int]:
+        return [child.pid for child in multiprocessing.active_children() if child.pid]
+
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+        with killing(children, 3) as killed:
+            assert run(study, tmp_path / "out", pool) == local
+        assert killed
+
+
+def test_dask_workers_that_are_killed(study: Path, local: dict[str, str], tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster) as client:
+        with killing(workers(client)) as killed:
+            assert run(study, tmp_path / "out", client) == local
+        assert killed
+
+
+def test_dask_over_ssh(study: Path, local: dict[str, str], tmp_path: Path, ssh: dict[str, object]) -> None:
+    distributed = pytest.importorskip("distributed")
+    pytest.importorskip("asyncssh")
+    cluster = distributed.SSHCluster(
+        ["127.0.0.1"] * 3,
+        connect_options=ssh,
+        worker_options={"nthreads": 1},
+        scheduler_options={"dashboard": False},
+        remote_python=sys.executable,
+    )
+    with cluster, distributed.Client(cluster) as client:
+        with killing(workers(client), 2) as killed:
+            assert run(study, tmp_path / "out", client) == local
+        assert killed
+
+
+def test_dask_on_slurm(study: Path, local: dict[str, str], tmp_path: Path, slurm: Slurm) -> None:
+    distributed = pytest.importorskip("distributed")
+    jobqueue = pytest.importorskip("dask_jobqueue")
+    cluster = jobqueue.SLURMCluster(
+        cores=1,
+        memory="1GB",
+        queue="all",
+        python=sys.executable,
+        log_directory=str(tmp_path / "logs"),
+        scheduler_options={"dashboard": False},
+    )
+    with cluster:
+        cluster.scale(jobs=2)
+        with distributed.Client(cluster) as client:
+            client.wait_for_workers(2, timeout=120)
+            with killing(workers(client), 2) as killed:
+                assert run(study, tmp_path / "out", client) == local
+            assert killed
+
+
+def test_ctrl_c_loses_nothing(study: Path, local: dict[str, str], tmp_path: Path) -> None:
+    program = f"""
+import bentpipe, concurrent.futures
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    bentpipe.Study({str(study)!r}).run(executor=pool, out={str(tmp_path)!r}, task_seconds={SECONDS},
+        progress=lambda done, total: print(done, flush=True))
+"""
+    command = [sys.executable, "-c", program]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    done = int(process.stdout.readline())
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    rest, errors = process.communicate()
+    done = max([done, *map(int, rest.split())])
+    assert "KeyboardInterrupt" in errors
+    assert time.monotonic() - began < 2
+    seen: list[int] = []
+    bentpipe.Study(study).run(
+        out=tmp_path, executor=concurrent.futures.ThreadPoolExecutor(2), task_seconds=SECONDS,
+        progress=lambda runs, total: seen.append(runs),
+    )  # fmt: skip
+    assert min(seen) > done
+    assert files(tmp_path) == local
+
+
+def test_something_else_is_no_executor(study: Path) -> None:
+    with pytest.raises(TypeError, match="concurrent.futures.Executor"):
+        bentpipe.Study(study).run(executor=3)
+
+
+def test_an_array_job_survives_a_lost_node(study: Path, local: dict[str, str], tmp_path: Path, slurm: Slurm) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "bentpipe", "study", str(study), "--out", str(out), "--slurm", "--shards", "8"]
+    submitted = subprocess.run(command, env=slurm.environment, capture_output=True, text=True, cwd=tmp_path)
+    if submitted.returncode != 0:
+        pytest.fail(submitted.stderr)
+    slurm.wait_until("alloc")
+    time.sleep(1)
+    slurm.lose("node2")
+    slurm.bring_back("node2")
+    slurm.wait_for_jobs(300)
+    assert files(out) == local
+
+
+
+
+def test_a_class_travels_with_the_tasks(study: Path, tmp_path: Path) -> None:
+    pytest.importorskip("cloudpickle")
+
+    class Steady:
+        """Two segments more each round trip."""
+
+        def on_ack(self, ack: Any, window: Any) -> None:
+            window.cwnd += 2 * ack.acked / window.cwnd
+
+    bentpipe.register("steady", Steady)
+    try:
+        text = study.read_text().replace('"cubic", "bbr", "hybla", "newreno"', '"cubic", "steady"')
+        sweep = bentpipe.Study(text, folder=study.parent)
+        sweep.run(out=tmp_path / "here", runs=2)
+        with concurrent.futures.ProcessPoolExecutor(2) as pool:
+            sweep.run(executor=pool, out=tmp_path / "there", runs=2, task_seconds=0.02)
+    finally:
+        bentpipe.unregister("steady")
+    here = files(tmp_path / "here")
+    assert here and here == files(tmp_path / "there")
