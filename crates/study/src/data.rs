@@ -242,9 +242,9 @@ impl<'a> StudyTables<'a> {
             let points = at.into_iter().zip(&self.points);
             let points: Vec<AxisPoint> = points.map(|(i, axis)| axis[i].clone()).collect();
             let first = cell as u64 * u64::from(study.replications);
-            for (replication, result) in self.results.runs_of(cell).enumerate() {
-                if matches!(*result, RunResult::Missing) {
-                    continue;
+            self.results.each_of(cell, &mut |replication, result| {
+                if matches!(result, RunResult::Missing) {
+                    return Ok(());
                 }
                 key.run = first + replication as u64;
                 put(&TableRow {
@@ -252,9 +252,9 @@ impl<'a> StudyTables<'a> {
                     seed: study.seed.wrapping_add(replication as u64),
                     hash: self.results.scenario_hash(cell),
                     points: &points,
-                    result: &result,
-                })?;
-            }
+                    result,
+                })
+            })?;
         }
         Ok(())
     }

@@ -97,6 +97,8 @@ struct Files {
     /// `csv` or `parquet`.
     format: &'static str,
     axes: Vec<AxisColumn>,
+    /// The columns of the axes whose points are folders.
+    in_path: Vec<String>,
     sink: Option<Sink>,
     /// True for a table that is a folder.
     is_folder: bool,
@@ -139,6 +141,7 @@ impl<'a> Dataset<'a> {
                 which,
                 format,
                 axes: axes.clone(),
+                in_path: in_path(which, &axes, tables),
                 sink: None,
                 is_folder: folders.is_some(),
                 rows: sizes.rows,
@@ -187,29 +190,10 @@ impl<'a> Dataset<'a> {
                     _ => continue,
                 },
             };
-            let folder = self.folder(which, row.points);
             let (tables, provenance) = (self.tables, &self.provenance);
-            self.files[i].row(folder, row, of, tables, provenance)?;
+            self.files[i].row(self.root, row, of, tables, provenance)?;
         }
         Ok(())
-    }
-
-    /// Where the rows of a run go.
-    fn folder(&self, which: Which, points: &[AxisPoint]) -> PathBuf {
-        let Some(folders) = self.folders else {
-            return self.root.to_path_buf();
-        };
-        let columns = match which {
-            Which::Results => self.tables.results_columns(),
-            Which::Of(table) => columns(table),
-        };
-        let axes = self.files.first().map_or(&[][..], |files| &files.axes);
-        let mut folder = self.root.join(which.name());
-        for (axis, point) in axes.iter().zip(points).take(folders) {
-            let column = axis.column(&columns);
-            folder.push(format!("{}={}", escaped(&column), escaped(&point.label)));
-        }
-        folder
     }
 
     /// Completes the files, and removes those of an earlier version of the study.
@@ -243,7 +227,7 @@ impl<'a> Dataset<'a> {
 impl Files {
     fn row(
         &mut self,
-        folder: PathBuf,
+        root: &Path,
         row: &TableRow<'_>,
         outcome: &Outcome,
         tables: &StudyTables<'_>,
@@ -255,6 +239,7 @@ impl Files {
             None => 0,
         };
         let is_full = self.is_folder && rows >= self.rows;
+        let folder = self.of(root, row.points);
         if self.sink.is_none() || self.folder != folder || is_full {
             self.begin(folder, tables, provenance)?;
         }
@@ -268,6 +253,18 @@ impl Files {
             None => {}
         }
         Ok(())
+    }
+
+    /// Where the rows of a run go.
+    fn of(&self, root: &Path, points: &[AxisPoint]) -> PathBuf {
+        if !self.is_folder {
+            return root.to_path_buf();
+        }
+        let mut folder = root.join(self.which.name());
+        for (column, point) in self.in_path.iter().zip(points) {
+            folder.push(format!("{column}={}", escaped(&point.label)));
+        }
+        folder
     }
 
     /// Begins the next file.
@@ -312,6 +309,16 @@ impl Files {
             None => Ok(()),
         }
     }
+}
+
+/// The columns of a table whose values its folders say, as their names have them.
+fn in_path(which: Which, axes: &[AxisColumn], tables: &StudyTables<'_>) -> Vec<String> {
+    let columns = match which {
+        Which::Results => tables.results_columns(),
+        Which::Of(table) => columns(table),
+    };
+    let axes = axes.iter().filter(|axis| axis.in_path);
+    axes.map(|axis| escaped(&axis.column(&columns))).collect()
 }
 
 /// Of how many axes the points are folders: as many as make neither too many folders

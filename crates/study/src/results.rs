@@ -7,7 +7,11 @@ use crate::precision::Reached;
 use crate::record::RunResult;
 use crate::runs::Runs;
 use crate::study::Study;
+use rayon::prelude::*;
 use std::sync::Arc;
+
+/// Runs that are decoded at once: with time series each may take megabytes.
+const AT_ONCE: usize = 32;
 
 /// What the runs of a study yielded. Cheap to copy.
 ///
@@ -155,11 +159,40 @@ impl StudyResults {
 
     /// The runs of a cell, by replication.
     pub fn runs_of(&self, cell: usize) -> impl Iterator<Item = Arc<RunResult>> {
-        self.indices(cell).map(|run| {
-            let result = self.runs.get(run);
-            self.columns.note(run, &result);
-            result
-        })
+        self.indices(cell).map(|run| self.run(run))
+    }
+
+    /// Passes the runs of a cell to `put`, by replication. Runs on disk are decoded on all
+    /// cores, a few at a time.
+    pub(crate) fn each_of<E>(
+        &self,
+        cell: usize,
+        put: &mut dyn FnMut(usize, &RunResult) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let all = self.indices(cell);
+        let mut next = all.start;
+        while next < all.end {
+            let some = next..all.end.min(next + AT_ONCE);
+            let runs: Vec<Arc<RunResult>> = match self.runs.are_on_disk() {
+                true => some
+                    .clone()
+                    .into_par_iter()
+                    .map(|run| self.run(run))
+                    .collect(),
+                false => some.clone().map(|run| self.run(run)).collect(),
+            };
+            for (run, result) in some.clone().zip(&runs) {
+                put(run - all.start, result)?;
+            }
+            next = some.end;
+        }
+        Ok(())
+    }
+
+    fn run(&self, run: usize) -> Arc<RunResult> {
+        let result = self.runs.get(run);
+        self.columns.note(run, &result);
+        result
     }
 
     /// The value of a metric in each run of a cell.
