@@ -27,18 +27,22 @@ test: tools
 # nothing from the network; a broken link or a page without a place fails.
 docs: target/venv/tools
 	@if [ -x target/venv/bin/mkdocs ]; then NO_MKDOCS_2_WARNING=1 target/venv/bin/mkdocs build --strict --quiet; \
+	elif [ "$$BENTPIPE_REQUIRE" = all ]; then echo "the documentation site needs mkdocs-material"; exit 1; \
 	else echo "skipped: the documentation site needs mkdocs-material"; fi
 
 # Studies on clusters: a Slurm of its own, which needs root, Dask and SSH.
 cluster: target/venv/tools
 	@if [ -x target/venv/bin/pytest ]; then target/venv/bin/python -m pytest --quiet -rs python/tests/cluster; \
+	elif [ "$$BENTPIPE_REQUIRE" = all ]; then echo "the tests of clusters need pytest"; exit 1; \
 	else echo "skipped: the tests of clusters need pytest"; fi
 
-# The notebooks, in copies whose outputs the documentation shows.
+# The notebooks, in copies whose outputs the documentation shows; with a Slurm
+# around them where one can run.
 notebooks: target/venv/tools
 	@if $(PYTHON) -c 'import nbmake, bentpipe' 2>/dev/null; then rm -rf target/notebooks && cp -r notebooks target/ && \
-	  PATH=$(CURDIR)/target/venv/bin:$$PATH $(PYTHON) -m pytest --quiet --nbmake --overwrite --nbmake-timeout=300 \
-	  --rootdir target/notebooks target/notebooks; \
+	  PATH=$(CURDIR)/target/venv/bin:$$PATH $(PYTHON) python/tests/cluster/slurm.py --optional --nodes 2 -- \
+	  $(PYTHON) -m pytest --quiet --nbmake --overwrite --nbmake-timeout=300 --rootdir target/notebooks target/notebooks; \
+	elif [ "$$BENTPIPE_REQUIRE" = all ]; then echo "the notebooks need nbmake and the Python package"; exit 1; \
 	else echo "skipped: the notebooks need nbmake and the Python package"; fi
 
 # Peers and tools that some tests use, by command and Debian package, and what

@@ -264,6 +264,7 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=1, metavar="N")
     parser.add_argument("--cpus", type=int, default=2, metavar="N", help="CPUs of each node")
     parser.add_argument("--keep", action="store_true", help="leave the logs and print where they are")
+    parser.add_argument("--optional", action="store_true", help="run the command without a cluster where there can be none")
     parser.add_argument("command", nargs="+")
     arguments = parser.parse_args()
     # SIGTERM ends the process through `finally`, so that the directory goes too.
@@ -274,7 +275,8 @@ def main() -> int:
             return subprocess.run(arguments.command, env=slurm.environment).returncode
     except Unavailable as error:
         print(f"slurm.py: {error}", file=sys.stderr)
-        return 2
+        required = os.environ.get("BENTPIPE_REQUIRE") == "all"
+        return subprocess.run(arguments.command).returncode if arguments.optional and not required else 2
     finally:
         if arguments.keep:
             print(f"slurm.py: logs in {directory}", file=sys.stderr)

@@ -177,18 +177,27 @@ def test_something_else_is_no_executor(study: Path) -> None:
 
 def test_an_array_job_survives_a_lost_node(study: Path, local: dict[str, str], tmp_path: Path, slurm: Slurm) -> None:
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "bentpipe", "study", str(study), "--out", str(out), "--slurm", "--shards", "8"]
+    command = [sys.executable, "-m", "bentpipe", "study", str(study), "--out", str(out), "--slurm", "--tasks", "8"]
     submitted = subprocess.run(command, env=slurm.environment, capture_output=True, text=True, cwd=tmp_path)
-    if submitted.returncode != 0:
-        pytest.fail(submitted.stderr)
+    assert submitted.returncode == 0, submitted.stderr
     slurm.wait_until("alloc")
-    time.sleep(1)
     slurm.lose("node2")
     slurm.bring_back("node2")
     slurm.wait_for_jobs(300)
+    found = {name: digest for name, digest in files(out).items() if "/slurm/" not in name}
+    assert found == local, (out / "sweep/slurm/merge.log").read_text()
+
+
+def test_shards_merge_in_any_order(study: Path, local: dict[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    bentpipe_ = [sys.executable, "-m", "bentpipe", "study"]
+    shards = list(range(1, 6))
+    random.Random(1).shuffle(shards)
+    for shard in shards:
+        command = [*bentpipe_, str(study), "--out", str(out), "--shard", f"{shard}/5"]
+        subprocess.run(command, check=True, capture_output=True)
+    subprocess.run([*bentpipe_, "merge", str(out)], check=True, capture_output=True)
     assert files(out) == local
-
-
 
 
 def test_a_class_travels_with_the_tasks(study: Path, tmp_path: Path) -> None:
