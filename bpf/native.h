@@ -85,8 +85,16 @@ static INLINE int is_window_full(const struct sock *sk)
 
 #define tcp_sock sock
 
+#ifdef BENTPIPE_LOADED
+/* What is loaded at run time says how many parameters it reads. */
+#define PARAMETERS(count) \
+	_Static_assert((count) <= MAX_PARAMETERS, "more than a socket holds"); \
+	extern const __u32 bentpipe_parameter_count; \
+	const __u32 bentpipe_parameter_count = (count)
+#else
 #define PARAMETERS(count) \
 	_Static_assert((count) <= MAX_PARAMETERS, "more than a socket holds")
+#endif
 
 static INLINE __u64 parameter(const struct sock *sk, __u32 index)
 {

@@ -94,7 +94,9 @@ impl ScenarioFile {
     /// checked.
     #[must_use]
     pub fn inputs(&self) -> Vec<PathBuf> {
-        let named = self.document.wanted_files();
+        let mut named = self.document.wanted_files();
+        let controls = self.document.wanted_controls();
+        named.extend(controls.into_iter().map(|(_, file)| file));
         let named = named.into_iter().map(|name| self.folder.join(name));
         std::iter::once(self.path.clone()).chain(named).collect()
     }
@@ -122,6 +124,10 @@ impl ScenarioFile {
         for name in document.wanted_files() {
             let text = input::text_beside(&self.folder.join(&name))?;
             document.give_file(&name, text);
+        }
+        for (name, file) in document.wanted_controls() {
+            let control = bentpipe_plugin::load_as(Some(&name), &self.folder.join(&file));
+            document.give_control(&name, &file, control.map_err(|e| e.to_string()));
         }
         Ok(document)
     }

@@ -78,6 +78,8 @@ pub use bentpipe_middlebox as middlebox;
 pub use bentpipe_orbit as orbit;
 /// Results and their files.
 pub use bentpipe_outcome as outcome;
+/// Congestion controls of one's own from files.
+pub use bentpipe_plugin as plugin;
 /// Figures and tables as SVG, PNG, HTML and text.
 pub use bentpipe_report as report;
 /// The model of a scenario and its builder.

@@ -8,6 +8,11 @@ mod table;
 
 use crate::Parameter;
 
+pub(crate) use table::MILLIONTH;
+
+/// The parameters that every control has first.
+pub(crate) const COMMON: [Parameter; 2] = [table::INITIAL_WINDOW, table::WINDOW_CLAMP];
+
 /// What lists of transports say of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Brief {

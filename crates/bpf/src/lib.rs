@@ -18,9 +18,31 @@
 mod catalogue;
 mod native;
 mod parameter;
+mod source;
 mod values;
 
 pub use catalogue::{Brief, CONTROLS, Control, find, nearest};
-pub use native::{AckSample, CongestionEvent, CongestionState, Native, RateSample, Socket};
+pub use native::{
+    AckSample, CongestionEvent, CongestionState, Hooks, Native, OPS_SYMBOL, OpenError, RateSample,
+    Socket,
+};
 pub use parameter::{Kind, Parameter};
+pub use source::SourceError;
 pub use values::{ValueError, Values};
+
+/// The headers that a control is compiled against, and `native.c`, by their names:
+/// to compile a control of one's own at run time.
+pub static HEADERS: &[(&str, &str)] = &[
+    ("bentpipe.h", include_str!("../../../bpf/bentpipe.h")),
+    ("estimate.h", include_str!("../../../bpf/estimate.h")),
+    ("fixed.h", include_str!("../../../bpf/fixed.h")),
+    ("hoe.h", include_str!("../../../bpf/hoe.h")),
+    ("kernel.h", include_str!("../../../bpf/kernel.h")),
+    ("native.c", include_str!("../../../bpf/native.c")),
+    ("native.h", include_str!("../../../bpf/native.h")),
+    ("pacing.h", include_str!("../../../bpf/pacing.h")),
+    ("recovery.h", include_str!("../../../bpf/recovery.h")),
+    ("vegas.h", include_str!("../../../bpf/vegas.h")),
+    ("westwood.h", include_str!("../../../bpf/westwood.h")),
+    ("window.h", include_str!("../../../bpf/window.h")),
+];

@@ -5,10 +5,12 @@
 //! in the kernel's order; a hook that the control does not have does nothing.
 
 mod ffi;
+mod library;
 
 use crate::{Control, Values};
 
 pub use ffi::{AckSample, RateSample, Socket};
+pub use library::{Hooks, OPS_SYMBOL, OpenError};
 
 /// The state of a connection, the argument of `set_state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +59,12 @@ impl Native {
     /// any of [`crate::CONTROLS`].
     #[must_use]
     pub fn new(values: &Values) -> Option<Native> {
-        let ops = ffi::ops(values.control().name)?;
+        Native::of(Hooks::built_in(values.control().name)?, values)
+    }
+
+    /// The same of any hooks.
+    #[must_use]
+    pub fn of(hooks: Hooks, values: &Values) -> Option<Native> {
         let mut socket = Socket {
             snd_cwnd: 10,
             snd_cwnd_clamp: u32::MAX,
@@ -72,7 +79,7 @@ impl Native {
             .get_mut(..words.len())?
             .copy_from_slice(words);
         Some(Native {
-            ops,
+            ops: hooks.0,
             control: values.control(),
             socket,
         })
@@ -193,6 +200,17 @@ mod tests {
             let common = control.parameters.iter().map(|p| p.name).take(2);
             assert!(common.eq(["initial_window", "window_clamp"]));
         }
+    }
+
+    #[test]
+    fn every_header_is_embedded() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bpf");
+        let files = std::fs::read_dir(folder).unwrap();
+        let names = files.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| !name.ends_with(".bpf.c")).collect();
+        names.sort();
+        let embedded = crate::HEADERS.iter().map(|(name, _)| *name);
+        assert!(embedded.eq(names.iter().map(String::as_str)), "{names:?}");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What the command line takes. Names, help and defaults only; the work is in
 //! the module of each subcommand.
 
+mod cc;
 mod compare;
 mod emulate;
 pub(crate) mod kernel;
 mod studies;
 
+pub(crate) use cc::{Cc, CcCheck, CcCommand, CcNew, OwnControls};
 pub(crate) use compare::Compare;
 pub(crate) use emulate::Emulate;
 pub(crate) use kernel::{Kernel, KernelCommand, KernelList};
@@ -52,12 +54,28 @@ pub(crate) enum Command {
     Emulate(Emulate),
     Transports(Transports),
     Kernel(Kernel),
+    Cc(Cc),
     New(New),
     Schema(Schema),
     Doctor(Doctor),
     Completions(Completions),
     Man(Man),
     Help(Help),
+}
+
+impl Command {
+    /// The congestion controls that it brings along.
+    pub(crate) fn own_controls(&self) -> Option<&OwnControls> {
+        match self {
+            Command::Compare(args) => Some(&args.own),
+            Command::Run(args) => Some(&args.own),
+            Command::Check(args) => Some(&args.own),
+            Command::Study(args) => Some(&args.place.own),
+            Command::Reproduce(args) => Some(&args.place.own),
+            Command::Transports(args) => Some(&args.own),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -108,6 +126,8 @@ pub(crate) struct Run {
     /// Set a value of the file, such as link.satellite.rate='5 Mbit/s'; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) own: OwnControls,
     /// What runs it: the simulator, the TCP of this machine over emulated links
     /// in real time (needs root), or both, with the difference
     #[arg(long, value_name = "HOST", value_enum, default_value_t = On::Sim)]
@@ -154,6 +174,8 @@ pub(crate) struct Check {
     /// Set a value of a scenario, as in `bentpipe run`; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) own: OwnControls,
     /// Print every row of long tables, and every link of constellations
     #[arg(long)]
     pub(crate) all: bool,
@@ -257,6 +279,8 @@ pub(crate) struct Map {
 pub(crate) struct Transports {
     /// The transport or congestion control to explain
     pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) own: OwnControls,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -8,6 +8,7 @@
 pub mod api;
 mod args;
 mod capture;
+mod cc;
 mod charts;
 mod check;
 mod compare;
@@ -72,6 +73,9 @@ pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn dispatch(command: Command, arguments: &[OsString], out: &mut Output) -> Result<Status, Failure> {
+    if let Some(own) = command.own_controls() {
+        cc::register(own)?;
+    }
     match command {
         Command::Compare(args) => compare::main(&args, arguments, out),
         Command::Run(args) => run::main(&args, out),
@@ -82,6 +86,7 @@ fn dispatch(command: Command, arguments: &[OsString], out: &mut Output) -> Resul
         Command::Trace(args) => trace::main(&args, out),
         Command::Emulate(args) => emulate::main(&args, out),
         Command::Transports(args) => transports::main(&args, out),
+        Command::Cc(args) => cc::main(&args.command, out),
         Command::Kernel(args) => kernel::main(&args.command, out),
         Command::New(args) => new::main(&args, out),
         Command::Schema(args) => schema::main(&args, out),

@@ -4,11 +4,13 @@
 use crate::model::Scenario;
 use crate::read;
 use crate::space::ExpandedConstellations;
+use bentpipe_cc::OwnControl;
 use bentpipe_document::{
     Diagnostic, Diagnostics, Entry, Errors, Item, Override, Parsed, Place, SetBy, SetRules, Table,
     Value,
 };
 use bentpipe_tcp::{find_transport, transports};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A parsed scenario. Cheap to copy and to change: what is not changed is
@@ -27,7 +29,12 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Document {
     parsed: Parsed,
+    controls: Arc<GivenControls>,
 }
+
+/// Congestion controls that a document was given, or why they cannot be loaded, by
+/// the name and the file that it writes.
+pub(crate) type GivenControls = BTreeMap<(String, String), Result<OwnControl, String>>;
 
 /// One of the two delays takes the place of the other.
 const RULES: SetRules = SetRules {
@@ -41,7 +48,7 @@ impl Document {
     /// # Errors
     /// When the text is not TOML.
     pub fn parse(file_name: &str, text: &str) -> Result<Document, Diagnostics> {
-        Parsed::new(file_name, text).map(|parsed| Document { parsed })
+        Parsed::new(file_name, text).map(Document::of)
     }
 
     /// Parses the bytes of a file, which must be UTF-8.
@@ -49,7 +56,14 @@ impl Document {
     /// # Errors
     /// When the bytes are not UTF-8 or the text is not TOML.
     pub fn parse_bytes(file_name: &str, bytes: &[u8]) -> Result<Document, Diagnostics> {
-        Parsed::from_bytes(file_name, bytes).map(|parsed| Document { parsed })
+        Parsed::from_bytes(file_name, bytes).map(Document::of)
+    }
+
+    fn of(parsed: Parsed) -> Document {
+        Document {
+            parsed,
+            controls: Arc::default(),
+        }
     }
 
     /// The name of the file, as given.
@@ -108,6 +122,34 @@ impl Document {
         Arc::make_mut(&mut self.parsed.origin.files).insert(name.to_owned(), text.into());
     }
 
+    /// The congestion controls of one's own that the scenario names and that it has
+    /// not been given yet: the name of each, and its file as written.
+    #[must_use]
+    pub fn wanted_controls(&self) -> Vec<(String, String)> {
+        let mut wanted = Vec::new();
+        let Some(Value::Table(tables)) = self.parsed.table.get("control").map(|e| &e.item.value)
+        else {
+            return wanted;
+        };
+        for entry in tables.iter() {
+            let Value::Table(control) = &entry.item.value else {
+                continue;
+            };
+            if let Some(Value::Text(file)) = control.get("file").map(|e| &e.item.value) {
+                wanted.push((entry.key.clone(), file.clone()));
+            }
+        }
+        wanted.retain(|key| !self.controls.contains_key(key));
+        wanted
+    }
+
+    /// Gives a congestion control that the scenario names, or says why it cannot be
+    /// loaded. Loading it is the caller's: this crate opens no files.
+    pub fn give_control(&mut self, name: &str, file: &str, control: Result<OwnControl, String>) {
+        let key = (name.to_owned(), file.to_owned());
+        Arc::make_mut(&mut self.controls).insert(key, control);
+    }
+
     /// Checks everything, computes the routes and gives the scenario.
     ///
     /// # Errors
@@ -125,7 +167,7 @@ impl Document {
         let errors = Errors::new(self.parsed.origin.clone());
         let file = self.file_name().rsplit(['/', '\\']).next().unwrap_or("");
         let name = file.strip_suffix(".toml").unwrap_or(file);
-        let scenario = read::scenario(&self.parsed.table, name, &errors);
+        let scenario = read::scenario(&self.parsed.table, name, &self.controls, &errors);
         errors.finish(scenario)
     }
 }
@@ -140,9 +182,13 @@ fn check_path(table: &Table, keys: &[String], place: Place) -> Result<(), Box<Di
         Some(Value::Table(tables)) => tables.clone(),
         _ => Table::default(),
     };
+    let is_own = || match table.get("control").map(|e| &e.item.value) {
+        Some(Value::Table(controls)) => controls.get(name).is_some(),
+        _ => false,
+    };
     let known = match group.as_str() {
         "node" | "link" | "flow" | "medium" | "constellation" => tables.get(name).is_some(),
-        "transport" => tables.get(name).is_some() || find_transport(name).is_some(),
+        "transport" => tables.get(name).is_some() || find_transport(name).is_some() || is_own(),
         _ => true,
     };
     if known {

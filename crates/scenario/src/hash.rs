@@ -3,6 +3,7 @@
 mod canonical;
 
 use crate::model::Scenario;
+use bentpipe_units::Fnv128;
 use canonical::Canonical;
 use serde::Serialize;
 use serde_json::Serializer;
@@ -19,20 +20,13 @@ impl fmt::Display for ScenarioHash {
     }
 }
 
-/// Where FNV-1a with 128 bits starts.
-const OFFSET_BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-
 /// FNV-1a with 128 bits, over text.
-struct Fnv(u128);
+#[derive(Default)]
+struct Fnv(Fnv128);
 
 impl Write for Fnv {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        for byte in bytes {
-            self.0 ^= u128::from(*byte);
-            self.0 = self
-                .0
-                .wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013B);
-        }
+        self.0.update(bytes);
         Ok(bytes.len())
     }
 
@@ -51,11 +45,11 @@ impl Scenario {
     /// changes when a version of the program adds a field to the model.
     #[must_use]
     pub fn hash(&self) -> ScenarioHash {
-        let mut fnv = Fnv(OFFSET_BASIS);
+        let mut fnv = Fnv::default();
         // Writing into a hash cannot fail.
         let format = Canonical::default();
         let _ = self.serialize(&mut Serializer::with_formatter(&mut fnv, format));
-        ScenarioHash(fnv.0)
+        ScenarioHash(fnv.0.value())
     }
 
     /// The text that [`Scenario::hash`] is computed from, to see why two
@@ -78,9 +72,9 @@ mod tests {
     #[test]
     fn the_reference_values_of_fnv_1a() {
         let hash = |text: &str| {
-            let mut fnv = Fnv(OFFSET_BASIS);
+            let mut fnv = Fnv::default();
             let _ = fnv.write_all(text.as_bytes());
-            ScenarioHash(fnv.0).to_string()
+            ScenarioHash(fnv.0.value()).to_string()
         };
         assert_eq!(hash(""), "6c62272e07bb014262b821756295c58d");
         assert_eq!(hash("a"), "d228cb696f1a8caf78912b704e4a8964");

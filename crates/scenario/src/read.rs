@@ -6,6 +6,7 @@
 
 mod applications;
 mod constellations;
+mod controls;
 mod flows;
 mod links;
 mod media;
@@ -18,6 +19,7 @@ mod space;
 mod timelines;
 mod transports;
 
+use crate::document::GivenControls;
 use crate::model::{Limits, Scenario};
 use crate::schema::network::{LimitsTable, Top};
 use crate::space::{ExpandedConstellations, Hop};
@@ -30,6 +32,7 @@ use bentpipe_document::{
 pub(crate) fn scenario(
     table: &Table,
     default_name: &str,
+    given: &GivenControls,
     errors: &Errors,
 ) -> Result<(Scenario, ExpandedConstellations), Reported> {
     if table.is_empty() {
@@ -54,6 +57,7 @@ pub(crate) fn scenario(
         link,
         constellation,
         medium,
+        control,
         transport,
         flow,
         middlebox,
@@ -68,7 +72,8 @@ pub(crate) fn scenario(
     media.check(&links.links);
     nodes::check_linked(&top, &nodes, &links);
     let spaces = space::join(&top, &skies, &nodes, &mut links);
-    let transports = transports::read(transport);
+    let controls = controls::read(control, given);
+    let transports = transports::read(transport, controls);
     let flows = flows::read(&top, flow, &nodes, &transports, end);
     let flows = flows::route(&top, flows?, &nodes, &links.links, links.complete);
     // A middlebox may stand at a link of a constellation, which is not there

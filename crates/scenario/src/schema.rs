@@ -7,6 +7,7 @@
 //! repeated here: [`bentpipe_cc::list`] describes them.
 
 pub(crate) mod constellation;
+pub(crate) mod control;
 pub(crate) mod flow;
 pub(crate) mod link;
 pub(crate) mod medium;

@@ -38,6 +38,10 @@ pub const STUDY_TABLES: [StudyTable; 6] = [
                 "the scenario file, relative to the study; a study without one looks at the results of others",
             ),
             (
+                "control",
+                "congestion controls of one's own: `[control.NAME]` with a `file`, relative to the study (`bentpipe help cc`)",
+            ),
+            (
                 "replications",
                 "runs of each cell, with other losses; 1 where left out. Or until when a cell goes on: `{ until = \"2%\", of = \"transfer_time\", at_least = 5, at_most = 1000 }` ends it when the 95% interval of that metric's mean is within 2% of the mean",
             ),

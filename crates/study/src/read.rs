@@ -136,6 +136,7 @@ fn read(top: &Section<'_>, origin: &Origin) -> Study {
             .map_or_else(String::new, |t| t.value),
         paper: top.text("paper").map(|t| t.value),
         scenario,
+        controls: controls(top),
         settings: settings(top, "set"),
         seed: top.integer("seed", 0..=u64::MAX / 2).unwrap_or(1),
         replications: {
@@ -166,6 +167,20 @@ fn read(top: &Section<'_>, origin: &Origin) -> Study {
     top.finish();
     whole(top, &study);
     study
+}
+
+/// `[control.NAME]` with its `file`.
+fn controls(top: &Section<'_>) -> Vec<(String, String)> {
+    let Some(tables) = top.table("control") else {
+        return Vec::new();
+    };
+    let named = tables.keys().into_iter().filter_map(|name| {
+        let control = tables.table(&name)?;
+        let file = control.required_text("file");
+        control.finish();
+        Some((name, file?.value))
+    });
+    named.collect()
 }
 
 /// Times of the run, in their order.

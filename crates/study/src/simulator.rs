@@ -3,7 +3,8 @@
 use crate::collection::LoadedStudy;
 use crate::cost;
 use crate::runner::{Checked, Request, Runner};
-use crate::study::Setting;
+use crate::study::{Setting, Study};
+use bentpipe_cc::OwnControl;
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Document, Override, Scenario};
 use bentpipe_sim::{Options, Stop};
@@ -25,8 +26,21 @@ impl Simulator {
     /// # Errors
     /// If the text is not TOML.
     pub fn new(file: &str, text: &str) -> Result<Simulator, bentpipe_scenario::Diagnostics> {
+        Simulator::of_document(file, text, Vec::new())
+    }
+
+    fn of_document(
+        file: &str,
+        text: &str,
+        controls: Vec<(&str, String)>,
+    ) -> Result<Simulator, bentpipe_scenario::Diagnostics> {
+        let mut parsed = Document::parse(file, text)?;
+        for (name, file) in controls {
+            let file = Override::from(file.as_str());
+            parsed.set(&format!("control.{name}.file"), &file)?;
+        }
         let mut simulator = Simulator {
-            document: Document::parse(file, text)?,
+            document: parsed,
             identity: text.to_owned(),
             folder: Path::new(file).parent().unwrap_or(Path::new("")).into(),
             stop: Stop::default(),
@@ -34,8 +48,12 @@ impl Simulator {
         let mut document = simulator.document.clone();
         let given = simulator.give_files(&mut document);
         simulator.document = document;
-        // Other orbits are another scenario.
+        // Other orbits are another scenario, and so are other controls.
         simulator.identity.extend(given);
+        let registered = bentpipe_cc::own::registered();
+        simulator
+            .identity
+            .extend(registered.iter().map(identity_of));
         Ok(simulator)
     }
 
@@ -49,7 +67,19 @@ impl Simulator {
                 given.push(text);
             }
         }
+        for (name, file) in document.wanted_controls() {
+            given.extend(self.give_control(document, &name, &file));
+        }
         given
+    }
+
+    /// Gives `document` the congestion control in `file`, or the reason why there is
+    /// none; returns what makes it another one.
+    fn give_control(&self, document: &mut Document, name: &str, file: &str) -> Option<String> {
+        let control = bentpipe_plugin::load_as(Some(name), &self.folder.join(file));
+        let identity = control.as_ref().ok().map(identity_of);
+        document.give_control(name, file, control.map_err(|e| e.to_string()));
+        identity
     }
 
     /// The simulator of a study's scenario, as
@@ -69,7 +99,34 @@ impl Simulator {
         let Some((path, text)) = &loaded.scenario else {
             return Err(format!("study `{}` has no scenario", loaded.study.name));
         };
-        Simulator::new(&path.to_string_lossy(), text).map_err(|e| e.render(false))
+        let folder = loaded.path.parent().unwrap_or(Path::new(""));
+        let controls = loaded.study.controls.iter();
+        let controls = controls.map(|(name, file)| (name.as_str(), absolute(&folder.join(file))));
+        let simulator =
+            Simulator::of_document(&path.to_string_lossy(), text, controls.collect());
+        let mut simulator = simulator.map_err(|diagnostics| diagnostics.render(false))?;
+        simulator.take_versions(&loaded.study);
+        Ok(simulator)
+    }
+
+    /// Loads the congestion controls that the study sets by `control.NAME.file`, so
+    /// that every run has the same version, which is a part of the identity.
+    fn take_versions(&mut self, study: &Study) {
+        let points = study.axes.iter().flat_map(|axis| &axis.points);
+        let set = points.flat_map(|point| &point.settings);
+        for setting in study.settings.iter().chain(set) {
+            let name = setting.path.strip_prefix("control.");
+            let Some(name) = name.and_then(|path| path.strip_suffix(".file")) else {
+                continue;
+            };
+            let value = Override::parse(&setting.value);
+            let Some(file) = value.as_text() else {
+                continue;
+            };
+            let mut document = self.document.clone();
+            self.identity.extend(self.give_control(&mut document, name, file));
+            self.document = document;
+        }
     }
 
     /// Lets another thread stop runs in the middle, which then fail. What runs
@@ -95,6 +152,17 @@ impl Simulator {
         self.give_files(&mut document);
         document.validate()
     }
+}
+
+/// What makes a control of one's own another.
+fn identity_of(control: &OwnControl) -> String {
+    format!("\n{} {}", control.name(), control.fingerprint())
+}
+
+/// A path that does not depend on the folder that it is seen from.
+fn absolute(path: &Path) -> String {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    absolute.to_string_lossy().into_owned()
 }
 
 impl Runner for Simulator {

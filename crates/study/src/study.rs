@@ -26,6 +26,9 @@ pub struct Study {
     /// The scenario file, relative to the study; `None` for a study that only
     /// looks at others.
     pub scenario: Option<String>,
+    /// Congestion controls of one's own: the name of each, and its file, relative to
+    /// the study.
+    pub controls: Vec<(String, String)>,
     /// Values set in every run.
     pub settings: Vec<Setting>,
     /// Seed of the first replication; the others follow it.

@@ -5,6 +5,7 @@
 //! second or `u64` byte. Text such as `2 Mbit/s`, `511 ms` or `320 kB` is
 //! parsed and printed in [`text`] and nowhere else.
 
+mod fnv;
 pub mod math;
 mod rate;
 mod ratio;
@@ -13,6 +14,7 @@ mod spelling;
 pub mod text;
 mod time;
 
+pub use fnv::Fnv128;
 pub use rate::Rate;
 pub use ratio::Ratio;
 pub use size::Bytes;

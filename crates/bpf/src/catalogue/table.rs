@@ -21,7 +21,7 @@ pub(super) const fn count(
 }
 
 /// Millionths.
-pub(super) const MILLIONTH: Kind = Kind::Decimal(1_000_000);
+pub(crate) const MILLIONTH: Kind = Kind::Decimal(1_000_000);
 
 pub(super) const fn decimal(
     name: &'static str,

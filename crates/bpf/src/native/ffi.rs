@@ -122,7 +122,6 @@ pub(super) struct Ops {
 
 impl Ops {
     /// The name in the C.
-    #[cfg(test)]
     pub(super) fn name(&self) -> String {
         let letters = self.name.iter().take_while(|letter| **letter != 0);
         letters.map(|letter| char::from(*letter as u8)).collect()

@@ -24,6 +24,8 @@
 
 mod declaration;
 
+pub use declaration::own;
+
 use crate::{Ack, CongestionControl, Loss, RecoveryExit, Repair, Timeout, Window};
 use bentpipe_bpf::{AckSample, CongestionEvent, CongestionState, Native, RateSample};
 use bentpipe_units::{Duration, Rate, Segments, Time};

@@ -1,6 +1,6 @@
 //! What `bentpipe compare` takes.
 
-use super::{On, Threads};
+use super::{On, OwnControls, Threads};
 use bentpipe::compare::{Background, Hosts, Loss, Pep, QueueLength, Traffic};
 use bentpipe_orbit::Site;
 use bentpipe_units::{Bytes, Duration, Rate};
@@ -147,6 +147,8 @@ pub(crate) struct Compare {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) threads: Threads,
+    #[command(flatten)]
+    pub(crate) own: OwnControls,
     /// Draw the time of each setting as a bar with its 95% interval; with --over
     /// the link and the times by the time of the beginning (.svg, .png or .pdf)
     #[arg(long, value_name = "FILE")]

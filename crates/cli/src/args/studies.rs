@@ -1,6 +1,6 @@
 //! What `bentpipe study` and `bentpipe reproduce` take.
 
-use super::On;
+use super::{On, OwnControls};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -23,6 +23,8 @@ pub(crate) struct Where {
     /// as the study says], with --on linux exactly N [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: Option<u32>,
+    #[command(flatten)]
+    pub(crate) own: OwnControls,
 }
 
 /// A study runs in one place.

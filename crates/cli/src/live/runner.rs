@@ -97,11 +97,7 @@ impl Bench {
         self: &Arc<Bench>,
         loaded: &LoadedStudy,
     ) -> Result<Box<dyn Runner>, String> {
-        let Some((path, text)) = &loaded.scenario else {
-            return Err(format!("study `{}` has no scenario", loaded.study.name));
-        };
-        let simulator =
-            Simulator::new(&path.to_string_lossy(), text).map_err(|e| e.render(false))?;
+        let simulator = Simulator::of_study(loaded)?;
         let mut live = Live {
             bench: self.clone(),
             simulator,

@@ -1,5 +1,6 @@
 //! Transports: those of the file over those that have a name.
 
+use super::controls::Controls;
 use crate::schema::transport::{DelayedAckTable, PacingTable, PollingTable, TransportTable};
 use bentpipe_cc::{Parameter, ParameterValue, Range, SlotKind, slots};
 use bentpipe_document::names::quoted;
@@ -9,7 +10,6 @@ use bentpipe_document::{
 };
 use bentpipe_tcp::{
     CongestionControlChoice, Pacing, Polling, Suggested, Transport, TransportSettings,
-    find_transport, transports,
 };
 use bentpipe_units::{Duration, nearest};
 use std::collections::HashMap;
@@ -19,23 +19,27 @@ pub(super) struct Transports {
     by_name: HashMap<String, Result<TransportSettings, Reported>>,
     /// Every name in the file, good or bad.
     written: Vec<String>,
+    controls: Controls,
 }
 
-pub(super) fn read(tables: OptionalField<Named<TransportTable>>) -> Transports {
+pub(super) fn read(tables: OptionalField<Named<TransportTable>>, controls: Controls) -> Transports {
     let tables = tables.ok().flatten().map(|t| t.value).unwrap_or_default();
     let mut reader = Reader {
         tables: tables.tables.iter().map(|one| (&*one.name, one)).collect(),
+        controls: &controls,
         done: HashMap::new(),
     };
     for one in &tables.tables {
         reader.get(&one.name, 0);
     }
     let done = reader.done.into_iter();
+    let by_name = done
+        .filter_map(|(name, settings)| Some((name.to_string(), settings?)))
+        .collect();
     Transports {
-        by_name: done
-            .filter_map(|(name, settings)| Some((name.to_string(), settings?)))
-            .collect(),
+        by_name,
         written: tables.names,
+        controls,
     }
 }
 
@@ -50,15 +54,21 @@ impl Transports {
             let error = Diagnostic::new(item.place, message);
             return Err(context.report(error.label("expected a name in quotes")));
         };
-        match (self.by_name.get(name.as_str()), find_transport(name)) {
+        match (
+            self.by_name.get(name.as_str()),
+            self.controls.transport(name),
+        ) {
             (Some(settings), _) => settings.clone().map(|s| s.resolve(name)),
             (None, Some(named)) => Ok(named.transport()),
-            (None, None) if self.written.contains(name) => Err(context.errors.already()),
+            (None, None) if self.written.contains(name) || self.controls.is_written(name) => {
+                Err(context.errors.already())
+            }
             (None, None) => Err(unknown_transport(
                 context,
                 item,
                 name,
                 self.by_name.keys().map(String::as_str),
+                &self.controls,
             )),
         }
     }
@@ -69,16 +79,18 @@ fn unknown_transport<'k>(
     item: &Item,
     name: &str,
     own: impl Iterator<Item = &'k str>,
+    controls: &Controls,
 ) -> Reported {
     context.errors.report_with(|| {
-        let names: Vec<&str> = own.chain(transports().map(|t| t.name)).collect();
+        let brought = controls.transports().map(|name| -> &'k str { name });
+        let names: Vec<&str> = own.chain(brought).collect();
         let error = Diagnostic::new(item.place, format!("unknown transport `{name}`"));
         let error = error.label("no transport has this name");
         match nearest(name, names.iter().copied()) {
             Some(name) => error.help(format!("did you mean `{name}`?")),
             None => error.help(format!(
                 "transports are {}, and those of the file",
-                quoted(transports().map(|t| t.name))
+                quoted(controls.transports())
             )),
         }
     })
@@ -89,6 +101,7 @@ const LONGEST_CHAIN: usize = 64;
 
 struct Reader<'a> {
     tables: HashMap<&'a str, &'a OneNamed<TransportTable>>,
+    controls: &'a Controls,
     /// What was read; `None` while it is being read, since a table may refer
     /// to another.
     done: HashMap<&'a str, Option<Result<TransportSettings, Reported>>>,
@@ -135,7 +148,7 @@ impl<'a> Reader<'a> {
         let base = self.base(one, table, depth);
         let own = own_settings(table);
         let base = base?;
-        let choice = choice(table, &base)?;
+        let choice = choice(table, &base, self.controls)?;
         let mut own = own?;
         own.congestion_control = choice;
         let effective = own.clone().over(base.clone()).control();
@@ -176,14 +189,14 @@ impl<'a> Reader<'a> {
         let Some(base) = table.base.as_ref().map_err(|reported| *reported)? else {
             // `[transport.mtsi]` refines the named transport of that name.
             let slots = ["congestion_control", "start", "avoidance", "reaction"];
-            return match find_transport(&one.name) {
+            return match self.controls.transport(&one.name) {
                 Some(named) => Ok(named.settings()),
                 None if slots.iter().any(|slot| context.has(slot)) => {
                     Ok(TransportSettings::default())
                 }
                 None => {
                     let error = context.lacks("base");
-                    let names = quoted(transports().map(|t| t.name));
+                    let names = quoted(self.controls.transports());
                     Err(context.report(error.help(format!("`base` is one of {names}"))))
                 }
             };
@@ -199,8 +212,9 @@ impl<'a> Reader<'a> {
         {
             return settings;
         }
-        match find_transport(name) {
+        match self.controls.transport(name) {
             Some(named) => Ok(named.settings()),
+            None if self.controls.is_written(name) => Err(context.errors.already()),
             None if name == &one.name => {
                 let error = Diagnostic::new(base.place, format!("{} refines itself", context.what));
                 Err(context.report(error.label("expected the name of another transport")))
@@ -210,6 +224,7 @@ impl<'a> Reader<'a> {
                 &base.value,
                 name,
                 self.tables.keys().copied(),
+                self.controls,
             )),
         }
     }
@@ -248,11 +263,12 @@ fn parameter_place(
 fn choice(
     table: &TransportTable,
     base: &TransportSettings,
+    own: &Controls,
 ) -> Result<Option<CongestionControlChoice>, Reported> {
     let context = &table.context;
-    let own = bentpipe_cc::own::registered();
-    let own = own.iter().map(bentpipe_cc::OwnControl::name);
-    let controls = bentpipe_cc::list().map(|d| d.name).chain(own);
+    let brought = own.all();
+    let brought = brought.iter().map(bentpipe_cc::OwnControl::name);
+    let controls = bentpipe_cc::list().map(|d| d.name).chain(brought);
     let named = one_of(
         context,
         &table.congestion_control,
@@ -270,7 +286,10 @@ fn choice(
     );
     let reaction = slot(&table.reaction, "reaction", SlotKind::Reaction);
     let (named, start, avoidance, reaction) = (named?, start?, avoidance?, reaction?);
-    let named = named.map(|name| CongestionControlChoice::named(&name));
+    let named = named.map(|name| match own.find(&name) {
+        Some(control) => CongestionControlChoice::Own(control.clone()),
+        None => CongestionControlChoice::named(&name),
+    });
     if start.is_none() && avoidance.is_none() && reaction.is_none() {
         return Ok(named);
     }

@@ -2,6 +2,7 @@
 
 use super::LARGEST_COUNT;
 use super::constellation::ConstellationTable;
+use super::control::ControlTable;
 use super::flow::FlowTable;
 use super::link::LinkTable;
 use super::medium::MediumTable;
@@ -40,6 +41,8 @@ table! {
     constellation: NamedKinds<ConstellationTable>, or "none";
     /// channels that several links share, one table each
     medium: NamedKinds<MediumTable>, or "none";
+    /// congestion controls of one's own, one table each
+    control: Named<ControlTable>, or "none";
     /// transports of the scenario's own, one table each
     transport: Named<TransportTable>, or "none";
     /// the flows, one table each

@@ -6,9 +6,10 @@
 
 use super::Kernel;
 use crate::declaration::{Algorithm, Control, Described, Family, TransportDefaults};
+use crate::own::{Definition, OwnControl};
 use crate::parameter::Reader;
 use crate::{BuildError, DefaultValue, Parameter, ParameterValue, Range};
-use bentpipe_bpf::{CONTROLS, Kind, Native, ValueError, Values};
+use bentpipe_bpf::{CONTROLS, Hooks, Kind, Native, ValueError, Values};
 use bentpipe_units::Duration;
 
 /// A setting of the transport.
@@ -21,13 +22,53 @@ impl Algorithm for Kernel {
 }
 
 fn declared(control: &'static bentpipe_bpf::Control) -> Control<Kernel> {
+    let described = described(control);
+    let build = move |reader: &Reader<'_>| {
+        let hooks = Hooks::built_in(control.name);
+        build(control, hooks, described.parameters, reader)
+    };
+    Control {
+        described,
+        build: Box::new(build),
+    }
+}
+
+/// A control of one's own, whose C has these `hooks`; `fingerprint` is the hash of
+/// its source.
+///
+/// # Errors
+/// If the name has a form that scenarios cannot take.
+pub fn own(
+    control: &'static bentpipe_bpf::Control,
+    hooks: Hooks,
+    fingerprint: impl Into<String>,
+) -> Result<OwnControl, BuildError> {
+    let described = described(control);
+    let definition = Definition {
+        summary: described.summary.to_owned(),
+        origin: described.source.to_owned(),
+        parameters: described.parameters.to_vec(),
+        transport: described.transport,
+        ..Definition::new(control.name, fingerprint)
+    };
+    OwnControl::new(definition, move |parameters| {
+        let built = Reader::new(control.name, described.parameters, parameters)
+            .and_then(|reader| build(control, Some(hooks), described.parameters, &reader));
+        match built {
+            Ok(kernel) => Ok(Box::new(kernel)),
+            Err(error) => Err(error.to_string()),
+        }
+    })
+}
+
+fn described(control: &'static bentpipe_bpf::Control) -> Described {
     let own = control.parameters.iter();
     let parameters: Vec<Parameter> = own
         .filter(|parameter| parameter.name != INITIAL_WINDOW)
         .map(translated)
         .collect();
     let parameters: &'static [Parameter] = parameters.leak();
-    let described = Described {
+    Described {
         name: control.name,
         summary: control.summary,
         source: control.origin,
@@ -41,11 +82,6 @@ fn declared(control: &'static bentpipe_bpf::Control) -> Control<Kernel> {
             ..TransportDefaults::NEW
         },
         ..Described::NEW
-    };
-    let build = move |reader: &Reader<'_>| build(control, parameters, reader);
-    Control {
-        described,
-        build: Box::new(build),
     }
 }
 
@@ -106,6 +142,7 @@ fn text(value: &ParameterValue) -> String {
 /// A connection of `control` with the reader's parameters.
 fn build(
     control: &'static bentpipe_bpf::Control,
+    hooks: Option<Hooks>,
     parameters: &[Parameter],
     reader: &Reader<'_>,
 ) -> Result<Kernel, BuildError> {
@@ -118,7 +155,8 @@ fn build(
             .map_err(refused)?;
     }
     values.check().map_err(refused)?;
-    Native::new(&values)
+    hooks
+        .and_then(|hooks| Native::of(hooks, &values))
         .map(Kernel::new)
         .ok_or_else(|| BuildError::BadValue {
             algorithm: control.name.to_owned(),
