@@ -27,7 +27,7 @@ const MARK: &str = "@parameter";
 
 /// A line of a source that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}: expected `@parameter name = default in least..most unit: meaning`")]
+#[error("{what}: expected `@parameter name = default in least..most unit: meaning`")]
 pub struct SourceError {
     /// From 1.
     pub line: usize,

@@ -94,6 +94,44 @@ struct Inner {
     described: &'static Described,
     fingerprint: String,
     make: Box<Factory>,
+    kernel: Option<KernelForm>,
+}
+
+/// Compiles a control for the kernel; an error is a message for people.
+type Compile = dyn Fn() -> Result<Vec<u8>, String> + Send + Sync + 'static;
+
+/// What a control is in the kernel.
+pub struct KernelForm {
+    control: &'static bentpipe_bpf::Control,
+    compile: Box<Compile>,
+}
+
+impl KernelForm {
+    /// The control with its parameters, and what compiles its source to an eBPF object.
+    #[must_use]
+    pub fn new(
+        control: &'static bentpipe_bpf::Control,
+        compile: impl Fn() -> Result<Vec<u8>, String> + Send + Sync + 'static,
+    ) -> KernelForm {
+        KernelForm {
+            control,
+            compile: Box::new(compile),
+        }
+    }
+
+    /// Its parameters in the order of the words that the kernel's object reads.
+    #[must_use]
+    pub fn control(&self) -> &'static bentpipe_bpf::Control {
+        self.control
+    }
+
+    /// The object for the kernel.
+    ///
+    /// # Errors
+    /// Why it cannot be compiled.
+    pub fn object(&self) -> Result<Vec<u8>, String> {
+        (self.compile)()
+    }
 }
 
 impl OwnControl {
@@ -133,7 +171,24 @@ impl OwnControl {
             described: Box::leak(Box::new(described)),
             fingerprint,
             make: Box::new(make),
+            kernel: None,
         })))
+    }
+
+    /// The same, which the kernel can run as well. Nothing changes in a control that
+    /// has been copied already.
+    #[must_use]
+    pub fn in_the_kernel(mut self, form: KernelForm) -> OwnControl {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.kernel = Some(form);
+        }
+        self
+    }
+
+    /// What it is in the kernel; `None` where it is simulated only.
+    #[must_use]
+    pub fn kernel(&self) -> Option<&KernelForm> {
+        self.0.kernel.as_ref()
     }
 
     /// As scenarios write it.

@@ -66,7 +66,7 @@ pub(crate) fn load(
     });
     made.map_err(|source| LoadError::Build {
         path: path.to_owned(),
-        source,
+        source: Box::new(source),
     })
 }
 

@@ -5,6 +5,7 @@ use crate::{LoadError, cache};
 use bentpipe_bpf::{Control, HEADERS, Hooks, OPS_SYMBOL};
 use bentpipe_cc::OwnControl;
 use bentpipe_cc::algorithms::kernel;
+use bentpipe_cc::own::KernelForm;
 use bentpipe_units::Fnv128;
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -46,10 +47,16 @@ pub(crate) fn load(
             declares,
         });
     }
-    kernel::own(control, hooks, &sources.hash).map_err(|source| LoadError::Build {
+    let own = kernel::own(control, hooks, &sources.hash);
+    let own = own.map_err(|source| LoadError::Build {
         path: path.to_owned(),
-        source,
-    })
+        source: Box::new(source),
+    })?;
+    let (source, hash) = (path.to_owned(), sources.hash.clone());
+    let form = KernelForm::new(control, move || {
+        kernel_object(&source, &hash).map_err(|e| e.to_string())
+    });
+    Ok(own.in_the_kernel(form))
 }
 
 /// The folder with our headers, by their hash.
@@ -90,16 +97,20 @@ fn compile(path: &Path, hash: &str) -> Result<PathBuf, LoadError> {
     })
 }
 
-/// The object for the kernel of the C at `path`: eBPF with BTF. `name` is what the
-/// array of its parameters is called after.
-///
-/// # Errors
-/// If there is no clang, or it refuses the file.
-pub fn kernel_object(path: &Path) -> Result<Vec<u8>, LoadError> {
-    let sources = crate::sources::of_c(path)?;
+/// The object for the kernel of the C at `path`, whose sources have this hash: eBPF
+/// with BTF.
+fn kernel_object(path: &Path, hash: &str) -> Result<Vec<u8>, LoadError> {
+    let now = crate::sources::of_c(path)?;
+    if now.hash != hash {
+        return Err(LoadError::Library {
+            path: path.to_owned(),
+            reason: "it has changed since the simulator loaded it: run the command again"
+                .to_owned(),
+        });
+    }
     let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
     let help = "install it (Debian: apt-get install clang), or name it in the variable CLANG";
-    let object = cache::file(&format!("{}.bpf.o", sources.hash), |object| {
+    let object = cache::file(&format!("{hash}.bpf.o"), |object| {
         let mut command = Command::new(&clang);
         command
             .args([

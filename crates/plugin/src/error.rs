@@ -49,7 +49,7 @@ pub enum LoadError {
         said: String,
     },
     /// The comment that declares a parameter is wrong.
-    #[error("{}: {source}", .path.display())]
+    #[error("{}:{}: {source}", .path.display(), .source.line)]
     Source {
         /// The file.
         path: PathBuf,
@@ -100,7 +100,7 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
         /// What is wrong.
-        source: BuildError,
+        source: Box<BuildError>,
     },
 }
 

@@ -33,7 +33,6 @@ mod library;
 mod sources;
 pub mod template;
 
-pub use c::kernel_object;
 pub use error::LoadError;
 
 use bentpipe_cc::OwnControl;

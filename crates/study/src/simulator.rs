@@ -102,8 +102,7 @@ impl Simulator {
         let folder = loaded.path.parent().unwrap_or(Path::new(""));
         let controls = loaded.study.controls.iter();
         let controls = controls.map(|(name, file)| (name.as_str(), absolute(&folder.join(file))));
-        let simulator =
-            Simulator::of_document(&path.to_string_lossy(), text, controls.collect());
+        let simulator = Simulator::of_document(&path.to_string_lossy(), text, controls.collect());
         let mut simulator = simulator.map_err(|diagnostics| diagnostics.render(false))?;
         simulator.take_versions(&loaded.study);
         Ok(simulator)
@@ -124,7 +123,8 @@ impl Simulator {
                 continue;
             };
             let mut document = self.document.clone();
-            self.identity.extend(self.give_control(&mut document, name, file));
+            self.identity
+                .extend(self.give_control(&mut document, name, file));
             self.document = document;
         }
     }

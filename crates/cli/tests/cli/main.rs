@@ -7,6 +7,7 @@
     reason = "a test that is skipped says so"
 )]
 
+mod cc;
 mod common;
 mod compare;
 mod corners;

@@ -53,9 +53,11 @@ fn of(transport: &Transport, setup: &Setup) -> Transport {
             let divisor = rules.receive_buffer_divisor.max(1);
             simulated.receive_buffer = Bytes::new(bytes.get().saturating_mul(divisor));
         }
-        Control::Ours(values) => {
-            let name = values.control().name.to_owned();
-            simulated.congestion_control = CongestionControlChoice::Named(name);
+        Control::Ours(values) | Control::Own(_, values) => {
+            simulated.congestion_control = match &setup.control {
+                Control::Own(own, _) => CongestionControlChoice::Own(own.clone()),
+                _ => CongestionControlChoice::Named(values.control().name.to_owned()),
+            };
             simulated.parameters = Parameters::new();
             for (parameter, value) in values.texts() {
                 // In the simulator the initial window is the transport's.

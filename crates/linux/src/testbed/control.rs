@@ -9,7 +9,8 @@
 
 use crate::kernel::{self, KernelError, Loaded};
 use bentpipe_bpf::Values;
-use bentpipe_cc::ParameterValue;
+use bentpipe_cc::own::KernelForm;
+use bentpipe_cc::{OwnControl, ParameterValue};
 use bentpipe_tcp::{CongestionControlChoice, Pacing, Transport};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,6 +28,8 @@ pub(crate) enum Control {
     Module(&'static str),
     /// One of ours, with its parameters.
     Ours(Values),
+    /// A user's own, with its parameters.
+    Own(OwnControl, Values),
 }
 
 impl Control {
@@ -43,13 +46,7 @@ impl Control {
                         .to_owned(),
                 );
             }
-            CongestionControlChoice::Own(control) => {
-                return Err(format!(
-                    "the congestion control `{}` is one's own and is simulated only: the kernel \
-                     does not have it",
-                    control.name()
-                ));
-            }
+            CongestionControlChoice::Own(control) => return own(control, transport, window),
             CongestionControlChoice::Named(name) => name.as_str(),
         };
         let described = bentpipe_cc::find(name);
@@ -73,13 +70,7 @@ impl Control {
                 )),
             };
         };
-        for (parameter, value) in transport.parameters.iter() {
-            values
-                .set_text(parameter, &text(value))
-                .map_err(|e| format!("`{name}` in the kernel: {e}"))?;
-        }
-        given_by_transport(&mut values, transport, window)?;
-        values.check().map_err(|e| e.to_string())?;
+        set(&mut values, name, transport, window)?;
         Ok(Control::Ours(values))
     }
 
@@ -101,8 +92,42 @@ impl Control {
 
     /// True if it keeps the window itself.
     pub(crate) fn keeps_window(&self) -> bool {
-        matches!(self, Control::Ours(_))
+        !matches!(self, Control::Module(_))
     }
+}
+
+/// A control of one's own, where its source can run in the kernel.
+fn own(
+    control: &OwnControl,
+    transport: &Transport,
+    window: Option<u32>,
+) -> Result<Control, String> {
+    let name = control.name();
+    let Some(form) = control.kernel() else {
+        return Err(format!(
+            "the congestion control `{name}` is simulated only: the kernel runs C of the form of \
+             bpf/ (`bentpipe cc new NAME --c`)"
+        ));
+    };
+    let mut values = Values::new(form.control());
+    set(&mut values, name, transport, window)?;
+    Ok(Control::Own(control.clone(), values))
+}
+
+/// Sets what the transport says.
+fn set(
+    values: &mut Values,
+    name: &str,
+    transport: &Transport,
+    window: Option<u32>,
+) -> Result<(), String> {
+    for (parameter, value) in transport.parameters.iter() {
+        values
+            .set_text(parameter, &text(value))
+            .map_err(|e| format!("`{name}` in the kernel: {e}"))?;
+    }
+    given_by_transport(values, transport, window)?;
+    values.check().map_err(|e| e.to_string())
 }
 
 /// The control of ours that is that congestion control, with its defaults.
@@ -139,10 +164,11 @@ fn given_by_transport(
         ("exit_fix", transport.recovery_fix.to_string()),
         ("pacing_gain", pacing.to_string()),
     ];
-    let own = matches!(
-        &transport.congestion_control,
-        CongestionControlChoice::Named(name) if name == values.control().name
-    );
+    let own = match &transport.congestion_control {
+        CongestionControlChoice::Named(name) => name == values.control().name,
+        CongestionControlChoice::Own(_) => true,
+        _ => false,
+    };
     let shared = if own { 2 } else { given.len() };
     for (name, value) in given.into_iter().take(shared) {
         let set = transport.parameters.get(name).is_some();
@@ -170,7 +196,7 @@ impl fmt::Display for Control {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Control::Module(name) => f.write_str(name),
-            Control::Ours(values) => {
+            Control::Ours(values) | Control::Own(_, values) => {
                 f.write_str(values.control().name)?;
                 for (parameter, value) in values.texts() {
                     if value != parameter.default_text() {
@@ -186,23 +212,33 @@ impl fmt::Display for Control {
 /// The controls of ours that a run needs, in the kernel while this lives.
 #[derive(Debug, Default)]
 pub(crate) struct Controls {
-    loaded: Vec<(Values, Loaded)>,
+    loaded: Vec<(Control, Loaded)>,
 }
 
 impl Controls {
     /// The name by which programs choose `control`, which is loaded for it under
     /// a name of its own if it is one of ours.
     pub(crate) fn name(&mut self, control: &Control) -> Result<String, KernelError> {
-        let values = match control {
-            Control::Module(name) => return Ok((*name).to_owned()),
-            Control::Ours(values) => values,
-        };
-        if let Some((_, loaded)) = self.loaded.iter().find(|(known, _)| known == values) {
+        if let Some((_, loaded)) = self.loaded.iter().find(|(known, _)| known == control) {
             return Ok(loaded.name().to_owned());
         }
-        let loaded = kernel::load(values.control(), values, &next_name())?;
+        let loaded = match control {
+            Control::Module(name) => return Ok((*name).to_owned()),
+            Control::Ours(values) => kernel::load(values.control(), values, &next_name())?,
+            Control::Own(own, values) => {
+                let file = values.control().source;
+                let object = own
+                    .kernel()
+                    .map_or_else(|| Ok(Vec::new()), KernelForm::object);
+                let object = object.map_err(|reason| KernelError::BadObject {
+                    object: file.to_owned(),
+                    reason,
+                })?;
+                kernel::load_object(file, &object, values.words(), &next_name())?
+            }
+        };
         let name = loaded.name().to_owned();
-        self.loaded.push((values.clone(), loaded));
+        self.loaded.push((control.clone(), loaded));
         Ok(name)
     }
 }

@@ -27,8 +27,12 @@ fn a_new_crate_builds_alone_passes_its_test_and_runs() {
     let own = load_as(Some("own"), &folder).unwrap();
     for profile in ["rfc", "linux"] {
         let time = |step: f64| {
-            let transport = format!("base = \"own\"\nprofile = \"{profile}\"\nstep = {step}");
-            run(&transport, Some(&own)).unwrap().flows[0].transfer_time.unwrap()
+            let transport = format!(
+                "base = \"own\"\nprofile = \"{profile}\"\nstep = {step}\ninitial_ssthresh = 20"
+            );
+            run(&transport, Some(&own)).unwrap().flows[0]
+                .transfer_time
+                .unwrap()
         };
         assert!(time(20.0) < time(0.1), "{profile}");
         assert_eq!(time(1.0), time(1.0));
@@ -39,7 +43,11 @@ fn a_new_crate_builds_alone_passes_its_test_and_runs() {
         .current_dir(&folder)
         .output()
         .unwrap();
-    assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stdout));
+    assert!(
+        tested.status.success(),
+        "{}",
+        String::from_utf8_lossy(&tested.stdout)
+    );
 }
 
 #[test]
@@ -68,15 +76,26 @@ fn what_is_no_control_of_this_version_is_refused() {
         text.replace("ABI_VERSION: u32 = 1", "ABI_VERSION: u32 = 9")
     });
     let error = load(&folder).unwrap_err().to_string();
-    assert!(error.contains("has version 9 of the interface: expected 1"), "{error}");
+    assert!(
+        error.contains("has version 9 of the interface: expected 1"),
+        "{error}"
+    );
 
     let (_place, folder) = crate_with("src/lib.rs", |_| "pub fn nothing() {}\n".to_owned());
     let error = load(&folder).unwrap_err().to_string();
-    assert!(error.contains("no `bentpipe_congestion_control`"), "{error}");
+    assert!(
+        error.contains("no `bentpipe_congestion_control`"),
+        "{error}"
+    );
 
-    let (_place, folder) = crate_with("src/lib.rs", |text| text.replace("ack.acked;", "ack.akced;"));
+    let (_place, folder) = crate_with("src/lib.rs", |text| {
+        text.replace("ack.acked;", "ack.akced;")
+    });
     let error = load(&folder).unwrap_err().to_string();
-    assert!(error.contains("src/lib.rs:") && error.contains("akced"), "{error}");
+    assert!(
+        error.contains("src/lib.rs:") && error.contains("akced"),
+        "{error}"
+    );
 
     let (_place, folder) = crate_with("Cargo.toml", |text| text.replace("cdylib", "rlib"));
     let error = load(&folder).unwrap_err().to_string();

@@ -7,12 +7,21 @@ mod crates;
 
 use bentpipe_cc::OwnControl;
 use bentpipe_outcome::Outcome;
-use bentpipe_scenario::Document;
+use bentpipe_scenario::{Document, Scenario};
 use bentpipe_sim::{Options, RunError};
 
 /// A download of 3 MB over a lossy geostationary link by the transport `tried`, whose
 /// table is `transport`; `control.own` is the control, if there is one.
 fn run(transport: &str, own: Option<&OwnControl>) -> Result<Outcome, RunError> {
+    let options = Options {
+        series: Some(bentpipe_units::Duration::ZERO),
+        ..Options::default()
+    };
+    bentpipe_sim::run(&scenario(transport, own), &options)
+}
+
+/// What [`run`] runs.
+fn scenario(transport: &str, own: Option<&OwnControl>) -> Scenario {
     let control = own.map_or("", |_| "[control.own]\nfile = \"own\"\n");
     let text = format!(
         "name = \"tried\"\nduration = \"300 s\"\n[node.server]\n[node.client]\n\
@@ -27,17 +36,7 @@ fn run(transport: &str, own: Option<&OwnControl>) -> Result<Outcome, RunError> {
     if let Some(own) = own {
         document.give_control("own", "own", Ok(own.clone()));
     }
-    let scenario = document.validate().unwrap_or_else(|e| panic!("{}", e.render(false)));
-    let options = Options {
-        series: Some(bentpipe_units::Duration::ZERO),
-        ..Options::default()
-    };
-    bentpipe_sim::run(&scenario, &options)
-}
-
-/// Everything that a run yields but the hash of its scenario.
-fn yields(outcome: &Outcome) -> String {
-    let mut outcome = outcome.clone();
-    outcome.scenario_hash = String::new();
-    format!("{outcome:?}")
+    document
+        .validate()
+        .unwrap_or_else(|e| panic!("{}", e.render(false)))
 }
