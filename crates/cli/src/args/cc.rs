@@ -65,8 +65,8 @@ pub(crate) struct CcNew {
     #[arg(long)]
     pub(crate) c: bool,
     /// Folder to write into [default: this one]
-    #[arg(long = "in", value_name = "DIR", default_value = ".")]
-    pub(crate) folder: PathBuf,
+    #[arg(long = "in", value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// Runs a congestion control over a short battery, beside CUBIC.

@@ -25,10 +25,10 @@ const CASES: [(&str, &str); 3] = [
     (
         "LEO, handovers",
         "rate = \"50 Mbit/s\"\nround_trip_delay = \"40 ms\"\nqueue = \"1 BDP\"\nrepeat = \"30 s\"\n\
-         timeline = [{ at = \"14.9 s\", up = false }, \
+         timeline = [{ at = \"0 s\", up = true, one_way_delay = \"20 ms\" }, \
+         { at = \"14.9 s\", up = false }, \
          { at = \"15 s\", up = true, one_way_delay = \"35 ms\" }, \
-         { at = \"29.9 s\", up = false }, \
-         { at = \"30 s\", up = true, one_way_delay = \"20 ms\" }]",
+         { at = \"29.9 s\", up = false }]",
     ),
 ];
 

@@ -6,6 +6,7 @@ use crate::output::Output;
 use bentpipe_outcome::write_whole;
 use bentpipe_plugin::template;
 use std::fs;
+use std::path::Path;
 
 /// Writes the files, unless they are there.
 pub(crate) fn main(args: &CcNew, out: &mut Output) -> Result<Status, Failure> {
@@ -20,14 +21,12 @@ pub(crate) fn main(args: &CcNew, out: &mut Output) -> Result<Status, Failure> {
             "`{name}` is the name of a built-in transport: expected another name"
         )));
     }
+    let into = args.folder.clone().unwrap_or_default();
     let (what, files) = if args.c {
         let (file, text) = template::c(name);
-        (
-            args.folder.join(&file),
-            vec![(args.folder.join(file), text)],
-        )
+        (into.join(&file), vec![(into.join(file), text)])
     } else {
-        let folder = args.folder.join(name);
+        let folder = into.join(name);
         let files = template::rust(name).into_iter();
         let files = files
             .map(|(file, text)| (folder.join(file), text))
@@ -41,7 +40,7 @@ pub(crate) fn main(args: &CcNew, out: &mut Output) -> Result<Status, Failure> {
         )));
     }
     for (file, text) in files {
-        if let Some(folder) = file.parent() {
+        if let Some(folder) = file.parent().filter(|folder| *folder != Path::new("")) {
             fs::create_dir_all(folder).map_err(|e| Failure::file("make", folder, e))?;
         }
         write_whole(&file, text.as_bytes()).map_err(|e| Failure::new(e.to_string()))?;
