@@ -27,11 +27,11 @@ mod _bentpipe {
     #[pymodule_export]
     use crate::arrow::Batch;
     #[pymodule_export]
+    use crate::campaign::{Campaign, Collector};
+    #[pymodule_export]
     use crate::control::{register, unregister};
     #[pymodule_export]
     use crate::events::{AckView, LossView, TimeoutView, WindowView};
-    #[pymodule_export]
-    use crate::campaign::{Campaign, Collector};
     #[pymodule_export]
     use crate::link::course;
     #[pymodule_export]

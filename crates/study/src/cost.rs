@@ -34,7 +34,7 @@ pub(crate) fn seconds(scenario: &Scenario) -> f64 {
             let capacity = scenario
                 .links
                 .get(link.0 as usize)
-                .map(|l| bytes_per_second(l));
+                .map(bytes_per_second);
             let capacity = capacity.unwrap_or(0.0) * active(flow, scenario.duration);
             let load = load.get(link.0 as usize).copied().unwrap_or(0.0);
             if load > capacity {
