@@ -13,12 +13,16 @@ def main() -> int:
     int
         The exit status: 0 done, 1 ran but a check changed for the worse, 2 could not run.
     """
+    import os
+    import shlex
     import signal
 
     from . import _bentpipe, _papers
 
     # Python's handler would wait for the command to end.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # What scripts for Slurm call the command by: its own file is Python's interpreter.
+    os.environ["BENTPIPE_COMMAND"] = f"{shlex.quote(sys.executable)} -m bentpipe"
     _papers.announce()
     return _bentpipe.main(["bentpipe", *sys.argv[1:]])
 

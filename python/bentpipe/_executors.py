@@ -109,12 +109,12 @@ def run(
     with contextlib.ExitStack() as stack:
         if out is None:
             out = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bentpipe-")))
-        engine = stack.enter_context(_Engines(executor, package))
-        collector = campaign.collector(out, fresh)
-        for result in _results(engine, iter(collector.missing(seconds))):
-            done, total = collector.add(result)
-            if progress is not None:
-                progress(done, total)
+        with _Engines(executor, package) as engine:
+            collector = campaign.collector(out, fresh)
+            for result in _results(engine, iter(collector.missing(seconds))):
+                done, total = collector.add(result)
+                if progress is not None:
+                    progress(done, total)
         return collector.finish()
 
 
@@ -195,6 +195,10 @@ class _Pool:
         self._own = False
         self._package = package
         self._under_way: dict[concurrent.futures.Future[bytes], Work] = {}
+        if isinstance(executor, concurrent.futures.ProcessPoolExecutor):
+            # Processes that are forked later would keep the journal of the results open.
+            with contextlib.suppress(concurrent.futures.BrokenExecutor):
+                executor.submit(os.getpid).result()
 
     def room(self) -> int:
         workers = getattr(self._executor, "_max_workers", None) or os.cpu_count() or 1
@@ -247,7 +251,7 @@ class _Pool:
 
     def close(self) -> None:
         if self._own:
-            self._executor.shutdown(wait=False, cancel_futures=True)
+            self._executor.shutdown(cancel_futures=True)
 
 
 class _Dask:

@@ -51,7 +51,9 @@ impl Campaign {
         let spec = study.spec();
         let paper = spec.paper.as_deref().unwrap_or("");
         let studies = study.studies();
-        let made = py.detach(|| Made::new(studies.clone(), paper, &spec.name, make, runs));
+        let made = py.detach(|| {
+            on_own_threads(|| Made::new(studies.clone(), paper, &spec.name, make, runs))
+        });
         Ok(Campaign {
             made: made.map_err(|e| errors::of(py, e.into()))?,
             inputs: inputs(studies),
@@ -120,6 +122,15 @@ impl Campaign {
         let index = index.checked_sub(1)?;
         let known = of <= self.made.runs().max(1);
         known.then(|| self.made.tasks(of).into_iter().nth(index))?
+    }
+}
+
+/// Does `work` on threads of its own: a process of a pool that forks is without
+/// those that its parent's work shared, and would wait for them.
+fn on_own_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    match rayon::ThreadPoolBuilder::new().build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
     }
 }
 

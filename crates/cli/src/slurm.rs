@@ -9,7 +9,7 @@ use crate::shards::{Part, command, quoted};
 use bentpipe_outcome::write_whole;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// The folder of scripts and logs in that of a study's results.
@@ -104,6 +104,17 @@ fn sbatch(script: &Path, options: &[String]) -> Result<String, Failure> {
     )))
 }
 
+/// What a shell calls this program by: `BENTPIPE_COMMAND`, where another program such as
+/// Python's interpreter carries the command, or the file of the program.
+fn program() -> Result<String, Failure> {
+    if let Ok(command) = std::env::var("BENTPIPE_COMMAND") {
+        return Ok(command);
+    }
+    let file = std::env::current_exe();
+    let file = file.map_err(|e| Failure::new(format!("cannot find the program itself: {e}")))?;
+    Ok(quoted(&file))
+}
+
 /// The scripts of a study.
 struct Scripts {
     shards: usize,
@@ -118,9 +129,7 @@ impl Scripts {
             Some(n) => n as usize,
             None => campaign.tasks_of(SHARD).len().min(MOST),
         };
-        let program: PathBuf = std::env::current_exe()
-            .map_err(|e| Failure::new(format!("cannot find the program itself: {e}")))?;
-        let (program, cores) = (quoted(&program), threads.unwrap_or(1));
+        let (program, cores) = (program()?, threads.unwrap_or(1));
         let longest = campaign
             .tasks(shards)
             .iter()

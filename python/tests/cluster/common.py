@@ -72,9 +72,10 @@ def skip(wants: str) -> NoReturn:
 
 
 def files(folder: Path) -> dict[str, str]:
-    """A hash of each final file of a study's results; journals are no results."""
+    """A hash of each file of a study's results; pictures, which only the command draws,
+    journals and scripts are no results."""
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and "journal" not in path.name and "shards" not in path.parts
+        if path.suffix in (".parquet", ".csv", ".json") and not {"shards", "slurm"} & set(path.parts[:-1])
     }
