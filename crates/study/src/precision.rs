@@ -27,6 +27,11 @@ pub struct Reached {
     pub enough: bool,
 }
 
+/// Runs that are all equal say that the next is so, too, only if they are many: of
+/// thirty, that fewer than one in ten is different (at 95%, by the rule of three). Five
+/// downloads may well have met no loss on a link that loses.
+const EQUAL: u32 = 30;
+
 /// What to do with a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Next {
@@ -108,6 +113,14 @@ impl Tally {
         self.at_least.saturating_sub(self.n).max(1) as usize
     }
 
+    /// Runs before its interval counts.
+    fn fewest(&self) -> u32 {
+        match self.squares == 0.0 {
+            true => self.at_least.max(EQUAL).min(self.at_most),
+            false => self.at_least,
+        }
+    }
+
     /// Where the cell stands.
     pub(crate) fn so_far(&self) -> Reached {
         let share = self.share();
@@ -115,7 +128,7 @@ impl Tally {
             runs: self.n,
             mean: (self.without == 0 && self.n > 0).then_some(self.mean),
             share,
-            enough: self.n >= self.at_least && share.is_some_and(|share| share <= self.until),
+            enough: self.n >= self.fewest() && share.is_some_and(|share| share <= self.until),
         }
     }
 
@@ -228,7 +241,14 @@ mod tests {
     #[test]
     fn equal_runs_are_enough_and_wide_ones_end_at_the_limit() {
         let same = run(tally(0.01, 1000), |_| Some(7.0));
-        assert_eq!((same.runs, same.share, same.enough), (3, Some(0.0), true));
+        assert_eq!((same.runs, same.share, same.enough), (30, Some(0.0), true));
+        let few = run(tally(0.01, 10), |_| Some(7.0));
+        assert_eq!((few.runs, few.enough), (10, true));
+        let rare = run(tally(0.5, 1000), |n| Some(if n == 8 { 9.0 } else { 7.0 }));
+        assert_eq!(
+            rare.runs, 9,
+            "the first that is different gives an interval"
+        );
         let wide = run(tally(0.001, 12), |n| Some(f64::from(n)));
         assert_eq!((wide.runs, wide.enough), (12, false));
         let zero = run(tally(0.1, 20), |n| Some(f64::from(n % 2) * 2.0 - 1.0));
