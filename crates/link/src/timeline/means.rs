@@ -1,6 +1,7 @@
 //! What a timeline comes to over a stretch of time.
 
-use super::Timeline;
+use super::{Loss, Timeline};
+use bentpipe_units::math::pow;
 use bentpipe_units::{Duration, Rate, Time};
 
 /// A link over a stretch of time.
@@ -14,6 +15,9 @@ pub struct Means {
     pub up: f64,
     /// How often the number of its route changes.
     pub route_changes: usize,
+    /// Share of the full packets (1500 bytes) that it loses itself, if they are sent as
+    /// its rate has it. What the link's channel loses is not in it.
+    pub lost: f64,
 }
 
 impl Timeline {
@@ -39,14 +43,18 @@ impl Timeline {
         let (mut bits, mut seconds, mut weighed) = (0.0, 0.0, 0.0);
         let (mut least, mut most) = (Duration::MAX, Duration::ZERO);
         let (mut route, mut route_changes) = (None, 0);
+        let (mut sent, mut lost) = (0.0, 0.0);
         let mut at = from;
         let mut passage = self.span(at);
         while at < end {
             self.seek(&mut passage, at);
             let until = passage.until.min(end);
             let length = until.since(at).as_secs();
-            bits += self.speed(passage.index) as f64 * length;
+            let could = self.speed(passage.index) as f64 * length;
+            bits += could;
             let piece = &self.pieces[passage.index];
+            sent += could;
+            lost += could * piece.loss.of_full_packets();
             if piece.up {
                 // Straight lines: the ends are the extremes.
                 let last = Time::from_nanos(until.as_nanos() - 1).max(at);
@@ -73,6 +81,18 @@ impl Timeline {
             one_way_delay: [least.min(most), mean, most],
             up: seconds / span.as_secs(),
             route_changes,
+            lost: if sent > 0.0 { lost / sent } else { 0.0 },
+        }
+    }
+}
+
+impl Loss {
+    /// The share of full packets that are lost by this alone.
+    fn of_full_packets(self) -> f64 {
+        match self {
+            Loss::Channel => 0.0,
+            Loss::Packets(share) => share.get(),
+            Loss::Bits(share) => 1.0 - pow(1.0 - share.get(), 8.0 * 1500.0),
         }
     }
 }
@@ -122,6 +142,20 @@ mod tests {
         assert_eq!((means.route_changes, line.length()), (1, ms(40)));
         let later = line.means(at(45), ms(1000));
         assert_eq!((later.rate.bps(), later.up), (4_000_000, 1.0));
+    }
+
+    #[test]
+    fn losses_are_weighed_by_what_is_sent() {
+        let lossy = Piece {
+            loss: Loss::Packets(bentpipe_units::Ratio::new(0.1).unwrap()),
+            ..piece(10, 3_000_000, 20)
+        };
+        let line = Timeline::new(vec![piece(0, 1_000_000, 20), lossy]).unwrap();
+        let lost = line.means(Time::ZERO, ms(20)).lost;
+        assert!((lost - 0.075).abs() < 1e-9, "{lost}");
+        let wrong_bits = Loss::Bits(bentpipe_units::Ratio::new(1e-5).unwrap());
+        assert!((wrong_bits.of_full_packets() - 0.1131).abs() < 1e-3);
+        assert_eq!(Loss::Channel.of_full_packets(), 0.0);
     }
 
     #[test]
