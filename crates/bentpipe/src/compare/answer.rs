@@ -130,7 +130,7 @@ impl Answer {
     #[must_use]
     pub fn objection(&self, row: usize) -> Option<Objection> {
         let (rows, baseline) = standing::standings(self, None);
-        verdict::objection(rows.get(row)?, &rows[baseline], self.path.loss.share.get())
+        verdict::objection(rows.get(row)?, &rows[baseline], self.path.lost())
     }
 
     /// What a row does to others, where that was measured.
@@ -145,10 +145,12 @@ impl Answer {
     pub fn order(&self) -> Vec<usize> {
         let (rows, _) = standing::standings(self, None);
         let mut order: Vec<usize> = (0..rows.len()).collect();
+        // By the times that a table shows.
+        let shown = |i: usize| rows[i].shown();
         let place = |i: usize| self.peps().iter().position(|pep| *pep == self.rows[i].pep);
         order.sort_by(|a, b| {
             let pep = place(*a).cmp(&place(*b));
-            pep.then(rows[*a].mean().total_cmp(&rows[*b].mean()))
+            pep.then(shown(*a).total_cmp(&shown(*b)))
         });
         order
     }

@@ -48,8 +48,13 @@ pub struct Course {
     pub has_losses: bool,
     /// Towards the receiver and back.
     pub(super) timelines: [Arc<Timeline>; 2],
+    /// Share of the full packets that the trace loses.
+    pub lost: f64,
     /// Runs begin at so many times, at even distances; at any time otherwise.
     pub(super) steps: Option<u64>,
+    /// Seed of the first run: further seeds count up from it, past the largest one if
+    /// need be.
+    pub(super) first: u64,
 }
 
 /// The part of the course after one of its beginnings.
@@ -95,15 +100,25 @@ impl Course {
             span,
             has_losses: false,
             timelines: timelines.map(Arc::new),
+            lost: forth.lost,
             steps: None,
+            first: 0,
         }
     }
 
     /// The same with runs that begin at `steps` times of `span`, at even
-    /// distances.
-    pub(super) fn at_steps(mut self, steps: u64) -> Course {
+    /// distances; `first` is the seed of the first run.
+    pub(super) fn at_steps(mut self, steps: u64, first: u64) -> Course {
         self.steps = Some(steps.max(1));
+        self.first = first;
         self
+    }
+
+    /// Which of the times the run with this seed begins at. As many seeds as there
+    /// are times each have one of their own.
+    pub(super) fn step(&self, seed: u64) -> u64 {
+        let steps = self.steps.unwrap_or(1);
+        (self.first % steps + seed.wrapping_sub(self.first) % steps) % steps
     }
 
     /// When the run with this seed begins, from the start of the course. Seeds
@@ -112,7 +127,7 @@ impl Course {
     #[must_use]
     pub fn start(&self, seed: u64) -> Duration {
         if let Some(steps) = self.steps {
-            return self.span * (seed % steps) / steps;
+            return self.span * self.step(seed) / steps;
         }
         // Multiples of the golden section, as parts of 2^64.
         let part = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -256,11 +271,17 @@ mod tests {
             let widest = gaps.fold(starts[0], f64::max);
             assert!(widest < 3.0 * 400.0 / count as f64, "{count}: {widest}");
         }
-        let steps = course.clone().at_steps(8);
+        let steps = course.clone().at_steps(8, 5);
         let mut starts: Vec<u64> = (5..13).map(|s| steps.start(s).as_nanos()).collect();
         starts.sort_unstable();
         let even = (0..8).map(|i| Duration::from_secs(50 * i).as_nanos());
         assert_eq!(starts, even.collect::<Vec<_>>());
+        // Seeds count on past the largest one.
+        let first = u64::MAX - 2;
+        let steps = course.clone().at_steps(7, first);
+        let mut taken: Vec<u64> = (0..7).map(|i| steps.step(first.wrapping_add(i))).collect();
+        taken.sort_unstable();
+        assert_eq!(taken, [0, 1, 2, 3, 4, 5, 6]);
         // A run that begins later sees what is there then.
         let later = &course.from(Duration::from_secs(150))[0];
         assert_eq!(

@@ -2,8 +2,8 @@
 //! what the changes cost.
 
 use super::answer::{Answer, Row};
-use super::course::{CourseKind, Hour};
-use super::engine;
+use super::course::{Course, CourseKind, Hour};
+use super::race;
 use super::traffic::Activity;
 use crate::Error;
 use bentpipe_report::text::{percent, seconds};
@@ -21,7 +21,7 @@ const USUAL: usize = 48;
 
 /// Data packets that all runs together may send, in parts of what other
 /// questions may.
-const BUDGETS: f64 = 4.0;
+const BUDGETS: f64 = 1.7;
 
 /// Runs on a link that does not change, to compare with.
 const STEADY_RUNS: usize = 10;
@@ -89,10 +89,10 @@ pub(super) fn steps(answer: &Answer, over: Duration, runs: Option<u32>) -> usize
         return runs as usize;
     }
     let price: f64 = (0..answer.rows.len())
-        .map(|row| engine::cost(answer, row, false))
+        .map(|row| race::cost(answer, row, false))
         .sum();
     let natural = (over.as_secs() / APART.as_secs()) as usize;
-    let afforded = (BUDGETS * engine::BUDGET / price.max(1.0)) as usize;
+    let afforded = (BUDGETS * race::BUDGET / price.max(1.0)) as usize;
     natural.clamp(USUAL, MOST).min(afforded.max(FEWEST))
 }
 
@@ -157,21 +157,21 @@ impl Answer {
     pub fn day(&self) -> Option<Day> {
         self.over?;
         let course = self.path.course.as_ref()?;
-        let steps = course.steps?;
+        let steps = course.steps? as usize;
         let rows = self.order().into_iter();
         Some(Day {
-            hours: course.hours(steps as usize),
-            rows: rows.map(|row| self.day_row(row, steps)).collect(),
+            hours: course.hours(steps),
+            rows: rows.map(|row| self.day_row(row, course, steps)).collect(),
         })
     }
 
-    fn day_row(&self, index: usize, steps: u64) -> DayRow {
+    fn day_row(&self, index: usize, course: &Course, steps: usize) -> DayRow {
         let activity = activity(self);
         let runs = self.rows[index].cells.last().map(|cell| &cell.runs);
-        let mut times_s = vec![None; steps as usize];
-        let mut timeouts = vec![0.0; steps as usize];
+        let mut times_s = vec![None; steps];
+        let mut timeouts = vec![0.0; steps];
         for run in runs.into_iter().flatten() {
-            let step = (run.seed % steps) as usize;
+            let step = course.step(run.seed) as usize;
             times_s[step] = run.time_s(activity);
             timeouts[step] = run.timeouts;
         }

@@ -1,10 +1,5 @@
-//! From a question to an answer: which runs are made, and how many.
-//!
-//! Few runs of everything come first; then the leaders run beside users of the
-//! default, which shows what they do to others; then those that can still be
-//! recommended run on until the decision is clear or the budget is spent. All
-//! rows have the same seeds, so that they can be compared run by run. How many
-//! runs there are depends on results alone, never on time.
+//! From a question to an answer without runs, and through the [race](super::race) to
+//! the verdict.
 
 use super::answer::{Answer, Row};
 use super::cell::Cell;
@@ -13,39 +8,15 @@ use super::crowd::Crowd;
 use super::day;
 use super::lineup::{Candidate, DEFAULT, Hosts, IDEAL, Lineup};
 use super::linux;
-use super::path::{NetworkPath, PACKET};
+use super::path::NetworkPath;
 use super::pep::Pep;
 use super::question::Comparison;
-use super::result::RunResult;
+use super::race::Race;
 use super::traffic::{self, Traffic};
 use super::verdict::{self, Verdict};
 use crate::Error;
 use bentpipe_tcp::find_transport;
 use bentpipe_units::{Bytes, Duration};
-use rayon::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Data packets that all runs together may send over the link, about: a second
-/// or two on two cores.
-pub(super) const BUDGET: f64 = 10e6;
-
-/// Parts of the budget for the first runs of everything, and for those beside
-/// users of the default.
-const SCREENING: f64 = 0.35;
-const SHARING: f64 = 0.25;
-
-/// Fewest and most runs of everything, of leaders beside others, and of those
-/// that decide.
-const SCREENED: [f64; 2] = [4.0, 16.0];
-const SHARED: [f64; 2] = [4.0, 20.0];
-const DECIDING: usize = 400;
-
-/// Rows that get all of the first runs.
-const HOPEFUL: usize = 12;
-
-/// Leaders that run beside users of the default; where no more rows are
-/// compared, all do.
-const LEADERS: usize = 6;
 
 /// Spread of the starts of readers and viewers.
 const SPREAD: Duration = Duration::from_secs(10);
@@ -64,17 +35,11 @@ pub(super) fn answer(
         .map(|over| day::steps(&answer, over, question.runs));
     if let Some(steps) = over {
         let course = answer.path.course.take();
-        answer.path.course = course.map(|course| course.at_steps(steps as u64));
+        answer.path.course = course.map(|course| course.at_steps(steps as u64, question.seed));
     }
     answer.is_random = is_random(question, &answer);
-    let runs = Runs {
-        fixed: over.or(question.runs.map(|n| n as usize)),
-        is_random: answer.is_random,
-        progress,
-        done: AtomicUsize::new(0),
-        total: AtomicUsize::new(0),
-    };
-    runs.all(&mut answer)?;
+    let fixed = over.or(question.runs.map(|n| n as usize));
+    Race::new(fixed, answer.is_random, progress).run(&mut answer)?;
     answer.verdict = verdict::of(&answer);
     answer.steady = day::steady(&answer)?;
     Ok(answer)
@@ -249,139 +214,6 @@ fn ideal(answer: &Answer, size: usize) -> Result<Duration, Error> {
         size,
         users,
     ))
-}
-
-/// The runs of a comparison.
-struct Runs<'a> {
-    /// So many, whatever they show.
-    fixed: Option<usize>,
-    is_random: bool,
-    progress: &'a (dyn Fn(usize, usize) + Sync),
-    done: AtomicUsize,
-    total: AtomicUsize,
-}
-
-impl Runs<'_> {
-    fn all(&self, answer: &mut Answer) -> Result<(), Error> {
-        let every: Vec<usize> = (0..answer.rows.len()).collect();
-        let price: f64 = every.iter().map(|row| cost(answer, *row, false)).sum();
-        let screened = match (self.fixed, self.is_random) {
-            (Some(n), _) => n,
-            (None, false) => 1,
-            (None, true) => within(SCREENED, SCREENING * BUDGET / price),
-        };
-        if self.fixed.is_some() || screened < 2 {
-            self.extend(answer, &every, screened, false)?;
-        } else {
-            // The hopeless are not seen again.
-            self.extend(answer, &every, screened.div_ceil(2), false)?;
-            let hopeful = verdict::leaders(answer, HOPEFUL);
-            self.extend(answer, &hopeful, screened, false)?;
-        }
-        if answer.beside.is_none() {
-            let leaders = verdict::leaders(answer, LEADERS);
-            let price: f64 = leaders.iter().map(|row| cost(answer, *row, true)).sum();
-            let shared = within(SHARED, SHARING * BUDGET / price);
-            let shared = self.fixed.map_or(shared, |n| n.min(SHARED[1] as usize));
-            self.extend(answer, &leaders, shared, true)?;
-        }
-        if self.fixed.is_some() || !self.is_random {
-            return Ok(());
-        }
-        let mut left = (1.0 - SCREENING - SHARING) * BUDGET;
-        loop {
-            let contenders = verdict::undecided(answer);
-            let has = contenders
-                .iter()
-                .map(|row| answer.rows[*row].cells[0].runs.len());
-            let Some(has) = has.max().filter(|has| *has < DECIDING) else {
-                return Ok(());
-            };
-            let price: f64 = contenders.iter().map(|row| cost(answer, *row, false)).sum();
-            let more = ((left / price) as usize).min(has).min(DECIDING - has);
-            if more < 2 {
-                return Ok(());
-            }
-            self.extend(answer, &contenders, has + more, false)?;
-            left -= price * more as f64;
-        }
-    }
-
-    /// Runs these rows until they have so many runs.
-    fn extend(
-        &self,
-        answer: &mut Answer,
-        rows: &[usize],
-        runs: usize,
-        shared: bool,
-    ) -> Result<(), Error> {
-        let mut jobs: Vec<(usize, usize, u64)> = Vec::new();
-        for row in rows {
-            for (size, cell) in answer.rows[*row].cells.iter().enumerate() {
-                let has = if shared {
-                    cell.shared.len()
-                } else {
-                    cell.runs.len()
-                };
-                let seeds = (has..runs).map(|i| answer.seed.wrapping_add(i as u64));
-                jobs.extend(seeds.map(|seed| (*row, size, seed)));
-            }
-        }
-        self.total.fetch_add(jobs.len(), Ordering::Relaxed);
-        let results: Vec<RunResult> = jobs
-            .par_iter()
-            .map(|(row, size, seed)| {
-                let result = answer.one(
-                    &answer.rows[*row],
-                    *size,
-                    shared || answer.beside.is_some(),
-                    *seed,
-                );
-                let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
-                (self.progress)(done, self.total.load(Ordering::Relaxed));
-                result
-            })
-            .collect::<Result<_, _>>()?;
-        for ((row, size, _), result) in jobs.into_iter().zip(results) {
-            let cell = &mut answer.rows[row].cells[size];
-            match shared {
-                true => cell.shared.push(result),
-                false => cell.runs.push(result),
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Data packets of a run of each size, about, each leg counted.
-pub(super) fn cost(answer: &Answer, row: usize, shared: bool) -> f64 {
-    let users = if shared {
-        answer.users_shared
-    } else {
-        answer.users
-    };
-    let legs = match answer.rows[row].pep {
-        Pep::None | Pep::Snoop => 1.0,
-        Pep::Split => 2.0,
-        Pep::Gateway => 3.0,
-    };
-    let bytes = |size: usize| {
-        let work = answer.work(size);
-        (0..users)
-            .map(|user| work.volume(user).as_f64())
-            .sum::<f64>()
-    };
-    let all: f64 = (0..answer.sizes.len()).map(bytes).sum();
-    let background = answer.background.map_or(0.0, |b| {
-        let rate = b.rate(answer.path.rate).bps_f64();
-        all * rate / (answer.path.rate.bps_f64() - rate).max(1.0)
-    });
-    // A short run has its fixed costs.
-    (legs * (all + background) / PACKET as f64).max(200.0)
-}
-
-fn within([least, most]: [f64; 2], x: f64) -> usize {
-    x.clamp(least, most) as usize
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@
 mod answer;
 mod background;
 mod cell;
+mod check;
 mod course;
 mod crowd;
 mod day;
@@ -40,6 +41,7 @@ mod orbit;
 mod path;
 mod pep;
 mod question;
+mod race;
 mod result;
 mod setting;
 mod standing;
@@ -68,8 +70,8 @@ pub use switch::{Build, SwitchOn};
 pub use trace::Trace;
 pub use traffic::{Activity, LADDER, PAGES, Traffic};
 pub use verdict::{
-    CLOSE, CLOSE_WITHOUT_PROXY, Certainty, Cost, Effect, Gain, HARM_LIMIT, HARM_NOTED, Harm,
-    Objection, Verdict, WAIT_NOTED_S, WASTE_LIMIT, WASTE_NOTED, WORTH,
+    CLOSE, CLOSE_AND_GENTLER, Certainty, Cost, Effect, Gain, HARM_LIMIT, HARM_NOTED, Harm,
+    Objection, PROXY_WORTH, Verdict, WAIT_NOTED_S, WASTE_LIMIT, WASTE_NOTED, WORTH,
 };
 
 use crate::Error;

@@ -99,6 +99,13 @@ impl NetworkPath {
         self.rate.transmission_time(self.queue_bytes())
     }
 
+    /// Share of the packets that are lost on the link, by its channel or its trace.
+    #[must_use]
+    pub fn lost(&self) -> f64 {
+        let by_trace = self.course.as_ref().map_or(0.0, |course| course.lost);
+        1.0 - (1.0 - self.loss.share.get()) * (1.0 - by_trace)
+    }
+
     /// The path as the run with this seed finds it.
     pub(super) fn of_run(&self, seed: u64) -> NetworkPath {
         let begun = |course: &Course| Course {

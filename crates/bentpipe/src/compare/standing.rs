@@ -20,6 +20,11 @@ pub(super) struct Standing {
     pub(super) harm: Option<Harm>,
     pub(super) resent_share: f64,
     pub(super) wait_s: f64,
+    /// Mean score, infinite if nothing ended. A row with fewer runs than the baseline
+    /// is held against it by the seeds that both have: those may be easy ones.
+    pub(super) level: f64,
+    /// Another seed gives another score.
+    pub(super) is_random: bool,
 }
 
 impl Standing {
@@ -27,14 +32,9 @@ impl Standing {
         self.scores.iter().filter(|s| s.is_none()).count()
     }
 
-    /// Mean score; infinite if nothing ended.
-    pub(super) fn mean(&self) -> f64 {
-        let ended: Vec<f64> = self.scores.iter().copied().flatten().collect();
-        if ended.is_empty() {
-            f64::INFINITY
-        } else {
-            mean(&ended)
-        }
+    /// Mean score of its own runs; infinite if nothing ended.
+    pub(super) fn shown(&self) -> f64 {
+        level(&self.scores, &[])
     }
 
     /// What others lose, beyond chance.
@@ -42,11 +42,14 @@ impl Standing {
         self.harm.map_or(0.0, |harm| harm.beyond_chance())
     }
 
-    /// How many things worth a word it costs others that `base` does not.
+    /// What it costs others and `base` does not, in units that are worth a word each: a
+    /// twentieth of their time or of the packets, a wait in the queue.
     pub(super) fn burdens(&self, base: &Standing) -> usize {
+        let units = |share: f64| (share / HARM_NOTED) as usize;
         let waits = self.wait_s > WAIT_NOTED_S && self.wait_s > WAIT_RATIO * base.wait_s;
-        let wastes = self.resent_share > base.resent_share + WASTE_NOTED;
-        usize::from(self.harm() > HARM_NOTED) + usize::from(waits) + usize::from(wastes)
+        let waste = self.resent_share - base.resent_share;
+        let wastes = waste > WASTE_NOTED;
+        units(self.harm()) + usize::from(waits) + usize::from(wastes) + units(waste)
     }
 
     /// How much slower it is than `other`, by runs with the same seeds: mean and
@@ -55,9 +58,11 @@ impl Standing {
         let pairs = self.scores.iter().zip(&other.scores);
         let pairs = pairs.filter_map(|(a, b)| Some((*a)? - (*b)?));
         let differences: Vec<f64> = pairs.collect();
+        // One run says nothing of what another seed gives.
+        let of_one = if self.is_random { f64::INFINITY } else { 0.0 };
         match differences.is_empty() {
             true => (f64::INFINITY, 0.0),
-            false => (mean(&differences), ci95(&differences).unwrap_or(0.0)),
+            false => (mean(&differences), ci95(&differences).unwrap_or(of_one)),
         }
     }
 }
@@ -83,19 +88,57 @@ pub(super) fn standings(answer: &Answer, size: Option<usize>) -> (Vec<Standing>,
         let ideas = answer.hosts == Hosts::Rfc && row.availability == Availability::Absent;
         ideas && row.pep.exists()
     };
+    let base_scores = scores(base, base, &sizes, &activities);
     let standing = |row: &Row| {
+        let scores = scores(row, base, &sizes, &activities);
         let cells = || sizes.iter().map(|size| &row.cells[*size]);
         let over = |f: &dyn Fn(&super::Cell) -> f64| mean(&cells().map(f).collect::<Vec<_>>());
         Standing {
             effort: (effort(row.pep), row.availability),
             deployable: row.is_deployable() || is_idea(row),
-            scores: scores(row, base, &sizes, &activities),
+            level: level(&scores, &base_scores),
+            scores,
+            is_random: answer.is_random,
             harm: harm(row, base, &sizes, &activities),
             resent_share: over(&|cell| cell.resent_share()),
             wait_s: over(&|cell| cell.p95_queueing_delay_s()),
         }
     };
     (answer.rows.iter().map(standing).collect(), baseline)
+}
+
+/// The mean score of a row. A row with fewer runs than the baseline is corrected for
+/// what the baseline's other runs show of its seeds: as far as the two went up and down
+/// together, which of few runs is taken for granted.
+pub(super) fn level(scores: &[Option<f64>], base: &[Option<f64>]) -> f64 {
+    let of = |scores: &[Option<f64>]| -> Vec<f64> { scores.iter().copied().flatten().collect() };
+    let own = of(scores);
+    if own.is_empty() {
+        return f64::INFINITY;
+    }
+    let pairs = scores.iter().zip(base);
+    let (with, without): (Vec<f64>, Vec<f64>) =
+        pairs.filter_map(|(a, b)| Some(((*a)?, (*b)?))).unzip();
+    if without.is_empty() || scores.len() >= base.len() {
+        return mean(&own);
+    }
+    let (here, there) = (mean(&with), mean(&without));
+    let slope = match with.len() {
+        ..4 => here / there,
+        _ => slope(&with, &without, here, there),
+    };
+    here + slope * (mean(&of(base)) - there)
+}
+
+/// How much `a` goes up where `b` does, not less than none.
+fn slope(a: &[f64], b: &[f64], mean_a: f64, mean_b: f64) -> f64 {
+    let pairs = a.iter().zip(b);
+    let both: f64 = pairs.map(|(a, b)| (a - mean_a) * (b - mean_b)).sum();
+    let one: f64 = b.iter().map(|b| (b - mean_b) * (b - mean_b)).sum();
+    match one > 0.0 {
+        true => (both / one).clamp(0.0, mean_a / mean_b),
+        false => 0.0,
+    }
 }
 
 const fn effort(pep: Pep) -> u8 {
@@ -172,15 +215,16 @@ pub(super) fn harm(
         true => |cell| &cell.runs,
         false => |cell| &cell.shared,
     };
+    // Of the seeds that both have: the baseline may have more.
+    let n = runs(&row.cells[0]).len().min(runs(&base.cells[0]).len());
     let first = |row: &Row| {
-        let times = runs(&row.cells[sizes[0]]).iter();
+        let times = runs(&row.cells[sizes[0]]).iter().take(n);
         let times = times.filter_map(|run| run.others_time_s(activities[0]));
         let times: Vec<f64> = times.collect();
         (!times.is_empty()).then(|| mean(&times))
     };
     let (before_s, after_s) = (first(base)?, first(row)?);
     let usual = usual(base, sizes, activities, runs, RunResult::others_time_s);
-    let n = runs(&row.cells[0]).len().min(runs(&base.cells[0]).len());
     let score = |row: &Row, i| score(row, i, &usual, runs, RunResult::others_time_s);
     let pairs = (0..n).filter_map(|i| Some((score(row, i)?, score(base, i)?)));
     let (with, without): (Vec<f64>, Vec<f64>) = pairs.unzip();
@@ -196,4 +240,27 @@ pub(super) fn harm(
         after_s,
         runs: differences.len(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some(scores: &[f64]) -> Vec<Option<f64>> {
+        scores.iter().map(|s| Some(*s)).collect()
+    }
+
+    #[test]
+    fn fewer_runs_are_corrected_as_far_as_the_seeds_explain_them() {
+        let base = some(&[1.0, 2.0, 1.0, 2.0, 3.0, 3.0]);
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
+        // Half of the baseline's time with each seed; a time of its own.
+        close(level(&some(&[0.5, 1.0, 0.5, 1.0]), &base), 1.0);
+        close(level(&some(&[0.7, 0.7, 0.7, 0.7]), &base), 0.7);
+        // Of one run nobody knows.
+        close(level(&some(&[0.5]), &base), 1.0);
+        // As many runs need no correction.
+        close(level(&some(&[1.0; 6]), &base), 1.0);
+        assert_eq!(level(&[None], &base), f64::INFINITY);
+    }
 }

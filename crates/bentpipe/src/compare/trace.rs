@@ -89,7 +89,9 @@ impl Trace {
         let back = read.way_back(rest.return_rate.unwrap_or(back), delay / 2, self.interval)?;
         let text = format!("{} of {}", read.what(), lasting(length));
         let mut course = Course::of(CourseKind::Trace, &name, text, [forth, back], span);
-        if let Some(over) = rest.over.filter(|over| *over > length) {
+        // A trace ends with its last packet, and not with the second that is printed.
+        let is_short = |over: &Duration| *over > length && lasting(*over) != lasting(length);
+        if let Some(over) = rest.over.filter(is_short) {
             course.notes.push(format!(
                 "The trace lasts {}, less than the {} that were asked for: times are those \
                  within the trace.",

@@ -27,7 +27,7 @@ fn the_formats_are_told_apart() {
     let delay = file("delay", "20\n30\n25.5\n24.5\n");
     let queue = file(
         "queue.csv",
-        "1000000,5000000,7000000,0,10\n3000000,9000000,3000000,0,10\n",
+        "1000000,5000000,7000000,0,10\n3000000,9000000,3000000,858993459,10\n",
     );
     let ms = Duration::from_millis;
 
@@ -61,8 +61,30 @@ fn the_formats_are_told_apart() {
     let course = Trace::new([&queue]).course(ALONE).unwrap();
     assert_eq!((course.rate, course.has_losses), (Rate::from_mbps(4), true));
     assert_eq!(course.rtt, [ms(10), ms(16), ms(18)]);
+    // What it loses counts as lost by the link.
+    let path = crate::Comparison::new()
+        .trace(Trace::new([&queue]))
+        .path()
+        .unwrap();
+    assert!(path.loss.is_none() && (path.lost() - 0.1125).abs() < 1e-6);
     let given = Trace::new([&queue]).course(rest).unwrap_err().to_string();
     assert!(given.contains("has delays of its own"), "{given}");
+}
+
+/// Two minutes are asked for, and the last packet leaves a little before.
+#[test]
+fn a_trace_is_as_long_as_its_length_is_printed() {
+    let rate = file("two-minutes", "1\n60000\n119998\n");
+    let noted = |asked: u64| {
+        let rest = Rest {
+            rtt: Some(Duration::from_millis(60)),
+            over: Some(Duration::from_secs(asked)),
+            ..ALONE
+        };
+        Trace::new([&rate]).course(rest).unwrap().notes
+    };
+    assert!(noted(120).is_empty(), "{:?}", noted(120));
+    assert_eq!(noted(150).len(), 1);
 }
 
 #[test]

@@ -8,7 +8,8 @@
 //! 1. Out is what cannot be switched on today, what ends fewer runs than the
 //!    baseline, what slows others down by more than [`HARM_LIMIT`] and what sends
 //!    more than [`WASTE_LIMIT`] again beyond what the channel loses.
-//! 2. Of the rest the fastest is sought, and what is as fast ([`CLOSE`]).
+//! 2. Of the rest the fastest is sought, and what is as fast ([`CLOSE`], with more
+//!    room for what costs others less or needs no proxy).
 //! 3. Of those, the one that costs others the least is preferred (what they lose,
 //!    how long they wait in the queue, what is sent again), then the one that is
 //!    nearest to use.
@@ -26,9 +27,12 @@ pub const WORTH: f64 = 0.03;
 /// Rows whose times are this close are equally fast to a user.
 pub const CLOSE: f64 = 0.02;
 
-/// The same where the slower one needs no proxy, or a lesser one: a box to buy
-/// and to keep must give a little more.
-pub const CLOSE_WITHOUT_PROXY: f64 = 0.05;
+/// The same where the slower one spares others what the faster one costs them.
+pub const CLOSE_AND_GENTLER: f64 = 0.04;
+
+/// A proxy must gain this over what needs none, or a lesser one: a box to buy and to
+/// keep must give a little more than a setting.
+pub const PROXY_WORTH: f64 = 0.05;
 
 /// A setting that slows others down by more than this is not recommended: a
 /// fifth is what RFC 5033 would not call a minor effect, and who shares the link
@@ -115,7 +119,8 @@ impl Harm {
     /// What the runs say.
     #[must_use]
     pub fn effect(&self) -> Effect {
-        let ci = self.ci95.unwrap_or(0.0);
+        // One run proves nothing.
+        let ci = self.ci95.unwrap_or(f64::INFINITY);
         if self.beyond_chance() > HARM_NOTED {
             Effect::Hurts
         } else if self.share > HARM_NOTED || self.share + ci > HARM_LIMIT {
@@ -130,7 +135,7 @@ impl Harm {
     /// What is certain of it: what chance alone could explain is taken off.
     #[must_use]
     pub fn beyond_chance(&self) -> f64 {
-        match self.share > self.ci95.unwrap_or(0.0) {
+        match self.share > self.ci95.unwrap_or(f64::INFINITY) {
             true => self.share,
             false => 0.0,
         }
@@ -241,19 +246,16 @@ pub(super) fn decide(rows: &[Standing], baseline: usize, lost: f64) -> Verdict {
         .iter()
         .map(|row| objection(row, &rows[baseline], lost))
         .collect();
-    let allowed = |i: &usize| objections[*i].is_none() && rows[*i].mean().is_finite();
-    let fastest = (0..rows.len())
-        .filter(allowed)
-        .min_by(|a, b| rows[*a].mean().total_cmp(&rows[*b].mean()));
-    let Some(fastest) = fastest else {
+    let Some(fastest) = fastest(rows, &objections) else {
         return Verdict {
             baseline,
             ..Verdict::default()
         };
     };
+    let allowed = |i: &usize| objections[*i].is_none() && rows[*i].level.is_finite();
     let mut tied: Vec<usize> = (0..rows.len())
         .filter(allowed)
-        .filter(|i| ties(&rows[*i], &rows[fastest]))
+        .filter(|i| ties(&rows[*i], &rows[fastest], &rows[baseline]))
         .collect();
     let base = &rows[baseline];
     tied.sort_by(|a, b| {
@@ -261,20 +263,18 @@ pub(super) fn decide(rows: &[Standing], baseline: usize, lost: f64) -> Verdict {
         let burdens = a.burdens(base).cmp(&b.burdens(base));
         burdens
             .then(a.effort.cmp(&b.effort))
-            .then(a.mean().total_cmp(&b.mean()))
+            .then(a.level.total_cmp(&b.level))
     });
-    let mut pick = tied[0];
-    let (gained, ci) = base.slower_than(&rows[pick]);
-    let worth = match rows[pick].effort.0 > base.effort.0 {
-        true => CLOSE_WITHOUT_PROXY,
-        false => WORTH,
+    // Each for itself: what is nearly as fast as the fastest may gain too little where
+    // the fastest gains enough.
+    let worthy = tied.iter().copied().find(|i| is_worth(&rows[*i], base));
+    let pick = match allowed(&baseline) {
+        true => worthy.unwrap_or(baseline),
+        false => tied[0],
     };
-    let is_worth = gained > worth * base.mean() && gained > ci;
-    if allowed(&baseline) && !is_worth {
-        pick = baseline;
-    }
     let as_good = tied.into_iter().filter(|i| *i != pick);
-    let alike = |i: &usize| ties(&rows[*i], &rows[pick]) && ties(&rows[pick], &rows[*i]);
+    let alike =
+        |i: &usize| ties(&rows[*i], &rows[pick], base) && ties(&rows[pick], &rows[*i], base);
     let as_good = as_good.filter(alike).collect();
     Verdict {
         pick: Some(pick),
@@ -288,13 +288,32 @@ pub(super) fn decide(rows: &[Standing], baseline: usize, lost: f64) -> Verdict {
     }
 }
 
+/// The fastest row without an objection.
+pub(super) fn fastest(rows: &[Standing], objections: &[Option<Objection>]) -> Option<usize> {
+    (0..rows.len())
+        .filter(|i| objections[*i].is_none() && rows[*i].level.is_finite())
+        .min_by(|a, b| rows[*a].level.total_cmp(&rows[*b].level))
+}
+
+/// True if a row gains enough over the baseline, beyond chance.
+fn is_worth(row: &Standing, base: &Standing) -> bool {
+    let (gained, ci) = base.slower_than(row);
+    let worth = match row.effort.0 > base.effort.0 {
+        true => PROXY_WORTH,
+        false => WORTH,
+    };
+    gained > worth * base.level && gained > ci
+}
+
 /// True if a row is as fast as the fastest, by what these runs can say.
-fn ties(row: &Standing, fastest: &Standing) -> bool {
+fn ties(row: &Standing, fastest: &Standing, base: &Standing) -> bool {
     let (slower, ci) = row.slower_than(fastest);
-    let best = fastest.mean();
-    let close = match row.effort.0 < fastest.effort.0 {
-        true => CLOSE_WITHOUT_PROXY,
-        false => CLOSE,
+    let best = fastest.level;
+    let gentler = row.burdens(base) < fastest.burdens(base);
+    let close = match (row.effort.0 < fastest.effort.0, gentler) {
+        (true, _) => PROXY_WORTH,
+        (false, true) => CLOSE_AND_GENTLER,
+        (false, false) => CLOSE,
     };
     slower <= close * best || (slower <= ci && slower <= 2.0 * CLOSE * best)
 }
@@ -302,7 +321,7 @@ fn ties(row: &Standing, fastest: &Standing) -> bool {
 pub(super) fn gain(row: &Standing, base: &Standing) -> Option<Gain> {
     let (_, ci) = base.slower_than(row);
     let runs = row.scores.len().min(base.scores.len());
-    let (share, base) = (base.mean() - row.mean(), base.mean());
+    let (share, base) = (base.level - row.level, base.level);
     (share.is_finite() && base > 0.0).then(|| Gain {
         // Of the means, which tables show; by pairs it is known how exactly.
         share: share / base,
@@ -334,12 +353,12 @@ fn rejected(
 ) -> Vec<(usize, Objection)> {
     let faster = |i: &usize| {
         let (slower, ci) = rows[*i].slower_than(&rows[pick]);
-        slower < -ci.max(CLOSE * rows[pick].mean())
+        slower < -ci.max(CLOSE * rows[pick].level)
     };
     let against = |i: usize| objections[i].map(|objection| (i, objection));
     let mut found: Vec<(usize, Objection)> =
         (0..rows.len()).filter(faster).filter_map(against).collect();
-    found.sort_by(|a, b| rows[a.0].mean().total_cmp(&rows[b.0].mean()));
+    found.sort_by(|a, b| rows[a.0].level.total_cmp(&rows[b.0].level));
     found
 }
 
@@ -350,13 +369,13 @@ fn certainty(
     objections: &[Option<Objection>],
 ) -> Certainty {
     let runs = rows[pick].scores.len();
-    let is_exact = runs == 1 && rows[baseline].scores.len() == 1;
+    let is_exact = runs == 1 && rows[baseline].scores.len() == 1 && !rows[pick].is_random;
     let may_be_better = (0..rows.len())
         .filter(|i| *i != pick && objections[*i].is_none())
         .any(|i| {
             let (slower, ci) = rows[i].slower_than(&rows[pick]);
             // Its interval reaches to where it would have been recommended.
-            slower.is_finite() && slower - ci < -(CLOSE + WORTH) * rows[pick].mean()
+            slower.is_finite() && slower - ci < -(CLOSE + WORTH) * rows[pick].level
         });
     match (is_exact, may_be_better) {
         (true, _) => Certainty::Exact,
@@ -365,66 +384,11 @@ fn certainty(
     }
 }
 
-/// The rows that could be recommended and those worth knowing more about, the
-/// fastest first, and the baseline.
-pub(super) fn leaders(answer: &Answer, most: usize) -> Vec<usize> {
-    let (rows, baseline) = standings(answer, None);
-    if rows.len() <= most {
-        return (0..rows.len()).collect();
-    }
-    let lost = answer.path.loss.share.get();
-    let allowed = |i: &usize| objection(&rows[*i], &rows[baseline], lost).is_none();
-    let mut order: Vec<usize> = (0..rows.len())
-        .filter(|i| *i != baseline)
-        .filter(allowed)
-        .collect();
-    order.sort_by(|a, b| rows[*a].mean().total_cmp(&rows[*b].mean()));
-    // What is slower than the baseline is not recommended.
-    let usual = rows[baseline].mean() * (1.0 + 2.0 * CLOSE);
-    order.retain(|i| rows[*i].mean() <= usual);
-    order.truncate(most - 1);
-    // A proxy of its own: what others lose is held against its default.
-    order.push(baseline);
-    order.sort_unstable();
-    order
-}
-
-/// The rows whose further runs may change the decision; none if it is clear.
-pub(super) fn undecided(answer: &Answer) -> Vec<usize> {
-    let (rows, baseline) = standings(answer, None);
-    let lost = answer.path.loss.share.get();
-    let verdict = decide(&rows, baseline, lost);
-    let Some(pick) = verdict.pick else {
-        return Vec::new();
-    };
-    let best = &rows[pick];
-    let open = |i: &usize| {
-        let (slower, ci) = rows[*i].slower_than(best);
-        let precise = 0.5 * CLOSE * best.mean();
-        *i != pick
-            && objection(&rows[*i], &rows[baseline], lost).is_none()
-            && slower.is_finite()
-            && ci > precise
-            && slower - ci < CLOSE * best.mean()
-    };
-    let mut found: Vec<usize> = (0..rows.len()).filter(open).collect();
-    if found.is_empty() {
-        return found;
-    }
-    found.extend([pick, baseline]);
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
 /// The verdict over all results.
 pub(super) fn of(answer: &Answer) -> Verdict {
     let (rows, baseline) = standings(answer, None);
-    let lost = answer.path.loss.share.get();
+    let lost = answer.path.lost();
     let mut verdict = decide(&rows, baseline, lost);
-    if answer.is_random && verdict.certainty == Certainty::Exact {
-        verdict.certainty = Certainty::Open;
-    }
     let Some(pick) = verdict.pick else {
         return verdict;
     };

@@ -11,6 +11,8 @@ fn standing(availability: Availability, times: &[f64]) -> Standing {
         harm: None,
         resent_share: 0.0,
         wait_s: 0.0,
+        level: bentpipe_study::stats::mean(times),
+        is_random: times.len() > 1,
     }
 }
 
@@ -120,6 +122,7 @@ fn what_ends_less_often_is_not_recommended() {
     // Where the baseline does not end either, something is better than nothing.
     let mut dead = usual();
     dead.scores = vec![None, None, None];
+    dead.level = f64::INFINITY;
     assert_eq!(decide(&[dead.clone(), failing], 0, 0.0).pick, Some(1));
     assert_eq!(decide(&[dead], 0, 0.0).pick, None);
 }
@@ -153,4 +156,67 @@ fn no_proof_of_harm_is_no_proof_of_none() {
     assert_eq!(effect(0.01, 0.05), Effect::None);
     assert_eq!(effect(-0.1, 0.02), Effect::Helps);
     assert_eq!(effect(-0.1, 0.2), Effect::None);
+}
+
+/// What is 4% slower than the fastest gains too little, and the fastest enough.
+#[test]
+fn near_the_fastest_is_not_near_enough_to_keep_the_default() {
+    let rows = [
+        standing(Availability::Default, &[1.0, 1.0, 1.0]),
+        standing(Availability::Kernel, &[0.94, 0.94, 0.94]),
+        standing(Availability::Module, &[0.98, 0.975, 0.935]),
+    ];
+    let verdict = decide(&rows, 0, 0.0);
+    assert_eq!(verdict.pick, Some(1), "{verdict:?}");
+    // A proxy that gains 6%, and what gains 2% without one.
+    let mut behind = rows[1].clone();
+    behind.effort.0 = 1;
+    let without = standing(Availability::Module, &[0.98, 0.98, 0.98]);
+    let rows = [rows[0].clone(), behind, without];
+    assert_eq!(decide(&rows, 0, 0.0).pick, Some(1));
+}
+
+/// A user does not notice 3%; those beside him notice 15%.
+#[test]
+fn a_little_slower_and_gentler_is_preferred() {
+    let mut harmful = standing(Availability::Module, &[0.5, 0.505, 0.495]);
+    harmful.harm = harm(0.15, 0.02);
+    let gentle = standing(Availability::Kernel, &[0.515, 0.52, 0.51]);
+    let rows = [usual(), harmful.clone(), gentle.clone()];
+    assert_eq!(decide(&rows, 0, 0.0).pick, Some(2));
+    harmful.harm = harm(0.01, 0.02);
+    assert_eq!(decide(&[usual(), harmful, gentle], 0, 0.0).pick, Some(1));
+}
+
+/// Both hurt, wait and waste; one of them far more.
+#[test]
+fn of_what_is_as_fast_the_one_that_costs_less_is_preferred() {
+    let mut heavy = standing(Availability::Module, &[0.5, 0.505, 0.495]);
+    (heavy.harm, heavy.resent_share, heavy.wait_s) = (harm(0.19, 0.02), 0.096, 0.58);
+    let mut light = standing(Availability::Module, &[0.503, 0.508, 0.498]);
+    (light.harm, light.resent_share, light.wait_s) = (harm(0.07, 0.02), 0.028, 0.58);
+    let verdict = decide(&[usual(), heavy, light], 0, 0.0);
+    assert_eq!((verdict.pick, verdict.as_good), (Some(2), vec![1]));
+}
+
+#[test]
+fn one_random_run_proves_neither_a_gain_nor_harm() {
+    let mut rows = [
+        standing(Availability::Default, &[1.0]),
+        standing(Availability::Module, &[0.5]),
+    ];
+    for row in &mut rows {
+        row.is_random = true;
+    }
+    let verdict = decide(&rows, 0, 0.0);
+    assert_eq!(
+        (verdict.pick, verdict.certainty),
+        (Some(0), Certainty::Open)
+    );
+    let one = Harm {
+        share: 0.5,
+        ci95: None,
+        ..Harm::default()
+    };
+    assert_eq!((one.effect(), one.beyond_chance()), (Effect::MayHurt, 0.0));
 }

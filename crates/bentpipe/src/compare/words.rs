@@ -208,28 +208,55 @@ impl Answer {
     /// What a setting does to others, in a sentence.
     fn effect(&self, subject: &str, beside: &str, harm: &Harm) -> String {
         let other = self.beside.as_deref().unwrap_or(DEFAULT);
-        let (before, after) = (seconds(harm.before_s), seconds(harm.after_s));
-        let what = self.subject(0);
-        let takes = format!("beside {beside}, {what} with {other} takes {after}");
         let percent = format!("{:+.0}%", 100.0 * harm.share);
-        match harm.effect() {
-            Effect::Hurts => {
-                format!("{subject} hurts others: {takes} instead of {before} ({percent}).")
+        // Times of one size or activity, beside a share of all, would be read as one.
+        let (takes, than, mean) = match self.sizes.len() > 1 || self.traffic == Traffic::Mixed {
+            true => {
+                let longer = match harm.share < 0.0 {
+                    true => format!("{:.0}% less", -100.0 * harm.share),
+                    false => format!("{:.0}% longer", 100.0 * harm.share),
+                };
+                let takes = match self.traffic {
+                    Traffic::Mixed => {
+                        format!("beside {beside}, what users of {other} wait for takes {longer}")
+                    }
+                    _ => format!(
+                        "beside {beside}, {}s with {other} take {longer} over all sizes",
+                        self.unit()
+                    ),
+                };
+                (takes, String::new(), String::new())
             }
+            false => {
+                let (before, after) = (seconds(harm.before_s), seconds(harm.after_s));
+                let what = self.subject(0);
+                let takes = format!("beside {beside}, {what} with {other} takes {after}");
+                (
+                    takes,
+                    format!(" instead of {before}"),
+                    format!(" ({percent})"),
+                )
+            }
+        };
+        match harm.effect() {
+            Effect::Hurts => format!("{subject} hurts others: {takes}{than}{mean}."),
             Effect::MayHurt if harm.share <= HARM_NOTED => format!(
-                "{} runs do not show whether {} hurts others ({percent}).",
-                harm.runs,
+                "{} not show whether {} hurts others ({percent}).",
+                capital(&doing(harm.runs)),
                 if subject == "It" { "it" } else { subject }
             ),
             Effect::MayHurt => format!(
-                "{subject} may hurt others: {takes} instead of {before} ({percent}), which {} runs \
-                 do not prove.",
-                harm.runs
+                "{subject} may hurt others: {takes}{than}{mean}, which {} not prove.",
+                doing(harm.runs)
             ),
-            Effect::Helps => format!("{subject} leaves others more: {takes} instead of {before}."),
-            Effect::None => {
-                format!("{subject} does not hurt others: {takes}; {before} beside {DEFAULT}.")
+            Effect::Helps => format!("{subject} leaves others more: {takes}{than}."),
+            Effect::None if than.is_empty() => {
+                format!("{subject} does not hurt others: {takes}.")
             }
+            Effect::None => format!(
+                "{subject} does not hurt others: {takes}; {} beside {DEFAULT}.",
+                seconds(harm.before_s)
+            ),
         }
     }
 
@@ -331,8 +358,12 @@ impl Answer {
             Certainty::Exact => Some("One run: nothing here is random.".to_owned()),
             Certainty::Clear => None,
             Certainty::Open => Some(format!(
-                "Not sure: {runs} runs leave room for another to be faster by more than \
-                 {:.0}%; more are run with --runs {}.",
+                "Not sure: {} room for another to be faster by more than {:.0}%; more are run with \
+                 --runs {}.",
+                match runs {
+                    1 => "one run leaves".to_owned(),
+                    n => format!("{n} runs leave"),
+                },
                 100.0 * WORTH,
                 (runs * 4).max(50)
             )),
@@ -355,6 +386,14 @@ fn less(gain: &Gain) -> String {
             gain.runs
         ),
         None => main,
+    }
+}
+
+/// `12 runs do`, `one run does`.
+fn doing(runs: usize) -> String {
+    match runs {
+        1 => "one run does".to_owned(),
+        n => format!("{n} runs do"),
     }
 }
 

@@ -227,7 +227,7 @@ pub(crate) fn chart(answer: &Answer, day: &Day) -> Chart {
     let all = drawn.iter().flat_map(|row| row.times_s.iter().flatten());
     let ends = all.fold((f64::INFINITY, 0.0_f64), |(l, h), t| (l.min(*t), h.max(*t)));
     // What hardly changes is looked at from near.
-    let axis = Axis::linear(format!("time of a {unit} [s]")).zero(ends.1 > 1.5 * ends.0);
+    let axis = Axis::linear(format!("Time of a {unit} (s)")).zero(ends.1 > 1.5 * ends.0);
     let mut times = Panel::xy(clock.axis(), axis);
     for (slot, row) in drawn.iter().enumerate() {
         let name = answer.rows[row.row].name.clone();
@@ -253,7 +253,7 @@ fn rates(answer: &Answer, day: &Day, drawn: &[&DayRow], clock: Clock) -> Panel {
         .iter()
         .map(|h| Some(h.rate.bps_f64() / 1e6))
         .collect();
-    let axis = Axis::linear("rate [Mbit/s]").zero(true);
+    let axis = Axis::linear("Rate (Mbit/s)").zero(true);
     let points = steps(&day.hours, &values, clock);
     let mut panel = Panel::xy(clock.axis(), axis).series(Series::step("link", points));
     if answer.traffic == Traffic::Download && answer.users == 1 {
@@ -294,7 +294,7 @@ impl Clock {
     }
 
     fn axis(self) -> Axis {
-        Axis::linear(format!("beginning [{}]", self.unit)).range(0.0, self.end)
+        Axis::linear(format!("Beginning ({})", self.unit)).range(0.0, self.end)
     }
 
     fn x(self, hour: &Hour) -> f64 {

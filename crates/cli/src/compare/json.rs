@@ -3,10 +3,11 @@
 use super::print;
 use crate::output::number;
 use bentpipe::compare::{
-    Activity, Answer, Build, Cell, Cost, CourseKind, Day, Gain, Harm, Objection, Row, RunResult,
-    Steady, UserResult,
+    Activity, Answer, Build, Cell, Cost, CourseKind, Day, GIVEN_UP, Gain, Harm, Objection, Row,
+    RunResult, Steady, UserResult,
 };
 use bentpipe_study::stats::Summary;
+use bentpipe_units::Duration;
 use serde_json::{Map, Value, json};
 
 /// The whole document.
@@ -24,7 +25,7 @@ pub(crate) fn document(answer: &Answer, build: Build) -> Value {
         "stagger_s": number(answer.stagger.as_secs()),
         "sizes_bytes": answer.sizes.iter().map(|s| s.get()).collect::<Vec<_>>(),
         "video_bitrate_bps": answer.bitrate.bps(),
-        "ideal_times_s": answer.ideal.iter().map(|t| number(t.as_secs())).collect::<Vec<_>>(),
+        "ideal_times_s": answer.ideal.iter().map(|t| ideal(*t)).collect::<Vec<_>>(),
         "seed": answer.seed,
         "runs": answer.most_runs(),
         "verdict": verdict(answer, build),
@@ -33,6 +34,14 @@ pub(crate) fn document(answer: &Answer, build: Build) -> Value {
         "by_time": answer.day().map(|day| by_time(answer, &day)),
         "comparable_only_with": print::points(answer),
     })
+}
+
+/// The time of an ideal download; none where it would never end.
+fn ideal(time: Duration) -> Value {
+    match time > GIVEN_UP {
+        true => Value::Null,
+        false => number(time.as_secs()),
+    }
 }
 
 fn link(answer: &Answer) -> Value {
@@ -59,6 +68,7 @@ fn link(answer: &Answer) -> Value {
             "min_rtt_ns": course.rtt[0].as_nanos(),
             "mean_rtt_ns": course.rtt[1].as_nanos(),
             "max_rtt_ns": course.rtt[2].as_nanos(),
+            "lost_share": number(course.lost),
             "path_changes_per_hour": number(course.changes_per_hour()),
             "availability": number(course.availability),
             "longest_outage_s": number(course.longest_outage.as_secs()),

@@ -231,7 +231,9 @@ pub(super) fn what(answer: &Answer, sizes: &[Bytes]) -> String {
     };
     text += &format!(
         " over {}, round trip {}, loss {}",
-        path.rate, path.rtt, path.loss
+        path.rate,
+        path.rtt,
+        super::print::loss(answer)
     );
     if answer.users > 1 {
         text += &format!("; {} users", answer.users);

@@ -59,16 +59,13 @@ pub(super) fn question(answer: &Answer) -> Vec<String> {
         true => " on the mean",
         false => "",
     };
-    let loss = match path.course.as_ref().is_some_and(|c| c.has_losses) {
-        true => "loss as in the trace".to_owned(),
-        false => format!("loss {}", path.loss),
-    };
+    let loss = loss(answer);
     let rate = match path.course.as_ref().map(|course| course.kind) {
         Some(CourseKind::Trace) => format!("{:.1} Mbit/s on the mean", path.rate.bps_f64() / 1e6),
         _ => path.rate.to_string(),
     };
     let mut text = format!(
-        "{users} {what} over {rate}, RTT {}{mean}, {loss}, queue {}",
+        "{users} {what} over {rate}, RTT {}{mean}, loss {loss}, queue {}",
         path.rtt, path.queue
     );
     if let Some(beside) = &answer.beside {
@@ -88,6 +85,14 @@ pub(super) fn question(answer: &Answer) -> Vec<String> {
         lines.extend(of_course(course));
     }
     lines
+}
+
+/// What the channel loses, or that the trace says it.
+pub(super) fn loss(answer: &Answer) -> String {
+    match &answer.path.course {
+        Some(course) if course.has_losses => "as in the trace".to_owned(),
+        _ => answer.path.loss.to_string(),
+    }
 }
 
 /// How the link changes with time.

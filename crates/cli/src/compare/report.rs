@@ -3,7 +3,9 @@
 
 use super::{day, print};
 use crate::output::{percent, seconds};
-use bentpipe::compare::{Activity, Answer, Build, Cell, DEFAULT, Row, RunResult, Traffic};
+use bentpipe::compare::{
+    Activity, Answer, Build, Cell, DEFAULT, GIVEN_UP, Row, RunResult, Traffic,
+};
 use bentpipe_report::html::Page;
 use bentpipe_report::intervals::{Bar, Intervals, Weight};
 use bentpipe_report::table::{self, Column, Table, Tone};
@@ -118,7 +120,7 @@ fn bars(answer: &Answer, size: usize, activity: Activity) -> Intervals {
 fn bound(answer: &Answer, size: usize) -> Option<f64> {
     let alone = answer.users == 1 && answer.beside.is_none() && answer.background.is_none();
     let ideal = answer.ideal.get(size).filter(|_| alone)?;
-    Some(ideal.as_secs())
+    (*ideal <= GIVEN_UP).then(|| ideal.as_secs())
 }
 
 /// A mean in seconds and half of its interval, with as many digits.
@@ -371,7 +373,7 @@ fn assumed(page: Page, answer: &Answer, command: &str) -> Page {
             format!("{} to the users, {} back", path.rate, path.return_rate),
         ),
         ("round trip", format!("{} without queueing", path.rtt)),
-        ("loss", path.loss.to_string()),
+        ("loss", print::loss(answer)),
         ("queue", path.queue.to_string()),
     ];
     if let Some(rtt) = path.server_rtt {
@@ -421,11 +423,26 @@ fn assumed(page: Page, answer: &Answer, command: &str) -> Page {
         .preformatted(command)
 }
 
-/// The command line as a shell takes it.
+/// Options that say where results go, each with a file: no part of the question.
+const FILES: [&str; 3] = ["--report", "--plot", "--curves"];
+
+/// The command line as a shell takes it, without the files that it wrote: who reads
+/// the page has other folders.
 pub(crate) fn command(words: impl IntoIterator<Item = String>) -> String {
-    let words = words.into_iter().skip(1).map(|word| quoted(&word));
-    let words: Vec<String> = ["bentpipe".to_owned()].into_iter().chain(words).collect();
-    words.join(" ")
+    let mut found = vec!["bentpipe".to_owned()];
+    let mut words = words.into_iter().skip(1);
+    while let Some(word) = words.next() {
+        let (option, has_value) = match word.split_once('=') {
+            Some((option, _)) => (option, true),
+            None => (word.as_str(), false),
+        };
+        match (FILES.contains(&option), has_value) {
+            (true, true) => {}
+            (true, false) => drop(words.next()),
+            (false, _) => found.push(quoted(&word)),
+        }
+    }
+    found.join(" ")
 }
 
 /// A word as a shell takes it.
@@ -457,6 +474,9 @@ mod tests {
             "--queue",
             "1 BDP",
             "--loss=0.1%",
+            "--report",
+            "/home/me/page.html",
+            "--plot=bars.svg",
             "it's",
         ];
         let command = command(words.map(str::to_owned));

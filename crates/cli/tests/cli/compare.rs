@@ -157,6 +157,18 @@ fn nothing_arrives_over_a_link_that_loses_everything() {
     assert!(ended.stderr.contains("ended"), "{}", ended.stderr);
     let text = ended.stdout;
     assert!(text.contains("No download ended"), "{text}");
+    let json = [
+        "compare",
+        "--loss",
+        "100%",
+        "--runs",
+        "1",
+        "--transport",
+        "cubic",
+        "--json",
+    ];
+    let document: serde_json::Value = serde_json::from_str(&bentpipe(&json).stdout).unwrap();
+    assert_eq!(document["ideal_times_s"], serde_json::json!([null]));
 }
 
 /// What is asked of many users, and what is measured of each kind of traffic.

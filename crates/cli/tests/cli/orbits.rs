@@ -84,10 +84,10 @@ fn a_day_is_one_table_and_one_picture() {
     assert!(text.contains("The path changes every"), "{text}");
     let picture = std::fs::read_to_string(folder.path().join("day.svg")).unwrap();
     for label in [
-        "rate [Mbit/s]",
+        "Rate (Mbit/s)",
         "link RTT [ms]",
         "path changes an hour",
-        "time of a download [s]",
+        "Time of a download (s)",
     ] {
         assert!(picture.contains(label), "{label}");
     }

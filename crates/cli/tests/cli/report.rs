@@ -43,10 +43,12 @@ fn the_page_says_what_the_command_prints() {
         "What each user sees",
         "What it costs others",
         "What was assumed",
-        "bentpipe compare --runs 3 --transport cubic,bbr --size '300 kB' --report answer.html",
+        "bentpipe compare --runs 3 --transport cubic,bbr --size '300 kB'",
     ] {
         assert!(words.contains(part), "{part}\n{words}");
     }
+    // Nobody else has the author's folders.
+    assert!(!words.contains("answer.html"), "{words}");
 }
 
 #[test]
@@ -81,11 +83,14 @@ fn bars_are_of_each_size_and_activity() {
 #[test]
 fn what_comes_from_outside_is_text_on_the_page() {
     let folder = tempfile::tempdir().unwrap();
-    let name = "<b>&.html";
-    let words = [&QUICK[..], &["--report", name]].concat();
+    let name = "<b>&.trace";
+    let rates = "0\n2\n2\n5\n9\n";
+    std::fs::write(folder.path().join(name), rates).unwrap();
+    let link = ["--trace", name, "--rtt", "60ms", "--report", "page.html"];
+    let words = [&QUICK[..], &link].concat();
     bentpipe_in(folder.path(), &words).ok();
-    let page = std::fs::read_to_string(folder.path().join(name)).unwrap();
-    assert!(page.contains("&lt;b&gt;&amp;.html") && !page.contains("<b>"));
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.contains("&lt;b&gt;&amp;.trace") && !page.contains("<b>"));
 }
 
 #[test]
@@ -99,4 +104,26 @@ fn a_page_that_cannot_be_written_is_found_before_anything_runs() {
     assert!(error.contains("none/answer.html"), "{error}");
     let error = refused(&["--report", "a.svg", "--plot", "a.svg"]);
     assert!(error.contains("written twice"), "{error}");
+}
+
+/// A trace that says what is lost has no other losses, and none are printed.
+#[test]
+fn losses_of_a_trace_are_not_called_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = "1000000,20000000,4000000,42949673,1000\n1000000,30000000,2000000,0,1000\n";
+    std::fs::write(folder.path().join("link.csv"), trace).unwrap();
+    let files = ["--report", "page.html", "--plot", "bars.svg"];
+    let words = [&QUICK[..], &SIZE, &["--trace", "link.csv"], &files].concat();
+    let text = bentpipe_in(folder.path(), &words).ok();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("loss as in the trace"), "{text}");
+    for file in ["page.html", "bars.svg"] {
+        let drawn = std::fs::read_to_string(folder.path().join(file)).unwrap();
+        let drawn = self::words(&drawn);
+        assert!(drawn.contains("as in the trace"), "{file}: {drawn}");
+        assert!(
+            !drawn.contains("loss 0%") && !drawn.contains("loss0%"),
+            "{file}"
+        );
+    }
 }
