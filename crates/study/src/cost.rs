@@ -31,10 +31,7 @@ pub(crate) fn seconds(scenario: &Scenario) -> f64 {
     for (flow, bytes) in scenario.flows.iter().zip(&flows) {
         // Flows that share a link share what it can carry.
         let share = |link: &bentpipe_scenario::LinkId| {
-            let capacity = scenario
-                .links
-                .get(link.0 as usize)
-                .map(bytes_per_second);
+            let capacity = scenario.links.get(link.0 as usize).map(bytes_per_second);
             let capacity = capacity.unwrap_or(0.0) * active(flow, scenario.duration);
             let load = load.get(link.0 as usize).copied().unwrap_or(0.0);
             if load > capacity {

@@ -105,13 +105,15 @@ impl Judge<'_> {
         Ok(more(&times(row)?, &times(than)?))
     }
 
-    /// What others lose beside a row; more runs where they decide.
-    fn harm(&mut self, row: usize) -> Result<Share, String> {
+    /// What others lose beside a row, of which `said` was said; more runs where they
+    /// decide.
+    fn harm(&mut self, row: usize, said: f64) -> Result<Share, String> {
         let mut found = Share::default();
         for runs in SHARED {
             let with = self.truth.others(row, runs)?.to_vec();
             found = more(&with, self.truth.others(self.baseline, runs)?);
-            if (found.mean - HARM_LIMIT).abs() >= found.ci {
+            let is_hidden = found.mean - said.max(HARM_NOTED) > HARM_NOTED;
+            if (found.mean - HARM_LIMIT).abs() >= found.ci && !is_hidden {
                 break;
             }
         }
@@ -171,7 +173,7 @@ impl Judge<'_> {
             if *row == self.baseline {
                 return Ok((*row, *behind, None));
             }
-            let harm = self.harm(*row)?;
+            let harm = self.harm(*row, f64::INFINITY)?;
             if harm.mean <= HARM_LIMIT {
                 return Ok((*row, *behind, Some(harm)));
             }
@@ -195,7 +197,7 @@ pub(crate) fn judge(question: &Question, file: Option<&Path>) -> Result<Judged, 
     let (best, behind, best_harm) = judge.best(pick, &faster)?;
     let found = match pick == baseline {
         true => None,
-        false => Some(judge.harm(pick)?),
+        false => Some(judge.harm(pick, said(&answer))?),
     };
     let (any, behind_any) = faster.first().copied().unwrap_or((pick, Share::default()));
     judge.truth.keep()?;
