@@ -61,7 +61,10 @@ impl Control {
             }
             parameters.push(parameter);
         }
-        let summary: &'static str = summary(text).leak();
+        let summary = summary(text);
+        // It is listed behind the name.
+        let plain = summary.strip_prefix(&format!("{name}: "));
+        let summary: &'static str = plain.unwrap_or(&summary).to_owned().leak();
         let origin: &'static str = file.to_owned().leak();
         Ok(Box::leak(Box::new(Control {
             name: name.to_owned().leak(),

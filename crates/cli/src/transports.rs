@@ -128,9 +128,11 @@ fn explain(control: &Described, alone: bool, out: &mut Output) -> Result<(), Fai
         );
         out.entry(2, "slots", 18, &slots)?;
     }
-    out.line("")?;
-    out.line("What the source leaves open, and the reading chosen:")?;
-    out.paragraph(2, control.open)?;
+    if !control.open.is_empty() {
+        out.line("")?;
+        out.line("What the source leaves open, and the reading chosen:")?;
+        out.paragraph(2, control.open)?;
+    }
     if control.parameters.is_empty() {
         return Ok(());
     }

@@ -421,21 +421,13 @@ pub struct Control {
     pub message: extern "C" fn(*mut c_void) -> Text,
     /// RTT in ns, or [`NONE`].
     pub on_established: extern "C" fn(*mut c_void, u64, &mut Window) -> Status,
-    /// See the trait.
     pub on_sample: extern "C" fn(*mut c_void, &Ack, &mut Window) -> Status,
-    /// See the trait.
     pub on_ack: extern "C" fn(*mut c_void, &Ack, &mut Window) -> Status,
-    /// See the trait.
     pub on_loss: extern "C" fn(*mut c_void, &Loss, &mut Window) -> Status,
-    /// See the trait.
     pub on_timeout: extern "C" fn(*mut c_void, &Timeout, &mut Window) -> Status,
-    /// See the trait.
     pub on_recovery_exit: extern "C" fn(*mut c_void, &RecoveryExit, &mut Window) -> Status,
-    /// See the trait.
     pub on_spurious: extern "C" fn(*mut c_void, &Window, &mut Window) -> Status,
-    /// See the trait.
     pub after_idle: extern "C" fn(*mut c_void, f64, &mut Window) -> Status,
-    /// See the trait.
     pub on_control: extern "C" fn(*mut c_void, &Ack, u32, &mut Window) -> Status,
 }
 
@@ -509,33 +501,37 @@ pub mod glue {
         }
     }
 
-    pub extern "C" fn on_established<C: CongestionControl>(cell: *mut c_void, rtt_ns: u64, window: &mut Window) -> Status {
+    pub extern "C" fn on_established<C: CongestionControl>(
+        cell: *mut c_void,
+        rtt_ns: u64,
+        window: &mut Window,
+    ) -> Status {
         let rtt = (rtt_ns != NONE).then(|| Duration::from_nanos(rtt_ns));
         call::<C>(cell, |it| it.on_established(rtt, window))
     }
-    pub extern "C" fn on_sample<C: CongestionControl>(cell: *mut c_void, ack: &Ack, window: &mut Window) -> Status {
-        call::<C>(cell, |it| it.on_sample(ack, window))
+
+    /// The functions that pass their arguments on.
+    macro_rules! pass {
+        ($($name:ident($($argument:ident: $type:ty),*);)*) => {$(
+            pub extern "C" fn $name<C: CongestionControl>(
+                cell: *mut c_void,
+                $($argument: $type,)*
+                window: &mut Window,
+            ) -> Status {
+                call::<C>(cell, |it| it.$name($($argument,)* window))
+            }
+        )*};
     }
-    pub extern "C" fn on_ack<C: CongestionControl>(cell: *mut c_void, ack: &Ack, window: &mut Window) -> Status {
-        call::<C>(cell, |it| it.on_ack(ack, window))
-    }
-    pub extern "C" fn on_loss<C: CongestionControl>(cell: *mut c_void, loss: &Loss, window: &mut Window) -> Status {
-        call::<C>(cell, |it| it.on_loss(loss, window))
-    }
-    pub extern "C" fn on_timeout<C: CongestionControl>(cell: *mut c_void, timeout: &Timeout, window: &mut Window) -> Status {
-        call::<C>(cell, |it| it.on_timeout(timeout, window))
-    }
-    pub extern "C" fn on_recovery_exit<C: CongestionControl>(cell: *mut c_void, exit: &RecoveryExit, window: &mut Window) -> Status {
-        call::<C>(cell, |it| it.on_recovery_exit(exit, window))
-    }
-    pub extern "C" fn on_spurious<C: CongestionControl>(cell: *mut c_void, before: &Window, window: &mut Window) -> Status {
-        call::<C>(cell, |it| it.on_spurious(before, window))
-    }
-    pub extern "C" fn after_idle<C: CongestionControl>(cell: *mut c_void, initial: f64, window: &mut Window) -> Status {
-        call::<C>(cell, |it| it.after_idle(initial, window))
-    }
-    pub extern "C" fn on_control<C: CongestionControl>(cell: *mut c_void, ack: &Ack, repair: u32, window: &mut Window) -> Status {
-        call::<C>(cell, |it| it.on_control(ack, repair, window))
+
+    pass! {
+        on_sample(ack: &Ack);
+        on_ack(ack: &Ack);
+        on_loss(loss: &Loss);
+        on_timeout(timeout: &Timeout);
+        on_recovery_exit(exit: &RecoveryExit);
+        on_spurious(before: &Window);
+        after_idle(initial_window: f64);
+        on_control(ack: &Ack, repair: u32);
     }
 }
 
