@@ -1,5 +1,7 @@
 //! The declared language: its defaults, its examples, and its reference.
 
+use bentpipe_cc::own::{Definition, OwnControl};
+use bentpipe_cc::{Ack, CongestionControl, Window};
 use bentpipe_document::schema::{Presence, Section};
 use bentpipe_document::{Parsed, Table, Value, reference};
 use bentpipe_link::{
@@ -64,6 +66,17 @@ fn merge(table: &Table, over: &Table) -> Table {
     Table::from_entries(entries)
 }
 
+/// A congestion control that does nothing.
+#[derive(Debug)]
+struct Still;
+
+impl CongestionControl for Still {
+    fn name(&self) -> &str {
+        "still"
+    }
+    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
+}
+
 fn with_example(example: &str) -> Scenario {
     let base = Parsed::new("base.toml", BASE).unwrap();
     let example = Parsed::new("example.toml", example).unwrap_or_else(|e| panic!("{e}"));
@@ -75,6 +88,12 @@ fn with_example(example: &str) -> Scenario {
     let mut document = Document::parse("example.toml", &text).unwrap_or_else(|e| panic!("{e}"));
     for (name, content) in FILES {
         document.give_file(name, content);
+    }
+    for (name, file) in document.wanted_controls() {
+        let own = OwnControl::new(Definition::new(name.as_str(), "of a test"), |_| {
+            Ok(Box::new(Still))
+        });
+        document.give_control(&name, &file, own.map_err(|e| e.to_string()));
     }
     document
         .validate()
