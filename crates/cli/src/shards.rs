@@ -9,6 +9,7 @@ use crate::progress::Progress;
 use crate::study;
 use bentpipe::{Campaign, Study, Task};
 use bentpipe_outcome::write_whole;
+use bentpipe_study::{ExecuteError, ReproduceError};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::ops::ControlFlow;
@@ -114,7 +115,14 @@ impl Part {
             .campaign
             .run_shard(&task, &self.results, threads, &watch);
         drop(bar);
-        ran.map_err(bentpipe::Error::from)?;
+        ran.map_err(|error| match error {
+            ReproduceError::Execute(changed @ ExecuteError::Changed { .. }) => {
+                Failure::new(format!(
+                    "{changed}\n  remove the file to run the shard anew, or choose another --out"
+                ))
+            }
+            other => bentpipe::Error::from(other).into(),
+        })?;
         talk(format_args!(
             "shard {task} of `{}` is complete ({} runs); after all {n}: bentpipe study merge {}",
             self.campaign.name(),

@@ -170,10 +170,16 @@ pub(crate) fn differences(found: &str, expected: &str) -> String {
         ("start_jitter", "`start_jitter`"),
         ("series", "`series`"),
         ("marks", "`marks`"),
+        (
+            "file",
+            "the study file, or which points and replications of it are run,",
+        ),
     ] {
         let (was, is) = (value(found, name), value(expected, name));
         match (was, is) {
             (Some(was), Some(is)) if was == is => {}
+            // Only shards say it.
+            (None, None) => {}
             // One of an earlier program says more in its first line.
             (Some(was), Some(is)) if name == "bentpipe" && !was.contains(' ') => {
                 changed.push(format!("{words} (it was {was}, now {is})"));

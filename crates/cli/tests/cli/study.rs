@@ -349,6 +349,16 @@ fn shards_that_are_killed_at_any_point_merge_to_the_bytes_of_one_run() {
         "{}",
         refused.stderr
     );
+    let refused = bentpipe_in(
+        root,
+        &["study", "short.toml", "--out", "parts", "--shard", "1/3"],
+    );
+    assert_eq!(refused.status, 2);
+    assert!(
+        refused.stderr.contains("the study file, or which points"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
