@@ -141,6 +141,9 @@ fn inputs(studies: &Collection) -> Vec<PathBuf> {
     for loaded in studies.iter() {
         let folder = loaded.path.parent().unwrap_or(Path::new(""));
         files.extend(Some(folder.join("paper.toml")).filter(|path| path.is_file()));
+        let controls = loaded.study.controls.iter();
+        let controls = controls.map(|(_, file)| folder.join(file));
+        files.extend(controls.filter(|path| path.is_file()));
         let Some((path, text)) = &loaded.scenario else {
             continue;
         };
