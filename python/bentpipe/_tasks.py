@@ -11,6 +11,7 @@ import threading
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 from ._bentpipe import Campaign
@@ -152,6 +153,8 @@ def _campaign(package: Package) -> Campaign:
         if kept is None:
             _register(package.controls)
             folder = tempfile.TemporaryDirectory(prefix="bentpipe-")
+            # The processes of a pool end without the other ways to clean up.
+            Finalize(None, folder.cleanup, exitpriority=10)
             kept = Campaign(package.unpack(Path(folder.name)), None, package.runs), folder
             _campaigns[package.digest] = kept
         return kept[0]
