@@ -32,7 +32,7 @@ pub(crate) fn chart(answer: &Answer, named: bool) -> Result<Chart, Failure> {
     // The largest size.
     let size = answer.sizes.len().saturating_sub(1);
     let most = if named { NAMED } else { CURVES };
-    let (rows, left_out) = chosen(answer, size, most);
+    let (rows, left_out) = chosen(answer, size, most, named);
     let path = &answer.path;
     // A sample per pixel or so, and no more than ten a round trip.
     let slowest = rows.iter().map(|row| median(&row.cells[size]));
@@ -80,8 +80,8 @@ pub(crate) fn chart(answer: &Answer, named: bool) -> Result<Chart, Failure> {
 }
 
 /// The recommended setting, the default and the fastest others that ended, and how
-/// many are left out.
-fn chosen(answer: &Answer, size: usize, most: usize) -> (Vec<&Row>, usize) {
+/// many are left out. What was `named` is drawn even if it cannot be switched on.
+fn chosen(answer: &Answer, size: usize, most: usize, named: bool) -> (Vec<&Row>, usize) {
     let is_kept = |row: &Row| is_kept(answer, row);
     let mut rows: Vec<&Row> = answer
         .order()
@@ -97,7 +97,7 @@ fn chosen(answer: &Answer, size: usize, most: usize) -> (Vec<&Row>, usize) {
     let all = rows.len();
     let mut room = most.saturating_sub(rows.iter().filter(|row| is_kept(row)).count());
     rows.retain(|row| {
-        let fits = is_kept(row) || (row.is_deployable() && room > 0);
+        let fits = is_kept(row) || ((named || row.is_deployable()) && room > 0);
         if fits && !is_kept(row) {
             room -= 1;
         }

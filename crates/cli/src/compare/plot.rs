@@ -231,7 +231,7 @@ pub(super) fn what(answer: &Answer, sizes: &[Bytes]) -> String {
     };
     text += &format!(
         " over {}, round trip {}, loss {}",
-        path.rate,
+        super::print::rate(answer),
         path.rtt,
         super::print::loss(answer)
     );

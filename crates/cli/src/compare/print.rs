@@ -60,10 +60,7 @@ pub(super) fn question(answer: &Answer) -> Vec<String> {
         false => "",
     };
     let loss = loss(answer);
-    let rate = match path.course.as_ref().map(|course| course.kind) {
-        Some(CourseKind::Trace) => format!("{:.1} Mbit/s on the mean", path.rate.bps_f64() / 1e6),
-        _ => path.rate.to_string(),
-    };
+    let rate = rate(answer);
     let mut text = format!(
         "{users} {what} over {rate}, RTT {}{mean}, loss {loss}, queue {}",
         path.rtt, path.queue
@@ -85,6 +82,15 @@ pub(super) fn question(answer: &Answer) -> Vec<String> {
         lines.extend(of_course(course));
     }
     lines
+}
+
+/// The rate of the link; of a trace its mean, as people write it.
+pub(super) fn rate(answer: &Answer) -> String {
+    let rate = answer.path.rate;
+    match answer.path.course.as_ref().map(|course| course.kind) {
+        Some(CourseKind::Trace) => format!("{:.1} Mbit/s on the mean", rate.bps_f64() / 1e6),
+        _ => rate.to_string(),
+    }
 }
 
 /// What the channel loses, or that the trace says it.
