@@ -226,7 +226,7 @@ class ScenarioBuilder:
     ...     .build()
     ... )
     >>> network.links
-    ['satellite', 'satellite reverse']
+    ['satellite', 'satellite.reverse']
     """
 
     def __init__(self, **values: Any) -> None:

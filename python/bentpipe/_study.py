@@ -43,8 +43,8 @@ class Study:
     ...     "name": "rates", "title": "Rates", "scenario": "geo.toml", "replications": 2,
     ...     "axis": [{"name": "rate", "path": "link.satellite.rate",
     ...               "values": ["1 Mbit/s", "2 Mbit/s"]}],
-    ...     "table": [{"name": "times", "title": "Times", "rows": ["rate"],
-    ...                "value": "mean(transfer_time(download))", "unit": "s"}],
+    ...     "table": [{"slug": "times", "title": "Times", "rows": ["rate"],
+    ...                "metric": "time", "unit": "s"}],
     ... })
     >>> study.runs
     4
@@ -129,7 +129,7 @@ class Study:
             Folder for results, which are kept as they come; by default they are in
             memory only.
         runs : int, optional
-            Runs of each cell in the place of :attr:`replications`.
+            Runs of each cell at most, where that is fewer than :attr:`replications`.
         threads : int, default 0
             Runs at the same time; zero is one per core. Results do not depend on it.
         fresh : bool, default False
@@ -295,7 +295,7 @@ def reproduce(
     out : str or path, optional
         Folder for results; by default they are in memory only.
     runs : int, optional
-        Runs of each cell in the place of the study's own number.
+        Runs of each cell at most, where that is fewer than the study says.
     threads : int, default 0
         Runs at the same time; zero is one per core.
     fresh : bool, default False

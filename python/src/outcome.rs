@@ -8,7 +8,7 @@ use crate::work::{Watch, interruptible};
 use bentpipe::Run;
 use bentpipe::outcome::{Outcome as Yielded, TableKind};
 use bentpipe::scenario::Scenario as Model;
-use bentpipe::units::Duration;
+use bentpipe::units::{Duration, Time};
 use bentpipe_cli::api;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -31,6 +31,8 @@ impl How {
         let mut run = Run::new(model)
             .seed(self.seed)
             .start_jitter(self.start_jitter)
+            // As the command does, which may count from a later time on.
+            .checkpoints([Time::ZERO])
             .stop(watch.stop.clone())
             .on_progress(|at| watch.set(at.as_secs() as u64, total));
         if let Some(interval) = series {

@@ -93,7 +93,7 @@ def test_the_scenario_of_an_answer_can_be_run(answer: bentpipe.Answer) -> None:
         ({"pep": "splt"}, "did you mean `split`?"),
         ({"users": 0}, "users"),
         ({"orbit": "iridium"}, "from"),
-        ({"over": "1 h"}, "`over` needs an orbit or a trace"),
+        ({"over": "1 h"}, "over needs an orbit or a trace"),
         ({"trace": "missing.trace"}, "missing.trace"),
         ({"return_rate": object()}, "`return_rate` must be a text"),
     ],

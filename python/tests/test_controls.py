@@ -37,10 +37,12 @@ class Reno:
         self.gain = gain
 
     def on_ack(self, ack: bentpipe.Ack, window: bentpipe.Window) -> None:
+        if not ack.cwnd_limited:
+            return
         if window.in_slow_start:
-            window.cwnd += self.gain * ack.acked
+            window.cwnd += self.gain
         else:
-            window.cwnd += self.gain * ack.acked / window.cwnd
+            window.cwnd += self.gain / window.cwnd
 
 
 @pytest.fixture(autouse=True)
@@ -80,10 +82,10 @@ def test_a_class_runs_by_its_name_everywhere(tmp_path: Path) -> None:
             ],
             "table": [
                 {
-                    "name": "times",
+                    "slug": "times",
                     "title": "Times",
                     "rows": ["transport"],
-                    "value": "mean(transfer_time(download))",
+                    "metric": "time",
                     "unit": "s",
                 }
             ],
@@ -239,12 +241,13 @@ def test_it_is_fast_enough() -> None:
     bentpipe.register("mine", Fixed)
     network = bentpipe.Scenario(GEO).set("link.satellite.rate", "1 Gbit/s")
     network = network.set("link.satellite.channel", "perfect").set("flow.download.application.size", "300 MB")
-    began = time.perf_counter()
+    # Of this process: the machine may be busy.
+    began = time.process_time()
     bentpipe.run(network)
-    rate = calls / (time.perf_counter() - began)
+    rate = calls / (time.process_time() - began)
     print(f"{calls} calls, {rate:.0f} a second")
-    # The release build makes ten times as many; this is the profile of tests on a busy machine.
-    assert calls > 50_000 and rate > 30_000
+    # The release build makes some times as many.
+    assert calls > 50_000 and rate > 40_000
 
 
 def test_threads_of_the_program_go_on_meanwhile() -> None:

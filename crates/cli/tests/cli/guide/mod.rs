@@ -95,6 +95,7 @@ hold! {
     the_papers "docs/guide/6-the-papers.md",
     real_linux "docs/guide/7-real-linux.md",
     what_it_cannot_do "docs/guide/8-what-it-cannot-do.md",
+    python "docs/guide/9-python.md",
 }
 
 #[test]
