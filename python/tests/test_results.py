@@ -62,7 +62,10 @@ def outcome() -> bentpipe.Outcome:
 def test_a_run_is_that_of_the_command(outcome: bentpipe.Outcome, command: Command) -> None:
     Path("geo.toml").write_text(bentpipe.template())
     ours = bentpipe.run("geo.toml")
-    assert json.loads(command("run", "geo.toml", "--json").stdout) == ours.to_dict()
+    theirs = json.loads(command("run", "geo.toml", "--json").stdout)
+    # The command notes the counters where shares of links begin.
+    theirs.pop("marks", None)
+    assert {key: each for key, each in ours.to_dict().items() if key != "marks"} == theirs
     assert command("run", "geo.toml").stdout.rstrip() == repr(ours)
     assert ours.seed == 1 and 10 < ours.ended_at_s < 60 and ours.events > 1000
     assert bentpipe.run("geo.toml", seed=2).ended_at_s != ours.ended_at_s
@@ -127,13 +130,14 @@ def test_a_table_without_any_library(outcome: bentpipe.Outcome) -> None:
 
 def test_errors_point_at_the_place(tmp_path: Path, command: Command) -> None:
     path = tmp_path / "wrong.toml"
-    path.write_text(bentpipe.template().replace('rate = "2 Mbit/s"', 'raet = "2 Mbit/s"'))
+    path.write_text(bentpipe.template().replace("queue = \"100", "quee = \"100"))
     with pytest.raises(bentpipe.ScenarioError) as caught:
         bentpipe.Scenario(path).check()
     error = caught.value
-    line = path.read_text().splitlines().index('raet = "2 Mbit/s"') + 1
+    lines = path.read_text().splitlines()
+    line = next(n for n, text in enumerate(lines, 1) if text.startswith("quee"))
     assert (error.file, error.line, error.column) == (str(path), line, 1)
-    assert error.help == "did you mean `rate`?"
+    assert error.help == "did you mean `queue`?"
     assert command("run", str(path)).stderr.rstrip() == str(error)
     with pytest.raises(bentpipe.InputError, match="missing.toml"):
         bentpipe.Scenario("missing.toml")
