@@ -15,7 +15,6 @@ use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 const MSS: u32 = 1448;
 
-/// What the path does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conditions {
     pub(crate) name: &'static str,
