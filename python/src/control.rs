@@ -14,8 +14,9 @@ use bentpipe::units::{Duration, Segments};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What the class raised, with the text that the run's error has of it, so that
 /// the traceback is not lost between threads.
@@ -61,6 +62,25 @@ fn keep(py: Python<'_>, error: PyErr) -> String {
     text
 }
 
+/// The names of the classes.
+static CLASSES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+fn classes() -> MutexGuard<'static, BTreeSet<String>> {
+    CLASSES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does a run of classes with the interpreter's lock, so that a call takes none:
+/// from a thread that Python does not know each call would also make a thread state
+/// anew. Other threads get the lock as they do from Python code, in the middle of
+/// calls.
+pub(crate) fn surround(controls: &[&OwnControl], run: &mut dyn FnMut()) {
+    let is_class = |control: &&&OwnControl| classes().contains(control.name());
+    match controls.iter().any(|control| is_class(&control)) {
+        true => Python::attach(|_| run()),
+        false => run(),
+    }
+}
+
 /// What a class says of itself.
 #[derive(Clone, Debug, FromPyObject)]
 #[pyo3(from_item_all)]
@@ -91,6 +111,7 @@ pub(crate) fn register(
         parameters: facts.parameters.iter().map(parameter).collect(),
         ..Definition::new(facts.name.clone(), facts.fingerprint.clone())
     };
+    let name = facts.name.clone();
     let class = class.unbind();
     let control = OwnControl::new(definition, move |parameters: &Parameters| {
         Python::attach(|py| {
@@ -100,7 +121,9 @@ pub(crate) fn register(
         })
     });
     let registered = control.and_then(bentpipe::register_control);
-    registered.map_err(|e| errors::exception(py, Kind::Option, &e.to_string()))
+    registered.map_err(|e| errors::exception(py, Kind::Option, &e.to_string()))?;
+    classes().insert(name);
+    Ok(())
 }
 
 /// Forgets the control of that name; false if there is none.

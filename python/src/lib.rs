@@ -40,6 +40,14 @@ mod _bentpipe {
     use crate::reproduction::{Reproduction, papers, reproduce};
     #[pymodule_export]
     use crate::scenario::Scenario;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        bentpipe::sim::surround_runs(crate::control::surround);
+        Ok(())
+    }
+
     #[pymodule_export]
     use crate::study::Study;
     #[pymodule_export]

@@ -24,7 +24,9 @@ mod sharing;
 mod simulation;
 mod snapshot;
 mod split;
+mod surround;
 
 pub use observer::{Observer, Unobserved};
 pub use options::{Options, RunError, Stop};
 pub use simulation::{Simulation, run};
+pub use surround::{Surround, surround_runs};

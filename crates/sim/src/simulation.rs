@@ -7,6 +7,7 @@ use crate::observer::{Observer, Unobserved};
 use crate::recorder::Recorder;
 use crate::reports::Reports;
 use crate::split::Chain;
+use crate::surround::surrounded;
 use crate::{Options, RunError};
 use bentpipe_cc::Controller;
 use bentpipe_outcome::Outcome;
@@ -119,7 +120,7 @@ impl<'a> Simulation<'a> {
     pub fn run<O: Observer>(self, observer: &'a mut O) -> Result<Outcome, RunError> {
         let mut execution = Execution::new(self.scenario, self.options, self.flows, observer);
         execution.progress = self.progress;
-        execution.run()
+        surrounded(self.scenario, || execution.run())
     }
 }
 
