@@ -535,7 +535,7 @@ pub mod glue {
     }
 }
 
-/// Exports a type that implements [`CongestionControl`]: its name, what it does in
+/// Exports a type that implements `CongestionControl`: its name, what it does in
 /// a line, and its parameters, each with default, range, unit and meaning.
 #[macro_export]
 macro_rules! export {
