@@ -17,9 +17,9 @@ fn compared(more: &[&str]) -> (String, String) {
     (page, text)
 }
 
-/// The text of a page, without markup.
+/// The text of a page or a picture, without markup.
 fn words(page: &str) -> String {
-    let (_, body) = page.split_once("<main>").unwrap();
+    let body = page.split_once("<main>").map_or(page, |(_, body)| body);
     let text: String = body
         .split('<')
         .map(|part| part.split_once('>').map_or(part, |(_, text)| text))
