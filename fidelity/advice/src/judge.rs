@@ -218,11 +218,12 @@ pub(crate) fn judge(question: &Question, file: Option<&Path>) -> Result<Judged, 
     })
 }
 
-/// What others lose by the words of the answer.
+/// What others lose by the words of the answer: up to the end of the interval that
+/// they print.
 fn said(answer: &Answer) -> f64 {
     let harm = answer.verdict.harm.as_ref();
     let said = harm.filter(|h| matches!(h.effect(), Effect::Hurts | Effect::MayHurt));
-    said.map_or(0.0, |harm| harm.share)
+    said.map_or(0.0, |harm| harm.share + harm.ci95.unwrap_or(0.0))
 }
 
 /// What the answer had found of a row beside its pick.

@@ -7,6 +7,7 @@ use super::switch::{Build, SwitchOn};
 use super::traffic::Traffic;
 use super::verdict::{Certainty, Cost, Effect, Gain, HARM_NOTED, Harm, Objection, WORTH};
 use bentpipe_report::text::{percent, seconds};
+use bentpipe_units::math;
 
 /// Names in a list before the rest is counted.
 const NAMED: usize = 3;
@@ -208,7 +209,14 @@ impl Answer {
     /// What a setting does to others, in a sentence.
     fn effect(&self, subject: &str, beside: &str, harm: &Harm) -> String {
         let other = self.beside.as_deref().unwrap_or(DEFAULT);
-        let percent = format!("{:+.0}%", 100.0 * harm.share);
+        let sure = harm.ci95.map(|ci| {
+            let (least, most) = (signed(harm.share - ci), signed(harm.share + ci));
+            format!("95% sure: {least} to {most}%")
+        });
+        let percent = match &sure {
+            Some(sure) => format!("{}%; {sure}", signed(harm.share)),
+            None => format!("{}%", signed(harm.share)),
+        };
         // Times of one size or activity, beside a share of all, would be read as one.
         let (takes, than, mean) = match self.sizes.len() > 1 || self.traffic == Traffic::Mixed {
             true => {
@@ -225,7 +233,8 @@ impl Answer {
                         self.unit()
                     ),
                 };
-                (takes, String::new(), String::new())
+                let sure = sure.map(|sure| format!(" ({sure})"));
+                (takes, String::new(), sure.unwrap_or_default())
             }
             false => {
                 let (before, after) = (seconds(harm.before_s), seconds(harm.after_s));
@@ -413,6 +422,11 @@ fn row_name(row: &Row) -> String {
         Pep::Split => format!("{} at a split proxy", row.name),
         Pep::Snoop => format!("{} with Snoop", row.name),
     }
+}
+
+/// A share in percent with its sign, without the percent sign.
+fn signed(share: f64) -> String {
+    format!("{:+}", math::floor(100.0 * share + 0.5) as i64)
 }
 
 fn capital(text: &str) -> String {
