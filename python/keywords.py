@@ -23,6 +23,7 @@ TYPES = {
     "LON": "float | str",
     "PLACE": "str | tuple[float, float]",
     "ORBIT": "str | os.PathLike[str]",
+    "[NAME=]FILE": "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
 }
 SEVERAL = {"FILES": "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"}
 

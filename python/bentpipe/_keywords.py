@@ -9,7 +9,7 @@ from typing import TypedDict
 COMPARE = (
     "rate", "rtt", "orbit", "from_", "to", "trace", "over", "slot", "loss", "queue",
     "return_rate", "users", "traffic", "size", "stagger", "beside", "background",
-    "transport", "hosts", "pep", "server_rtt", "runs", "seed", "threads",
+    "transport", "hosts", "pep", "server_rtt", "runs", "seed", "threads", "cc",
 )
 
 
@@ -85,6 +85,10 @@ class CompareOptions(TypedDict, total=False):
         Seed of the first run; the same seed gives the same output [default: 1]
     threads : int
         Runs at the same time; does not change results [default: one per core]
+    cc : str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+        Bring a congestion control of your own along: a .c file of the kernel's
+        form, the folder of a crate that ``bentpipe cc new`` made, or the shared
+        library of one; NAME= in front gives it another name; repeatable
     """
 
     rate: str | None
@@ -111,3 +115,4 @@ class CompareOptions(TypedDict, total=False):
     runs: int | None
     seed: int | None
     threads: int | None
+    cc: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -266,3 +268,15 @@ def test_threads_of_the_program_go_on_meanwhile() -> None:
     stop.set()
     thread.join()
     assert ticks > 3
+
+
+def test_a_control_in_c_comes_along_by_its_file(tmp_path: Path) -> None:
+    made = [sys.executable, "-m", "bentpipe", "cc", "new", "of_c", "--c"]
+    subprocess.run(made, cwd=tmp_path, check=True, capture_output=True)
+    answer = bentpipe.compare(
+        cc=tmp_path / "of_c.c", transport=["cubic", "of_c"], size="300 kB", runs=2
+    )
+    assert "of_c" in answer.rows["transport"]
+    # It stays registered, and changes nothing for studies that do not use it.
+    with pytest.raises(bentpipe.Error, match="missing.c"):
+        bentpipe.compare(cc=tmp_path / "missing.c", transport="cubic")

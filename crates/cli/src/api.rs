@@ -8,7 +8,7 @@ use crate::exit::{Failure, did_you_mean};
 use crate::output::Output;
 use crate::run;
 use crate::shares::{self, WithShares};
-use crate::{charts, items, reproduce, transports};
+use crate::{cc, charts, items, reproduce, transports};
 use bentpipe::Reproduction;
 use bentpipe::compare::{Answer, Comparison};
 use bentpipe_outcome::Outcome;
@@ -110,7 +110,8 @@ pub fn comparison(given: &[(String, String)]) -> Result<Comparison, Error> {
         Error(as_keywords(text.trim_start_matches("error: ").trim_end()))
     })?;
     match parsed.command {
-        Command::Compare(args) => compare::comparison(&args)
+        Command::Compare(args) => cc::register(&args.own)
+            .and_then(|()| compare::comparison(&args))
             .map_err(|failure| Error(as_keywords(&Error::from(failure).0))),
         _ => Err(Error("it is no comparison".to_owned())),
     }

@@ -50,11 +50,16 @@ impl Simulator {
         simulator.document = document;
         // Other orbits are another scenario, and so are other controls.
         simulator.identity.extend(given);
-        let registered = bentpipe_cc::own::registered();
-        simulator
-            .identity
-            .extend(registered.iter().map(identity_of));
+        simulator.take_registered(|name| text.contains(name));
         Ok(simulator)
+    }
+
+    /// Adds the version of each congestion control of this process whose name
+    /// `is_used`: results do not depend on others, such as those of a notebook.
+    fn take_registered(&mut self, is_used: impl Fn(&str) -> bool) {
+        let registered = bentpipe_cc::own::registered();
+        let used = registered.iter().filter(|control| is_used(control.name()));
+        self.identity.extend(used.map(identity_of));
     }
 
     /// Gives `document` the files that it names; what cannot be read it will
@@ -105,6 +110,8 @@ impl Simulator {
         let simulator = Simulator::of_document(&path.to_string_lossy(), text, controls.collect());
         let mut simulator = simulator.map_err(|diagnostics| diagnostics.render(false))?;
         simulator.take_versions(&loaded.study);
+        let study = &loaded.study.origin.source.text;
+        simulator.take_registered(|name| study.contains(name) && !text.contains(name));
         Ok(simulator)
     }
 
