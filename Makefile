@@ -75,6 +75,8 @@ target/venv/tools: Makefile
 # The wheel: the command and the module `bentpipe`, for any Python from 3.10 on.
 wheel: target/venv/tools
 	$(PYTHON) -m maturin build --release --quiet --out target/wheels
+	@for wheel in target/wheels/*.whl; do $(PYTHON) -m zipfile -l $$wheel | grep -q bentpipe/papers/marchese-2006/ || \
+	  { echo "$$wheel lacks the papers, which are behind a link"; exit 1; }; done
 	@ls -l target/wheels
 
 # The package into the Python of the tests, in the profile of development and with
