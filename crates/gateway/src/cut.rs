@@ -1,0 +1,99 @@
+//! Why a connection was cut short, as one end of the tunnel reports it to the
+//! other.
+
+use std::fmt;
+use std::io;
+
+macro_rules! cuts {
+    ($($(#[doc = $doc:literal])* $name:ident = $code:literal, $words:literal;)*) => {
+        /// Why a connection was cut short. The number is the code of RESET_STREAM
+        /// and STOP_SENDING in the tunnel, and never changes its meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Cut {
+            $($(#[doc = $doc])* $name = $code,)*
+        }
+
+        impl Cut {
+            /// Every reason.
+            pub const ALL: &'static [Cut] = &[$(Cut::$name),*];
+
+            /// The reason with this code; an unknown code is a failure.
+            #[must_use]
+            pub fn from_code(code: u64) -> Cut {
+                match code {
+                    $($code => Cut::$name,)*
+                    _ => Cut::Failed,
+                }
+            }
+
+            /// The reason in words, as logs and status print it.
+            #[must_use]
+            pub const fn words(self) -> &'static str {
+                match self { $(Cut::$name => $words,)* }
+            }
+        }
+    };
+}
+
+cuts! {
+    /// One of the two hosts sent RST.
+    Reset = 1, "reset";
+    /// The server refused the connection.
+    Refused = 2, "refused";
+    /// There is no route to the server.
+    Unreachable = 3, "unreachable";
+    /// The server did not answer, or a host stopped acknowledging.
+    TimedOut = 4, "timed out";
+    /// The hub's policy does not allow the destination.
+    Forbidden = 5, "forbidden";
+    /// A limit on connections, memory or descriptors was reached.
+    Limit = 6, "over a limit";
+    /// The other box did not answer for longer than the outage that is allowed.
+    PeerGone = 7, "the other box is gone";
+    /// Anything else.
+    Failed = 8, "failed";
+    /// The name does not resolve.
+    NoSuchName = 9, "no such name";
+}
+
+impl Cut {
+    /// The code in the tunnel.
+    #[must_use]
+    pub const fn code(self) -> u32 {
+        self as u32
+    }
+
+    /// What an error of a socket stands for.
+    #[must_use]
+    pub fn from_io(error: &io::Error) -> Cut {
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => Cut::Refused,
+            io::ErrorKind::TimedOut => Cut::TimedOut,
+            io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe => Cut::Reset,
+            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => Cut::Unreachable,
+            _ => Cut::Failed,
+        }
+    }
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_leads_back_to_its_reason() {
+        for &cut in Cut::ALL {
+            assert_eq!(Cut::from_code(u64::from(cut.code())), cut);
+        }
+        assert_eq!(Cut::from_code(0), Cut::Failed);
+        assert_eq!(Cut::from_code(u64::MAX), Cut::Failed);
+    }
+}

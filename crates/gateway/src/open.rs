@@ -1,0 +1,18 @@
+//! The first bytes of a stream in the tunnel: which connection it carries.
+
+use crate::Destination;
+use std::net::SocketAddr;
+
+/// The request for a connection. It leaves with the first bytes of the client,
+/// so that a connection costs no round trip over the satellite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// Where the connection goes.
+    pub destination: Destination,
+    /// The client's address, where the hub is to connect from it (interception
+    /// keeps both addresses); `None` lets the hub use its own.
+    pub source: Option<SocketAddr>,
+    /// True where the terminal waits for [`Answer`] before it says to its client
+    /// that the connection stands (SOCKS and CONNECT with `answer = "confirmed"`).
+    pub confirm: bool,
+}
