@@ -7,7 +7,7 @@ CARGO ?= cargo
 # controls, libelf and zlib for their loader.
 FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   if command -v clang >/dev/null && pkg-config --exists libelf zlib 2>/dev/null; \
-  then echo bentpipe-cli/kernel; else echo bentpipe-cli/linux; fi; fi)
+  then echo bentpipe-cli/kernel,bentpipe-cli/gateway; else echo bentpipe-cli/linux,bentpipe-cli/gateway; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
 .PHONY: all test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce advice
@@ -49,7 +49,7 @@ notebooks: target/venv/tools
 # the kernel's part is built with. Without root the list is printed and those
 # tests skip themselves, each with one line that says so.
 TOOLS = tshark:tshark clang:clang llvm-strip:llvm pkg-config:pkg-config ip:iproute2 iperf3:iperf3 \
-  curl:curl valgrind:valgrind slurmctld:slurm-wlm munged:munge
+  curl:curl nft:nftables haproxy:haproxy valgrind:valgrind slurmctld:slurm-wlm munged:munge
 # Not where it would open a port of the machine.
 TOOLS += $(if $(wildcard /run/systemd/system),,sshd:openssh-server)
 LIBRARIES = libelf:libelf-dev zlib:zlib1g-dev
@@ -83,7 +83,7 @@ wheel: target/venv/tools
 # the features of the command, so that nothing is built twice.
 develop: target/venv/tools
 	VIRTUAL_ENV=$(CURDIR)/target/venv $(PYTHON) -m maturin develop --quiet \
-	  $(if $(FEATURES),--features $(notdir $(FEATURES)))
+	  $(if $(FEATURES),--features $(subst bentpipe-cli/,,$(FEATURES)))
 
 # The Python package; without pip or the network a line says that it is skipped.
 test-python: tools

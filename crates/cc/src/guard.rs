@@ -9,6 +9,7 @@ use crate::{
     RecoveryExit, Repair, SharedState, Timeout, Window,
 };
 use bentpipe_units::{Duration, Rate, Segments, Time};
+use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -107,14 +108,18 @@ fn complaint(window: &Window) -> String {
     "the pacing rate is 0: expected a rate above 0, or none".to_owned()
 }
 
+/// The text of a panic, where it has one.
+#[must_use]
+pub fn panic_text(payload: &(dyn Any + Send)) -> Option<String> {
+    let text = payload.downcast_ref::<&str>();
+    text.map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+}
+
 /// What `call` returns, or the message of its panic.
 pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
-        let text = payload
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned());
-        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-        text.map_or_else(
+        panic_text(&*payload).map_or_else(
             || "it panicked".to_owned(),
             |text| format!("it panicked: {text}"),
         )

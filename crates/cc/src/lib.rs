@@ -58,7 +58,7 @@ pub use event::{
     Ack, Feedback, Head, Loss, PathHint, QueueReport, RateSample, RecoveryExit, Repair,
     SharedState, Timeout,
 };
-pub use guard::{Fault, Guarded};
+pub use guard::{Fault, Guarded, panic_text};
 pub use hoe::{Hoe, HoeForm};
 pub use own::OwnControl;
 pub use parameter::{BuildError, DefaultValue, Parameter, ParameterValue, Parameters, Range};

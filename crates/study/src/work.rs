@@ -407,8 +407,7 @@ impl Work<'_> {
             Ok(Ok(outcome)) => RunResult::Done(Box::new(RunData::new(outcome))),
             Ok(Err(why)) => RunResult::Failed(why),
             Err(panic) => {
-                let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
-                let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+                let text = bentpipe_cc::panic_text(&*panic);
                 RunResult::Failed(format!("the run panicked: {}", text.unwrap_or_default()))
             }
         }

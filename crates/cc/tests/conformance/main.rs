@@ -9,11 +9,13 @@
 //! What is found goes into `differences.txt`.
 
 mod cases;
+mod conditions;
 mod pair;
 mod path;
 
 use cases::Case;
-use path::{Conditions, Path};
+use conditions::Conditions;
+use path::Path;
 use std::fmt::Write as _;
 
 /// Acknowledgements of each stream.

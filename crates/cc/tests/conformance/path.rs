@@ -6,6 +6,7 @@
 //! trip later; the receiver may answer every second one only. Repair is that of
 //! SACK: what lies three below the highest report is lost, a timeout repeats all.
 
+use super::conditions::Conditions;
 use super::pair::Pair;
 use bentpipe_cc::{Ack, Loss, RecoveryExit, Repair, Timeout};
 use bentpipe_random::Stream;
@@ -14,31 +15,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 const MSS: u32 = 1448;
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Conditions {
-    pub(crate) name: &'static str,
-    /// Time to send a segment, microseconds.
-    pub(crate) spacing: u64,
-    /// Round trip without a queue, microseconds.
-    pub(crate) rtt: u64,
-    /// It moves by up to so much, in steps every two seconds.
-    pub(crate) rtt_steps: u64,
-    /// Segments that may wait.
-    pub(crate) queue: u64,
-    /// Losses in a million.
-    pub(crate) loss: u64,
-    /// Segments per acknowledgement.
-    pub(crate) ack_every: u32,
-    /// The receive window, segments.
-    pub(crate) receive_window: u64,
-    /// The application writes so many segments, then rests for a second; 0: always.
-    pub(crate) burst: u64,
-    /// Every so many timeouts one proves spurious; 0: none.
-    pub(crate) spurious: u64,
-    /// Complete silence of two seconds after so many acknowledgements; 0: none.
-    pub(crate) outage_every: u64,
-}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
