@@ -4,23 +4,194 @@
 //! Each section is a file: its table (keys, meanings, defaults, declared once with
 //! `bentpipe_document::table!`), the values that it becomes, and its checks.
 
+mod entry;
 mod limits;
 mod link;
+mod net;
+mod operate;
+mod policy;
+mod read;
 mod role;
 
+pub use entry::{Intercept, Listener};
 pub use limits::Limits;
 pub use link::{Link, RateSource};
+pub use net::{Nets, Ports, Prefix};
+pub use operate::{Level, Log, Status, control_folder};
+pub use policy::Policy;
+pub use read::PORT;
 pub use role::{Answer, Role, Tunnel, WhenDown};
+
+use bentpipe_document::reading::Declared;
+use bentpipe_document::schema::Section;
+use bentpipe_document::{Context, Diagnostic, Diagnostics, Errors, Parsed, Placed, Reported};
+use read::Reading;
+use std::path::Path;
 
 /// The whole configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// Its name: that of its file, without `.toml`.
+    pub name: String,
     /// Where the box stands.
     pub role: Role,
     /// The satellite link, as this box sends into it.
     pub link: Link,
     /// The association with the other box; `None` for one box.
     pub tunnel: Option<Tunnel>,
+    /// Interception of forwarded connections.
+    pub intercept: Option<Intercept>,
+    /// The SOCKS5 listener.
+    pub socks: Option<Listener>,
+    /// The HTTP CONNECT listener.
+    pub connect: Option<Listener>,
+    /// What this box may connect to on behalf of the other.
+    pub policy: Policy,
     /// Limits, beyond which connections bypass the gateway or are refused.
     pub limits: Limits,
+    /// How the gateway shows itself.
+    pub status: Status,
+    /// What is logged, and how.
+    pub log: Log,
 }
+
+bentpipe_document::table! {
+    /// a configuration of the gateway
+    pub(crate) Top at "", called "the configuration",
+        example "role = \"terminal\"\n\n[link]\nrate = \"2 Mbit/s\"\n\n[tunnel]\naddress = \"203.0.113.7:4433\"\npeers = [\"bpk1...\"]\n\n[intercept]\ninterfaces = [\"lan0\"]";
+    /// where the box stands: `single` alone; `terminal` on the users' side of the satellite, with a hub beyond it; `hub` on the Internet's side
+    role: Role { all Role::WORDS }, required;
+    /// the satellite link, as this box sends into it
+    link: link::LinkTable, or "a link whose rate is measured";
+    /// the association with the other box
+    tunnel: role::TunnelTable, or "there is no other box";
+    /// interception of the connections that this machine forwards
+    intercept: entry::InterceptTable, or "nothing is intercepted";
+    /// a SOCKS5 listener
+    socks: entry::SocksTable, or "no listener";
+    /// a listener for HTTP CONNECT
+    connect: entry::ConnectTable, or "no listener";
+    /// what this box may connect to on behalf of the other
+    policy: policy::PolicyTable, or "its defaults";
+    /// limits, beyond which new connections bypass the gateway or are refused
+    limits: limits::LimitsTable, or "its defaults";
+    /// how the gateway shows itself
+    status: operate::StatusTable, or "its defaults";
+    /// what is logged
+    log: operate::LogTable, or "its defaults";
+}
+
+/// The table of a whole configuration. All others are found from its keys.
+#[must_use]
+pub fn schema() -> &'static Section {
+    Top::section()
+}
+
+/// The reference of the configuration, as Markdown: a part of `docs/gateway.md`.
+#[must_use]
+pub fn reference() -> String {
+    bentpipe_document::reference::markdown(schema())
+}
+
+impl Config {
+    /// Reads a configuration. `path` names it in messages; relative paths in it
+    /// start from the folder of `path`, and its name is that of the file.
+    ///
+    /// # Errors
+    /// With everything that is wrong, each at its place.
+    pub fn read(path: &Path, text: &str) -> Result<Config, Diagnostics> {
+        let parsed = Parsed::new(&path.to_string_lossy(), text)?;
+        let errors = Errors::new(parsed.origin.clone());
+        let config = config(&parsed.table, path, &errors);
+        errors.finish(config)
+    }
+}
+
+/// Reads a configuration from a text, as if it were `gateway.toml` in the working
+/// folder: for tests and programs that make one.
+///
+/// # Errors
+/// As [`Config::read`].
+pub fn config_from_str(text: &str) -> Result<Config, Diagnostics> {
+    Config::read(Path::new("gateway.toml"), text)
+}
+
+fn config(
+    table: &bentpipe_document::Table,
+    path: &Path,
+    errors: &Errors,
+) -> Result<Config, Reported> {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+    let name = match stem {
+        Some(stem) if stem != "-" => stem.into_owned(),
+        _ => "gateway".to_owned(),
+    };
+    let top = Top::from_context(Context::top::<Top>(table, errors, "the configuration"));
+    let reading = Reading {
+        top: &top.context,
+        folder: path.parent().unwrap_or(Path::new("")),
+        name: &name,
+    };
+    let role = top.role?;
+    let link = reading
+        .or_defaults(top.link)
+        .and_then(|table| link::read(&reading, role.value, table));
+    // Sections are read one after the other, so that one pass finds what is wrong
+    // in each.
+    let tunnel = match &link {
+        Ok(link) => role::read(&reading, role, link, top.tunnel),
+        Err(reported) => Err(*reported),
+    };
+    let intercept = entry::intercept(top.intercept);
+    let socks = entry::socks(top.socks);
+    let connect = entry::connect(top.connect);
+    let policy = reading.or_defaults(top.policy).and_then(policy::read);
+    let limits = reading.or_defaults(top.limits).and_then(limits::read);
+    let status = reading
+        .or_defaults(top.status)
+        .and_then(|table| operate::status(&reading, table));
+    let log = reading
+        .or_defaults(top.log)
+        .and_then(|table| operate::log(&reading, table));
+    let config = Config {
+        name: name.clone(),
+        role: role.value,
+        link: link?,
+        tunnel: tunnel?,
+        intercept: intercept?,
+        socks: socks?,
+        connect: connect?,
+        policy: policy?,
+        limits: limits?,
+        status: status?,
+        log: log?,
+    };
+    check_ways_in(&reading, role, &config)?;
+    Ok(config)
+}
+
+/// Connections must be able to reach a box on the users' side.
+fn check_ways_in(
+    reading: &Reading<'_>,
+    role: Placed<Role>,
+    config: &Config,
+) -> Result<(), Reported> {
+    let none = config.intercept.is_none() && config.socks.is_none() && config.connect.is_none();
+    if role.value != Role::Hub && none {
+        let message = format!("no connection can reach this {}", role.value.word());
+        let error = Diagnostic::new(role.place, message)
+            .label("this role needs a way in")
+            .help("`[intercept]` takes what this machine forwards (needs root)")
+            .help("`[socks]` and `[connect]` listen for clients that ask (need no root)");
+        return Err(reading.top.report(error));
+    }
+    if role.value == Role::Single && config.intercept.is_none() {
+        let error = Diagnostic::new(role.place, "one box needs `[intercept]`")
+            .label("this role stands in the path of connections");
+        return Err(reading.top.report(error));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

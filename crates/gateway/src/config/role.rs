@@ -1,6 +1,11 @@
 //! Where the box stands, and how it reaches the other one.
 
-use std::net::SocketAddr;
+use super::link::Link;
+use super::read::{self, ADDRESS, PORT, Reading};
+use bentpipe_document::schema::{Kind, SPAN};
+use bentpipe_document::{Diagnostic, OptionalField, Placed, Reported};
+use bentpipe_units::{Bytes, Duration as Span};
+use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,6 +18,25 @@ pub enum Role {
     Terminal,
     /// On the Internet's side of the satellite: it serves terminals.
     Hub,
+}
+
+impl Role {
+    /// The words of the file.
+    pub const WORDS: [(&'static str, Role); 3] = [
+        ("single", Role::Single),
+        ("terminal", Role::Terminal),
+        ("hub", Role::Hub),
+    ];
+
+    /// As the file writes it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Role::Single => "single",
+            Role::Terminal => "terminal",
+            Role::Hub => "hub",
+        }
+    }
 }
 
 /// What becomes of new connections while the other box does not answer.
@@ -54,4 +78,81 @@ pub struct Tunnel {
     pub when_down: WhenDown,
     /// Bytes that a connection may have under way to this box.
     pub stream_window: u64,
+}
+
+bentpipe_document::table! {
+    /// the association of the two boxes: one QUIC connection over the satellite, on which each box knows the other by its key
+    pub(super) TunnelTable at "tunnel", called "the tunnel of",
+        example "[tunnel]\naddress = \"203.0.113.7:4433\"\npeers = [\"bpk1...\"]";
+    /// a terminal: where its hub is; a hub: where it listens, on UDP and, for the fallback, on TCP
+    address: String [Kind::Form(ADDRESS)], or "`[::]:4433` at a hub; a terminal needs one";
+    /// the file with this box's private key, which `bentpipe gateway keys` writes
+    key: String [Kind::File], or "the name of this file, with `.key` instead of `.toml`";
+    /// the public keys of the boxes that it talks to, as `bentpipe gateway keys` prints them there: a terminal's hub, a hub's terminals
+    peers: Vec<String> [Kind::Names("box, by its public key")], required;
+    /// how long connections are kept while nothing arrives from the other box
+    outage: Span [SPAN], default "10 min";
+    /// what becomes of new connections while the other box does not answer: they pass directly, or they are refused
+    when_down: WhenDown { "open" => WhenDown::Open, "closed" => WhenDown::Closed }, default "open";
+    /// how many bytes one connection may have under way to this box
+    stream_window: Bytes [Kind::Size { min: 65_536, max: 1 << 30 }], or "twice the product of the link's rate and round trip, at least 4 MB";
+}
+
+/// The section, which both roles of two boxes need.
+pub(super) fn read(
+    reading: &Reading<'_>,
+    role: Placed<Role>,
+    link: &Link,
+    table: OptionalField<TunnelTable>,
+) -> Result<Option<Tunnel>, Reported> {
+    let Some(table) = table? else {
+        return match role.value {
+            Role::Single => Ok(None),
+            Role::Terminal | Role::Hub => {
+                let message = format!("a {} needs `[tunnel]`", role.value.word());
+                let error = Diagnostic::new(role.place, message)
+                    .label("this role has another box to talk to")
+                    .help("`[tunnel]` says where that box is and which key it has");
+                Err(reading.top.report(error))
+            }
+        };
+    };
+    let (key_place, table) = (table.key, table.value);
+    let context = table.context.clone();
+    if role.value == Role::Single {
+        let error = Diagnostic::new(key_place, "one box has no tunnel")
+            .label("remove this section")
+            .related(role.place, "this role has no other box");
+        return Err(context.report(error));
+    }
+    let address = match table.address? {
+        Some(text) => read::address(&context, &text, "address", Some(PORT)),
+        None if role.value == Role::Hub => Ok(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), PORT)),
+        None => Err(context.missing("address")),
+    };
+    let key = match table.key? {
+        Some(path) => reading.path(&path.value),
+        None => reading.path(&format!("{}.key", reading.name)),
+    };
+    let peers = table.peers?;
+    if peers.value.is_empty() || (role.value == Role::Terminal && peers.value.len() > 1) {
+        let message = match role.value {
+            Role::Terminal => "a terminal has one hub",
+            _ => "`peers` is empty",
+        };
+        let error = Diagnostic::new(peers.place, message)
+            .label("expected what `bentpipe gateway keys` prints at the other box");
+        return Err(context.report(error));
+    }
+    Ok(Some(Tunnel {
+        address: address?,
+        key,
+        peers: peers.value,
+        outage: read::time(table.outage?.value),
+        when_down: table.when_down?.value,
+        stream_window: match table.stream_window? {
+            Some(window) => window.value.get(),
+            None => (2 * link.product()).max(4_000_000),
+        },
+    }))
 }

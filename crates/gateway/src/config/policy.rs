@@ -1,0 +1,44 @@
+//! What this box may connect to on behalf of the other.
+
+use super::net::{Nets, Ports};
+use super::read;
+use bentpipe_document::{OptionalField, Reported};
+
+/// What this box may connect to on behalf of the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Nets that are allowed although they are refused by default or by `deny`.
+    pub allow: Nets,
+    /// Nets that are refused.
+    pub deny: Nets,
+    /// Ports that are refused.
+    pub deny_ports: Ports,
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        read::of_defaults(read)
+    }
+}
+
+bentpipe_document::table! {
+    /// what this box may connect to on behalf of the other one; loopback, link-local, multicast and metadata addresses are refused unless they are allowed here
+    pub(super) PolicyTable at "policy", called "the policy of",
+        example "[policy]\ndeny = [\"10.0.0.0/8\"]\nallow = [\"10.20.0.0/16\"]";
+    /// nets that are allowed although they would be refused
+    allow: Nets, or "none";
+    /// nets that are refused
+    deny: Nets, or "none";
+    /// ports that are refused
+    deny_ports: Ports, or "none";
+}
+
+/// The section.
+pub(super) fn read(table: PolicyTable) -> Result<Policy, Reported> {
+    let nets = |nets: OptionalField<Nets>| nets.map(|n| n.map_or_else(Nets::default, |n| n.value));
+    Ok(Policy {
+        allow: nets(table.allow)?,
+        deny: nets(table.deny)?,
+        deny_ports: table.deny_ports?.map_or_else(Ports::default, |n| n.value),
+    })
+}

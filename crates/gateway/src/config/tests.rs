@@ -1,0 +1,118 @@
+use super::*;
+use std::time::Duration;
+
+const SHIP: &str = r#"
+role = "terminal"
+[link]
+rate = "2 Mbit/s"
+[tunnel]
+address = "203.0.113.7"
+peers = ["bpk1abc"]
+[intercept]
+"#;
+
+fn message(text: &str) -> String {
+    config_from_str(text).unwrap_err().render(false)
+}
+
+#[test]
+fn the_smallest_file_of_a_ship_has_fewer_than_ten_lines() {
+    assert!(SHIP.trim().lines().count() < 10);
+    let config = config_from_str(SHIP).unwrap();
+    let tunnel = config.tunnel.unwrap();
+    assert_eq!(tunnel.address, "203.0.113.7:4433".parse().unwrap());
+    assert_eq!(tunnel.outage, Duration::from_secs(600));
+    assert_eq!(tunnel.key, Path::new("gateway.key"));
+    assert_eq!(tunnel.when_down, WhenDown::Open);
+    assert_eq!(tunnel.stream_window, 4_000_000);
+    assert_eq!(config.link.transport, "complete-knowledge");
+    assert_eq!(config.limits, Limits::default());
+    assert_eq!(config.policy, Policy::default());
+    assert!(config.intercept.unwrap().keep_source);
+    assert_eq!(config.log.level, Level::Info);
+}
+
+#[test]
+fn paths_start_from_the_folder_of_the_file() {
+    let text = SHIP.replace("peers", "key = \"k/ship\"\npeers");
+    let config = Config::read(Path::new("/etc/bentpipe/ship.toml"), &text).unwrap();
+    assert_eq!(config.name, "ship");
+    assert_eq!(
+        config.tunnel.unwrap().key,
+        Path::new("/etc/bentpipe/k/ship")
+    );
+    assert!(config.status.control.ends_with("ship.sock"));
+}
+
+#[test]
+fn a_typo_is_shown_with_its_line_and_the_nearest_name() {
+    let text = message(&SHIP.replace("rate =", "rat ="));
+    assert!(text.contains("gateway.toml:4:1"), "{text}");
+    assert!(text.contains("did you mean `rate`?"), "{text}");
+    let text = message(&SHIP.replace("terminal", "terminl"));
+    assert!(text.contains("did you mean `terminal`?"), "{text}");
+    let text = message(&SHIP.replace("2 Mbit/s", "2 Mbits"));
+    assert!(text.contains("2 Mbit/s"), "{text}");
+    let text = message(&SHIP.replace("203.0.113.7", "hub.example.net:4433"));
+    assert!(text.contains("names are not resolved here"), "{text}");
+}
+
+#[test]
+fn every_section_is_checked_in_one_pass() {
+    let text = message(
+        "role = \"hub\"\n[link]\nrate = 3\n[tunnel]\npeers = []\n[policy]\ndeny = [\"10.1.0.0/8\", \"x\"]\n[limits]\nconnections = 0\n",
+    );
+    for part in [
+        "has no unit",
+        "10.0.0.0/8",
+        "`x` is not a net",
+        "0 is too small",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn what_a_role_needs_is_asked_for() {
+    assert!(message("role = \"hub\"").contains("a hub needs `[tunnel]`"));
+    assert!(message("role = \"single\"").contains("no connection can reach"));
+    let both = format!("{}\n", SHIP.replace("terminal", "single"));
+    assert!(message(&both).contains("one box has no tunnel"));
+    let closed = SHIP.replace("[intercept]", "");
+    assert!(message(&closed).contains("`[socks]` and `[connect]`"));
+    assert!(message("").contains("has no `role`"));
+}
+
+#[test]
+fn ports_are_numbers_and_ranges() {
+    let text = format!("{SHIP}\nexcept_ports = [22, \"6000-6063\"]\n");
+    let intercept = config_from_str(&text).unwrap().intercept.unwrap();
+    assert!(intercept.except_ports.contains(22) && intercept.except_ports.contains(6001));
+    assert!(!intercept.except_ports.contains(23));
+    let text = message(&format!("{SHIP}\nexcept_ports = [22, 0, \"9-8\"]\n"));
+    assert!(
+        text.contains("0 is no port") && text.contains("\"9-8\" is no port"),
+        "{text}"
+    );
+}
+
+/// Defaults of the declaration are read like values of a file.
+#[test]
+fn defaults_are_valid_and_the_examples_are_too() {
+    for section in schema().all() {
+        let example = section.example;
+        let text = match section.path {
+            "" => example.to_owned(),
+            "link" => SHIP.replace("[link]\nrate = \"2 Mbit/s\"", example),
+            "tunnel" => SHIP.replace(
+                "[tunnel]\naddress = \"203.0.113.7\"\npeers = [\"bpk1abc\"]",
+                example,
+            ),
+            "intercept" => SHIP.replace("[intercept]", example),
+            _ => format!("{SHIP}\n{example}\n"),
+        };
+        if let Err(wrong) = config_from_str(&text) {
+            panic!("{}: {}", section.path, wrong.render(false));
+        }
+    }
+}
