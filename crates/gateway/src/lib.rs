@@ -27,6 +27,7 @@
 pub mod config;
 pub mod cut;
 pub mod destination;
+pub mod entry;
 pub mod intercept;
 pub mod open;
 pub mod operate;
