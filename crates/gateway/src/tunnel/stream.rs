@@ -3,73 +3,197 @@
 
 use crate::Cut;
 use bytes::Bytes;
+use std::task::{Context, Poll, Waker};
 
-/// The sending half.
+/// The sending half. Dropped before its end, it cuts its direction: only
+/// [`Sender::finish`] ends it clean.
 #[derive(Debug)]
-pub enum Sender {
-    /// A stream of the association.
+pub struct Sender {
+    half: SendingHalf,
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum SendingHalf {
     Quic(quinn::SendStream),
 }
 
 /// The receiving half.
 #[derive(Debug)]
-pub enum Receiver {
-    /// A stream of the association.
+pub struct Receiver {
+    half: ReceivingHalf,
+    /// Bytes that were received with what stands before them, and not yet read.
+    ahead: Bytes,
+    /// How it ended, where [`Receiver::more`] came upon it.
+    end: Option<Result<(), Cut>>,
+}
+
+#[derive(Debug)]
+enum ReceivingHalf {
     Quic(quinn::RecvStream),
 }
 
 impl Sender {
+    pub(crate) const fn quic(stream: quinn::SendStream) -> Sender {
+        Sender {
+            half: SendingHalf::Quic(stream),
+            ended: false,
+        }
+    }
+
     /// Sends `data`; waits while the other end has no room.
     ///
     /// # Errors
     /// Why the other end wants no more, or that the association is lost.
     pub async fn send(&mut self, data: Bytes) -> Result<(), Cut> {
-        match self {
-            Sender::Quic(stream) => stream.write_chunk(data).await.map_err(|error| match error {
-                quinn::WriteError::Stopped(code) => Cut::from_code(code.into_inner()),
-                quinn::WriteError::ConnectionLost(_) => Cut::PeerGone,
-                quinn::WriteError::ClosedStream | quinn::WriteError::ZeroRttRejected => Cut::Failed,
-            }),
+        match &mut self.half {
+            SendingHalf::Quic(stream) => stream.write_chunk(data).await.map_err(of_write),
         }
     }
 
     /// Ends this direction after what was sent: a half-close.
+    ///
+    /// # Errors
+    /// Why the other end wants no more, or that the association is lost.
     pub async fn finish(&mut self) -> Result<(), Cut> {
-        match self {
-            Sender::Quic(stream) => stream.finish().map_err(|_| Cut::Failed),
+        self.ended = true;
+        match &mut self.half {
+            // It errs only where the other end has stopped the stream.
+            SendingHalf::Quic(stream) => stream.finish().map_err(|_| Cut::Reset),
+        }
+    }
+
+    /// Waits until the other end has everything, after [`Sender::finish`].
+    ///
+    /// # Errors
+    /// Why the other end wants no more, or that the association is lost. Before
+    /// [`Sender::finish`] it only ever returns such an error.
+    pub async fn done(&mut self) -> Result<(), Cut> {
+        match &mut self.half {
+            SendingHalf::Quic(stream) => match stream.stopped().await {
+                Ok(None) => Ok(()),
+                Ok(Some(code)) => Err(Cut::from_code(code.into_inner())),
+                Err(quinn::StoppedError::ConnectionLost(_)) => Err(Cut::PeerGone),
+                Err(quinn::StoppedError::ZeroRttRejected) => Err(Cut::Failed),
+            },
+        }
+    }
+
+    /// Completes when the other end wants no more of this direction, or when the
+    /// association is lost, with the reason; after a clean end that the other end
+    /// has acknowledged it never completes.
+    pub fn stopped(&self) -> impl Future<Output = Cut> + Send + 'static + use<> {
+        let stopped = match &self.half {
+            SendingHalf::Quic(stream) => stream.stopped(),
+        };
+        async move {
+            match stopped.await {
+                Ok(Some(code)) => Cut::from_code(code.into_inner()),
+                Err(quinn::StoppedError::ConnectionLost(_)) => Cut::PeerGone,
+                Err(quinn::StoppedError::ZeroRttRejected) => Cut::Failed,
+                Ok(None) => std::future::pending().await,
+            }
         }
     }
 
     /// Cuts this direction; what the other end has not read may be lost.
     pub fn cut(&mut self, why: Cut) {
-        match self {
+        self.ended = true;
+        match &mut self.half {
             // An error means that the stream has ended already.
-            Sender::Quic(stream) => drop(stream.reset(why.code().into())),
+            SendingHalf::Quic(stream) => drop(stream.reset(why.code().into())),
         }
     }
 }
 
+impl Drop for Sender {
+    fn drop(&mut self) {
+        // A stream of quinn that is dropped ends clean, which would make a
+        // truncated download look whole.
+        if !self.ended {
+            self.cut(Cut::Failed);
+        }
+    }
+}
+
+fn of_read(error: &quinn::ReadError) -> Cut {
+    match error {
+        quinn::ReadError::Reset(code) => Cut::from_code(code.into_inner()),
+        quinn::ReadError::ConnectionLost(_) => Cut::PeerGone,
+        _ => Cut::Failed,
+    }
+}
+
+fn of_write(error: quinn::WriteError) -> Cut {
+    match error {
+        quinn::WriteError::Stopped(code) => Cut::from_code(code.into_inner()),
+        quinn::WriteError::ConnectionLost(_) => Cut::PeerGone,
+        quinn::WriteError::ClosedStream | quinn::WriteError::ZeroRttRejected => Cut::Failed,
+    }
+}
+
 impl Receiver {
+    pub(crate) const fn quic(stream: quinn::RecvStream) -> Receiver {
+        Receiver {
+            half: ReceivingHalf::Quic(stream),
+            ahead: Bytes::new(),
+            end: None,
+        }
+    }
+
     /// The next bytes, at most `most`; `None` after a half-close.
     ///
     /// # Errors
     /// Why the other end cut it, or that the association is lost.
     pub async fn receive(&mut self, most: usize) -> Result<Option<Bytes>, Cut> {
-        match self {
-            Receiver::Quic(stream) => match stream.read_chunk(most, true).await {
+        if !self.ahead.is_empty() {
+            let most = most.min(self.ahead.len());
+            return Ok(Some(self.ahead.split_to(most)));
+        }
+        if let Some(end) = self.end {
+            return end.map(|()| None);
+        }
+        match &mut self.half {
+            ReceivingHalf::Quic(stream) => match stream.read_chunk(most, true).await {
                 Ok(chunk) => Ok(chunk.map(|chunk| chunk.bytes)),
-                Err(quinn::ReadError::Reset(code)) => Err(Cut::from_code(code.into_inner())),
-                Err(quinn::ReadError::ConnectionLost(_)) => Err(Cut::PeerGone),
-                Err(_) => Err(Cut::Failed),
+                Err(error) => Err(of_read(&error)),
             },
         }
     }
 
+    /// Moves what has arrived already to the end of `into`, at most `most` bytes in
+    /// all, without waiting. The end of this direction, however it comes, is left to
+    /// [`Receiver::receive`].
+    pub fn more(&mut self, into: &mut Vec<Bytes>, most: usize) {
+        let mut left = most;
+        while left > 0 && self.end.is_none() {
+            let next = {
+                let mut next = std::pin::pin!(self.receive(left));
+                next.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+            };
+            match next {
+                Poll::Pending => return,
+                Poll::Ready(Ok(Some(bytes))) => {
+                    left -= bytes.len();
+                    into.push(bytes);
+                }
+                Poll::Ready(Ok(None)) => self.end = Some(Ok(())),
+                Poll::Ready(Err(cut)) => self.end = Some(Err(cut)),
+            }
+        }
+    }
+
+    /// Puts back bytes that were received and are not for the one who read them.
+    pub(crate) fn put_back(&mut self, bytes: Bytes) {
+        debug_assert!(self.ahead.is_empty(), "bytes are put back once");
+        self.ahead = bytes;
+    }
+
     /// Wants no more of this direction.
     pub fn stop(&mut self, why: Cut) {
-        match self {
+        match &mut self.half {
             // An error means that the stream has ended already.
-            Receiver::Quic(stream) => drop(stream.stop(why.code().into())),
+            ReceivingHalf::Quic(stream) => drop(stream.stop(why.code().into())),
         }
     }
 }
