@@ -25,6 +25,7 @@
 )]
 
 pub mod config;
+pub mod counters;
 pub mod cut;
 pub mod destination;
 pub mod entry;
@@ -34,6 +35,7 @@ pub mod operate;
 pub mod relay;
 pub mod tunnel;
 
+pub use counters::Counters;
 pub use cut::Cut;
 pub use destination::Destination;
 pub use open::Open;

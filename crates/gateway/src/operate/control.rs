@@ -1,0 +1,289 @@
+//! The control socket and the metrics address: HTTP over a Unix socket, and over
+//! TCP where that is configured.
+//!
+//! | request | over | answer |
+//! |---|---|---|
+//! | `GET /status` | both | the status as JSON |
+//! | `GET /metrics` | both | the metrics in the format of Prometheus |
+//! | `PUT /rate` with `18 Mbit/s` or `measured` | both | the rate that holds now |
+//! | `POST /check` | Unix | the findings of a new self-check, as JSON |
+
+use super::board::Board;
+use super::metrics;
+use bentpipe_units::Rate;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::Semaphore;
+
+/// Bytes of a request's body, at most.
+const LARGEST_BODY: usize = 1024;
+
+/// Requests that are served at a time, at most; others wait.
+const AT_A_TIME: usize = 16;
+
+/// Time for the head of a request.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The control socket; its file is removed with it.
+#[derive(Debug)]
+pub struct Control {
+    listener: UnixListener,
+    path: PathBuf,
+    inode: Option<u64>,
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        // After a hand-over the file is the new process'.
+        if inode(&self.path) == self.inode {
+            drop(std::fs::remove_file(&self.path));
+        }
+    }
+}
+
+fn inode(path: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    Some(std::fs::symlink_metadata(path).ok()?.ino())
+}
+
+impl Control {
+    /// Opens the socket at `path`, for the owner and the group of the process. What
+    /// is left of a process that was killed is replaced; `takes_over` says that a
+    /// running one is replaced, too.
+    ///
+    /// # Errors
+    /// When the folder or the socket cannot be made, or another gateway has it.
+    pub fn open(path: &Path, takes_over: bool) -> io::Result<Control> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let alive = || std::os::unix::net::UnixStream::connect(path).is_ok();
+        if !takes_over && alive() {
+            return Err(io::Error::new(
+                io::ErrorKind::AddrInUse,
+                "a gateway of this name is running",
+            ));
+        }
+        // Renamed into place, so that there is one at any time.
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}", std::process::id()));
+        let fresh = PathBuf::from(name);
+        drop(std::fs::remove_file(&fresh));
+        let listener = UnixListener::bind(&fresh)?;
+        std::fs::set_permissions(&fresh, std::fs::Permissions::from_mode(0o660))?;
+        std::fs::rename(&fresh, path)?;
+        Ok(Control {
+            listener,
+            path: path.to_owned(),
+            inode: inode(path),
+        })
+    }
+
+    /// Serves until it is dropped.
+    pub async fn serve(self, board: Arc<Board>) {
+        let turns = Arc::new(Semaphore::new(AT_A_TIME));
+        loop {
+            let Ok(turn) = Arc::clone(&turns).acquire_owned().await else {
+                return;
+            };
+            match self.listener.accept().await {
+                Ok((stream, _)) => {
+                    let board = Arc::clone(&board);
+                    tokio::spawn(async move {
+                        exchange(stream, board).await;
+                        drop(turn);
+                    });
+                }
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    }
+}
+
+/// Serves metrics and the rate at a TCP address until it is dropped.
+pub async fn serve_tcp(listener: TcpListener, board: Arc<Board>) {
+    let turns = Arc::new(Semaphore::new(AT_A_TIME));
+    loop {
+        let Ok(turn) = Arc::clone(&turns).acquire_owned().await else {
+            return;
+        };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let board = Arc::clone(&board);
+                tokio::spawn(async move {
+                    exchange(stream, board).await;
+                    drop(turn);
+                });
+            }
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+}
+
+async fn exchange(stream: impl AsyncRead + AsyncWrite + Unpin, board: Arc<Board>) {
+    let serve = hyper::service::service_fn(move |request: Request<Incoming>| {
+        let board = Arc::clone(&board);
+        async move { Ok::<_, Infallible>(answer(request, &board).await) }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE)
+        .keep_alive(false)
+        .max_buf_size(16 << 10)
+        .serve_connection(TokioIo::new(stream), serve);
+    // An error is the client's affair. One that sends its body byte by byte does not
+    // hold a turn for long.
+    drop(tokio::time::timeout(2 * PATIENCE, connection).await);
+}
+
+async fn answer(request: Request<Incoming>, board: &Board) -> Response<Full<Bytes>> {
+    let path = request.uri().path().to_owned();
+    match (request.method(), path.as_str()) {
+        (&Method::GET, "/status") => json(StatusCode::OK, &board.status()),
+        (&Method::GET, "/metrics") => text(StatusCode::OK, metrics::text(board)),
+        (&Method::PUT, "/rate") => rate(request, board).await,
+        (_, "/status" | "/metrics" | "/rate") => text(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "GET /status, GET /metrics, PUT /rate\n".into(),
+        ),
+        _ => text(
+            StatusCode::NOT_FOUND,
+            "there are /status, /metrics and /rate\n".into(),
+        ),
+    }
+}
+
+async fn rate(request: Request<Incoming>, board: &Board) -> Response<Full<Bytes>> {
+    let body = Limited::new(request.into_body(), LARGEST_BODY)
+        .collect()
+        .await;
+    let Ok(body) = body else {
+        return text(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "the body is too long\n".into(),
+        );
+    };
+    let body = body.to_bytes();
+    let words = String::from_utf8_lossy(&body);
+    match read_rate(&words) {
+        Ok(rate) => {
+            if board.set_rate(rate) {
+                tracing::info!(rate = %shown(rate), "the rate of the link was set");
+            }
+            text(StatusCode::OK, format!("{}\n", shown(rate)))
+        }
+        Err(why) => text(StatusCode::BAD_REQUEST, format!("{why}\n")),
+    }
+}
+
+/// A rate as a modem or an operator writes it; `None` for `measured`.
+///
+/// # Errors
+/// With what was found and expected.
+pub fn read_rate(text: &str) -> Result<Option<Rate>, String> {
+    match text.trim() {
+        "measured" => Ok(None),
+        text => match text.parse::<Rate>() {
+            Ok(rate) if rate.bps() >= 1000 => Ok(Some(rate)),
+            Ok(rate) => Err(format!("`{rate}` is too low; expected at least 1 kbit/s")),
+            Err(error) => Err(format!("{}; expected {}", error.found, error.expected)),
+        },
+    }
+}
+
+fn shown(rate: Option<Rate>) -> String {
+    rate.map_or_else(|| "measured".to_owned(), |rate| rate.to_string())
+}
+
+fn json(status: StatusCode, value: &serde_json::Value) -> Response<Full<Bytes>> {
+    respond(status, "application/json", format!("{value}\n"))
+}
+
+fn text(status: StatusCode, text: String) -> Response<Full<Bytes>> {
+    respond(status, "text/plain; version=0.0.4; charset=utf-8", text)
+}
+
+fn respond(status: StatusCode, kind: &'static str, body: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
+    let kind = hyper::header::HeaderValue::from_static(kind);
+    response
+        .headers_mut()
+        .insert(hyper::header::CONTENT_TYPE, kind);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::config_from_str;
+    use crate::operate::client;
+
+    fn board() -> Arc<Board> {
+        let text = "role = \"hub\"\n[link]\nrate = \"2 Mbit/s\"\n[tunnel]\npeers = [\"k\"]\n";
+        Board::new(&config_from_str(text).unwrap())
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn status_and_rate_pass_over_the_control_socket() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run/ship.sock");
+        let board = board();
+        let control = Control::open(&path, false).unwrap();
+        let serving = tokio::spawn(control.serve(Arc::clone(&board)));
+        let asked = path.clone();
+        tokio::task::spawn_blocking(move || {
+            let status = client::status(&asked).unwrap();
+            assert_eq!(status["role"], "hub");
+            assert_eq!(client::set_rate(&asked, "18 Mbit/s").unwrap(), "18 Mbit/s");
+            assert_eq!(client::set_rate(&asked, " measured\n").unwrap(), "measured");
+            let wrong = client::set_rate(&asked, "18 Mbits")
+                .unwrap_err()
+                .to_string();
+            assert!(wrong.contains("expected a rate"), "{wrong}");
+            client::set_rate(&asked, "3 Mbit/s").unwrap();
+        })
+        .await
+        .unwrap();
+        assert_eq!(*board.rate().borrow(), Some(Rate::from_mbps(3)));
+        let taken = Control::open(&path, false).unwrap_err().to_string();
+        assert!(taken.contains("is running"), "{taken}");
+        serving.abort();
+        drop(serving.await);
+        assert!(!path.exists());
+    }
+
+    #[tokio::test]
+    async fn what_a_killed_process_left_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ship.sock");
+        drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        let control = Control::open(&path, false).unwrap();
+        let newer = Control::open(&path, true).unwrap();
+        drop(control);
+        assert!(path.exists(), "the file is the newer process'");
+        drop(newer);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn rates_are_read_as_everywhere() {
+        assert_eq!(
+            read_rate("18.5 Mbit/s\n"),
+            Ok(Some(Rate::from_bps(18_500_000)))
+        );
+        assert!(read_rate("0 bit/s").unwrap_err().contains("too low"));
+        assert!(read_rate("").is_err());
+    }
+}

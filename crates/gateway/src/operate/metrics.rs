@@ -1,0 +1,172 @@
+//! Metrics in the text format of Prometheus (version 0.0.4).
+
+use super::board::{Board, Path, process};
+use crate::counters::{Kind, Unit};
+use bentpipe_units::Rate;
+use std::fmt::Write;
+
+const PREFIX: &str = "bentpipe_gateway";
+
+/// Every number, as Prometheus reads it.
+#[must_use]
+pub fn text(board: &Board) -> String {
+    let mut page = String::new();
+    for (it, value) in board.counters.list() {
+        let suffix = match (it.unit, it.kind) {
+            (Unit::Count | Unit::BitsPerSecond, Kind::Gauge) => "",
+            (Unit::Count | Unit::BitsPerSecond, Kind::Counter) => "_total",
+            (Unit::Bytes, Kind::Gauge) => "_bytes",
+            (Unit::Bytes, Kind::Counter) => "_bytes_total",
+            (Unit::Microseconds, _) => "_seconds",
+        };
+        let name = it.name.strip_prefix("bytes_").unwrap_or(it.name);
+        let name = format!("{PREFIX}_{name}{suffix}");
+        let kind = match it.kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+        };
+        let value = match it.unit {
+            Unit::Microseconds => value as f64 / 1e6,
+            _ => value as f64,
+        };
+        head(&mut page, &name, kind, it.meaning);
+        let _ = writeln!(page, "{name} {value}");
+    }
+    let name = format!("{PREFIX}_connections_cut_total");
+    head(
+        &mut page,
+        &name,
+        "counter",
+        "connections that were cut short, by reason",
+    );
+    for (why, count) in board.counters.cuts() {
+        let _ = writeln!(page, "{name}{{reason=\"{}\"}} {count}", why.words());
+    }
+    gauges(board, &mut page);
+    associations(board, &mut page);
+    page
+}
+
+fn gauges(board: &Board, page: &mut String) {
+    let (resident, descriptors) = process();
+    let rate = board.rate().borrow().map(Rate::bps);
+    let all = [
+        (
+            "rate_bits_per_second",
+            rate,
+            "the rate that holds for the satellite link",
+        ),
+        (
+            "delivered_bits_per_second",
+            Some(board.delivered().bps()),
+            "how fast the satellite link took data in the last second",
+        ),
+        (
+            "uptime_seconds",
+            Some(board.uptime().as_secs()),
+            "how long the gateway runs",
+        ),
+        ("resident_bytes", resident, "resident memory of the process"),
+        (
+            "descriptors",
+            descriptors,
+            "open descriptors of the process",
+        ),
+    ];
+    for (name, value, meaning) in all {
+        if let Some(value) = value {
+            let name = format!("{PREFIX}_{name}");
+            head(page, &name, "gauge", meaning);
+            let _ = writeln!(page, "{name} {value}");
+        }
+    }
+}
+
+/// What QUIC says of each association.
+fn associations(board: &Board, page: &mut String) {
+    let paths = board.paths();
+    let quic: Vec<_> = paths
+        .iter()
+        .filter_map(|(peer, path)| match path {
+            Path::Quic(connection) => Some((peer, connection.rtt(), connection.stats())),
+            Path::Tls(_) => None,
+        })
+        .collect();
+    type Of = fn(&(&String, std::time::Duration, quinn::ConnectionStats)) -> f64;
+    let all: [(&str, &str, &str, Of); 5] = [
+        (
+            "rtt_seconds",
+            "gauge",
+            "smoothed round trip to the other box",
+            |(_, rtt, _)| rtt.as_secs_f64(),
+        ),
+        (
+            "window_bytes",
+            "gauge",
+            "congestion window",
+            |(.., stats)| stats.path.cwnd as f64,
+        ),
+        (
+            "packets_sent_total",
+            "counter",
+            "QUIC packets sent",
+            |(.., stats)| stats.path.sent_packets as f64,
+        ),
+        (
+            "packets_lost_total",
+            "counter",
+            "QUIC packets lost and sent again",
+            |(.., stats)| stats.path.lost_packets as f64,
+        ),
+        (
+            "mtu_bytes",
+            "gauge",
+            "largest QUIC packet that the path takes",
+            |(.., stats)| f64::from(stats.path.current_mtu),
+        ),
+    ];
+    for (name, kind, meaning, of) in all {
+        let name = format!("{PREFIX}_association_{name}");
+        head(page, &name, kind, meaning);
+        for one in &quic {
+            let _ = writeln!(page, "{name}{{peer=\"{}\"}} {}", one.0, of(one));
+        }
+    }
+}
+
+fn head(page: &mut String, name: &str, kind: &str, meaning: &str) {
+    let _ = writeln!(page, "# HELP {name} {meaning}\n# TYPE {name} {kind}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::config_from_str;
+
+    #[test]
+    fn the_page_is_in_the_format_of_prometheus() {
+        let text_of = "role = \"hub\"\n[tunnel]\npeers = [\"k\"]\n";
+        let board = Board::new(&config_from_str(text_of).unwrap());
+        board.counters.bytes_to_satellite.add(7);
+        board.counters.cut(crate::Cut::Refused).increment();
+        let page = text(&board);
+        for line in [
+            "# TYPE bentpipe_gateway_to_satellite_bytes_total counter",
+            "bentpipe_gateway_to_satellite_bytes_total 7",
+            "bentpipe_gateway_connections_active 0",
+            "bentpipe_gateway_connections_cut_total{reason=\"refused\"} 1",
+        ] {
+            assert!(
+                page.lines().any(|it| it == line),
+                "{line} is not in\n{page}"
+            );
+        }
+        for line in page.lines().filter(|line| !line.starts_with('#')) {
+            let (name, value) = line.rsplit_once(' ').unwrap();
+            assert!(
+                name.starts_with(PREFIX) && value.parse::<f64>().is_ok(),
+                "{line}"
+            );
+        }
+    }
+}
