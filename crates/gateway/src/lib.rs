@@ -29,6 +29,7 @@ pub mod counters;
 pub mod cut;
 pub mod destination;
 pub mod entry;
+pub mod gateway;
 pub mod intercept;
 pub mod open;
 pub mod operate;

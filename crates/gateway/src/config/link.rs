@@ -25,7 +25,7 @@ pub enum RateSource {
 }
 
 /// The satellite link, as this box sends into it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Rate at which this box may send, IP packets and all.
     pub rate: RateSource,

@@ -29,7 +29,7 @@ use read::Reading;
 use std::path::Path;
 
 /// The whole configuration.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Its name: that of its file, without `.toml`.
     pub name: String,

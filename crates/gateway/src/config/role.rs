@@ -61,7 +61,7 @@ pub enum Answer {
 }
 
 /// The association with the other box.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tunnel {
     /// Terminal: where the hub is. Hub: where it listens (UDP, and TCP for the
     /// fallback).

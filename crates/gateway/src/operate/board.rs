@@ -1,7 +1,7 @@
 //! The board: what the running parts write down for the operator, and what the
 //! operator changes while they run.
 
-use crate::config::{Config, Role};
+use crate::config::Config;
 use crate::counters::Counters;
 use bentpipe_units::Rate;
 use serde_json::{Map, Value, json};
@@ -68,8 +68,7 @@ struct Association {
 pub struct Board {
     /// The numbers.
     pub counters: Counters,
-    name: String,
-    role: Role,
+    config: watch::Sender<Arc<Config>>,
     started: Instant,
     draining: AtomicBool,
     delivered: AtomicU64,
@@ -82,7 +81,7 @@ pub struct Board {
 impl fmt::Debug for Board {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Board")
-            .field("name", &self.name)
+            .field("name", &self.config().name)
             .finish_non_exhaustive()
     }
 }
@@ -113,8 +112,7 @@ impl Board {
     pub fn new(config: &Config) -> Arc<Board> {
         Arc::new(Board {
             counters: Counters::default(),
-            name: config.name.clone(),
-            role: config.role,
+            config: watch::Sender::new(Arc::new(config.clone())),
             started: Instant::now(),
             draining: AtomicBool::new(false),
             delivered: AtomicU64::new(0),
@@ -123,6 +121,24 @@ impl Board {
             findings: Mutex::default(),
             rate: watch::Sender::new(config.link.configured()),
         })
+    }
+
+    /// The configuration in force. Whoever reads it anew for each connection follows
+    /// a reload.
+    #[must_use]
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.config.borrow())
+    }
+
+    /// The configuration in force, and its changes.
+    #[must_use]
+    pub fn follow_config(&self) -> watch::Receiver<Arc<Config>> {
+        self.config.subscribe()
+    }
+
+    /// Puts another configuration into force.
+    pub fn set_config(&self, config: Arc<Config>) {
+        self.config.send_replace(config);
     }
 
     /// Puts an association on the board until the guard is dropped. `peer` is the
@@ -216,9 +232,10 @@ impl Board {
         let findings = self.findings();
         let findings: Vec<Value> = findings.iter().map(Finding::json).collect();
         let (resident, descriptors) = process();
+        let config = self.config();
         json!({
-            "name": self.name,
-            "role": self.role.word(),
+            "name": config.name,
+            "role": config.role.word(),
             "version": env!("CARGO_PKG_VERSION"),
             "pid": std::process::id(),
             "state": if self.draining.load(Relaxed) { "draining" } else { "running" },

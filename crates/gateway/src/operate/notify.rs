@@ -6,12 +6,13 @@ use std::env;
 use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The socket of the service manager, where there is one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Notify {
-    socket: Option<(UnixDatagram, SocketAddr)>,
+    socket: Option<(Arc<UnixDatagram>, SocketAddr)>,
 }
 
 impl Notify {
@@ -25,7 +26,7 @@ impl Notify {
                 Some(name) => SocketAddr::from_abstract_name(name.as_bytes()),
                 None => SocketAddr::from_pathname(to),
             };
-            Some((UnixDatagram::unbound().ok()?, address.ok()?))
+            Some((Arc::new(UnixDatagram::unbound().ok()?), address.ok()?))
         });
         Notify { socket }
     }
@@ -88,7 +89,7 @@ mod tests {
         let manager = UnixDatagram::bind(&path).unwrap();
         let notify = Notify {
             socket: Some((
-                UnixDatagram::unbound().unwrap(),
+                Arc::new(UnixDatagram::unbound().unwrap()),
                 SocketAddr::from_pathname(&path).unwrap(),
             )),
         };

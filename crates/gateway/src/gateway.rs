@@ -1,0 +1,326 @@
+//! The gateway as a process: it reads its configuration, starts the parts that the
+//! role needs, and runs until it is told to stop.
+//!
+//! SIGHUP reads the file again: a bad one is reported and the old one stays in
+//! force. SIGTERM drains: no new connections, and those that exist may finish for
+//! `[limits] drain`. SIGINT, or a second SIGTERM, ends it at once; connections are
+//! then reset.
+
+mod engines;
+
+use crate::config::{Config, RateSource};
+use crate::operate::control::{Control, serve_tcp};
+use crate::operate::log::LogLevel;
+use crate::operate::notify::Notify;
+use crate::operate::{Board, Finding, Severity, check, log, reload};
+use bentpipe_document::Diagnostics;
+use engines::Engines;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// What a run is started with.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The configuration file.
+    pub file: PathBuf,
+    /// Whether it takes the place of a gateway of this name that runs: its sockets
+    /// are taken over, and it drains.
+    pub take_over: bool,
+}
+
+/// Why the gateway could not run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The file cannot be read.
+    #[error("cannot read `{}`: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The file is wrong.
+    #[error("{0}")]
+    Config(Diagnostics),
+    /// A part cannot start.
+    #[error("{what}: {why}")]
+    Start {
+        /// The part.
+        what: String,
+        /// Why, and what helps.
+        why: String,
+    },
+}
+
+impl RunError {
+    /// A part that cannot start.
+    pub(crate) fn start(what: impl Into<String>, why: impl ToString) -> RunError {
+        RunError::Start {
+            what: what.into(),
+            why: why.to_string(),
+        }
+    }
+}
+
+/// Reads a configuration file.
+///
+/// # Errors
+/// When it cannot be read, or is wrong.
+pub fn load(path: &Path) -> Result<Config, RunError> {
+    let text = std::fs::read_to_string(path).map_err(|error| RunError::File {
+        path: path.to_owned(),
+        error,
+    })?;
+    Config::read(path, &text).map_err(RunError::Config)
+}
+
+/// Runs until a signal ends it.
+///
+/// # Errors
+/// When it cannot start; once it runs, it goes on.
+pub fn run(options: &Options) -> Result<(), RunError> {
+    let config = load(&options.file)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("gateway")
+        .build()
+        .map_err(|error| RunError::start("the runtime", error))?;
+    let result = runtime.block_on(serve(options, config));
+    // What is still open is closed with RST by its SO_LINGER.
+    runtime.shutdown_timeout(Duration::from_millis(500));
+    result
+}
+
+/// Lets the process open as many files as it may.
+fn raise_descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    let all = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    if let Err(error) = setrlimit(Resource::Nofile, all) {
+        tracing::warn!(%error, "the limit on open files stays as it is");
+    }
+}
+
+async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
+    let notify = Notify::from_environment();
+    let board = Board::new(&config);
+    let level = log::start(&config.log, log::counting(&board));
+    raise_descriptors();
+    // Before anything is made, so that whatever is made is removed.
+    let mut signals = Signals::new().map_err(|error| RunError::start("signals", error))?;
+    let mut engines = Engines::start(&board, options.take_over).await?;
+    let control = Control::open(&config.status.control, options.take_over).map_err(|error| {
+        let what = format!("the control socket `{}`", config.status.control.display());
+        RunError::start(what, error)
+    })?;
+    let control = tokio::spawn(control.serve(Arc::clone(&board)));
+    if let Some(address) = config.status.metrics {
+        let listener = tokio::net::TcpListener::bind(address).await;
+        let listener = listener.map_err(|e| RunError::start(format!("metrics at {address}"), e))?;
+        tokio::spawn(serve_tcp(listener, Arc::clone(&board)));
+    }
+    watch_rate(&board);
+    tokio::spawn(self_check(Arc::clone(&board)));
+    let what = format!("{} `{}`", config.role.word(), config.name);
+    tracing::info!(
+        role = config.role.word(),
+        name = config.name,
+        "the gateway runs"
+    );
+    notify.ready(&what);
+    watchdog(&notify);
+    let ending = loop {
+        match signals.next().await {
+            Asked::Reload => {
+                notify.reloading();
+                reread(&options.file, &board, level.as_ref());
+                notify.ready(&what);
+            }
+            Asked::Drain => break true,
+            Asked::End => break false,
+        }
+    };
+    if ending {
+        let patience = board.config().limits.drain;
+        notify.stopping(patience);
+        drain(&mut engines, &board, patience, &mut signals).await;
+    }
+    control.abort();
+    drop(control.await);
+    engines.stop().await;
+    tracing::info!("the gateway ends");
+    Ok(())
+}
+
+/// Lets connections finish.
+async fn drain(engines: &mut Engines, board: &Board, patience: Duration, signals: &mut Signals) {
+    board.note_draining();
+    engines.stop_accepting();
+    let active = || board.counters.connections_active.get();
+    tracing::info!(
+        connections = active(),
+        "no new connections; those that exist may finish"
+    );
+    let until = Instant::now() + patience;
+    while active() > 0 && Instant::now() < until {
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_millis(50)) => {}
+            asked = signals.next() => {
+                if !matches!(asked, Asked::Reload) {
+                    break;
+                }
+            }
+        }
+    }
+    if active() > 0 {
+        tracing::warn!(
+            connections = active(),
+            "connections that did not finish are reset"
+        );
+    }
+}
+
+/// What a signal asks for.
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    Reload,
+    Drain,
+    End,
+}
+
+struct Signals {
+    hangup: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> io::Result<Signals> {
+        Ok(Signals {
+            hangup: signal(SignalKind::hangup())?,
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) -> Asked {
+        tokio::select! {
+            _ = self.hangup.recv() => Asked::Reload,
+            _ = self.terminate.recv() => Asked::Drain,
+            _ = self.interrupt.recv() => Asked::End,
+        }
+    }
+}
+
+/// Reads the file again. A wrong one changes nothing.
+fn reread(file: &Path, board: &Board, level: Option<&LogLevel>) {
+    let new = match load(file) {
+        Ok(new) => new,
+        Err(error) => {
+            board.counters.reloads_refused.increment();
+            tracing::error!("the configuration stays as it was: {error}");
+            return;
+        }
+    };
+    let old = board.config();
+    let changes = reload::changes(&old, &new);
+    board.counters.reloads.increment();
+    if old.link.rate != new.link.rate && !matches!(new.link.rate, RateSource::File { .. }) {
+        board.set_rate(new.link.configured());
+    }
+    if let Some(level) = level {
+        level.set(new.log.level);
+    }
+    board.set_config(Arc::new(new));
+    if changes.live.is_empty() && changes.later.is_empty() {
+        tracing::info!("the configuration was read again; nothing has changed");
+    }
+    if !changes.live.is_empty() {
+        tracing::info!("changed: {}", changes.live.join(", "));
+    }
+    if !changes.later.is_empty() {
+        tracing::warn!(
+            "changes with the next restart: {}",
+            changes.later.join(", ")
+        );
+    }
+}
+
+/// Follows the rate file, where one is configured now or after a reload.
+fn watch_rate(board: &Arc<Board>) {
+    let board = Arc::clone(board);
+    tokio::spawn(async move {
+        let mut last = None;
+        loop {
+            if let RateSource::File { path, .. } = &board.config().link.rate {
+                let read = read_short(path);
+                if let Some(text) = read.filter(|text| last.as_ref() != Some(text)) {
+                    match crate::operate::control::read_rate(&text) {
+                        Ok(rate) => {
+                            if board.set_rate(rate) {
+                                tracing::info!(file = %path.display(), rate = text.trim(), "the rate of the link has changed");
+                            }
+                        }
+                        Err(why) => {
+                            tracing::warn!(file = %path.display(), "the rate stays as it was: {why}");
+                        }
+                    }
+                    last = Some(text);
+                }
+            }
+            tokio::time::sleep(RATE_FILE).await;
+        }
+    });
+}
+
+/// How often the rate file is read.
+const RATE_FILE: Duration = Duration::from_millis(200);
+
+/// Examines the machine at once and the running gateway when the other box has had
+/// time to answer; reports what is not as it should be.
+async fn self_check(board: Arc<Board>) {
+    let config = board.config();
+    let mut findings = check::machine(&config);
+    report(&findings);
+    board.note_findings(findings.clone());
+    tokio::time::sleep(check::START).await;
+    let later = check::running(&config, &board.status());
+    report(&later);
+    findings.extend(later);
+    board.note_findings(findings);
+}
+
+fn report(findings: &[Finding]) {
+    for it in findings {
+        match it.severity {
+            Severity::Good => tracing::debug!(check = it.what, "{}", it.found),
+            Severity::Warning => tracing::warn!(check = it.what, "{}; {}", it.found, it.remedy),
+            Severity::Error => tracing::error!(check = it.what, "{}; {}", it.found, it.remedy),
+        }
+    }
+}
+
+/// Reports to the service manager that the runtime still turns.
+fn watchdog(notify: &Notify) {
+    if let Some(every) = Notify::watchdog() {
+        let notify = notify.clone();
+        tokio::spawn(async move {
+            loop {
+                notify.alive();
+                tokio::time::sleep(every).await;
+            }
+        });
+    }
+}
+
+/// A rate file; it is a few bytes on a local file system.
+fn read_short(path: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    (text.len() < 200).then_some(text)
+}
