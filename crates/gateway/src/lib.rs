@@ -30,10 +30,13 @@ pub mod cut;
 pub mod destination;
 pub mod entry;
 pub mod gateway;
+pub mod hub;
 pub mod intercept;
 pub mod open;
 pub mod operate;
+pub mod policy;
 pub mod relay;
+pub mod terminal;
 pub mod tunnel;
 
 pub use counters::Counters;

@@ -1,7 +1,9 @@
 //! The association between the two boxes.
 
+pub mod association;
 pub mod codec;
 pub mod keys;
 mod stream;
+pub mod transport;
 
 pub use stream::{Receiver, Sender};

@@ -24,7 +24,7 @@ pub struct Receiver {
     half: ReceivingHalf,
     /// Bytes that were received with what stands before them, and not yet read.
     ahead: Bytes,
-    /// How it ended, where [`Receiver::more`] came upon it.
+    /// How it ended, once it has.
     end: Option<Result<(), Cut>>,
 }
 
@@ -153,12 +153,20 @@ impl Receiver {
         if let Some(end) = self.end {
             return end.map(|()| None);
         }
-        match &mut self.half {
+        let next = match &mut self.half {
             ReceivingHalf::Quic(stream) => match stream.read_chunk(most, true).await {
                 Ok(chunk) => Ok(chunk.map(|chunk| chunk.bytes)),
                 Err(error) => Err(of_read(&error)),
             },
+        };
+        // A stream of quinn that was cut says so once, and that it ended clean from
+        // then on.
+        match &next {
+            Ok(Some(_)) => {}
+            Ok(None) => self.end = Some(Ok(())),
+            Err(cut) => self.end = Some(Err(*cut)),
         }
+        next
     }
 
     /// Moves what has arrived already to the end of `into`, at most `most` bytes in
@@ -177,8 +185,8 @@ impl Receiver {
                     left -= bytes.len();
                     into.push(bytes);
                 }
-                Poll::Ready(Ok(None)) => self.end = Some(Ok(())),
-                Poll::Ready(Err(cut)) => self.end = Some(Err(cut)),
+                // It is kept for the next call.
+                Poll::Ready(Ok(None) | Err(_)) => return,
             }
         }
     }

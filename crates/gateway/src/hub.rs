@@ -1,0 +1,222 @@
+//! The hub: on the Internet's side of the satellite, it connects to servers on
+//! behalf of its terminals' clients.
+
+use crate::config::Config;
+use crate::operate::Board;
+use crate::relay::{self, Closed, Dialer, Meter, Patience, Toward};
+use crate::tunnel::association::{Association, Server};
+use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN};
+use crate::tunnel::keys::{self, Identity};
+use crate::tunnel::{Receiver, Sender, transport};
+use crate::{Cut, Open};
+use bytes::{Bytes, BytesMut};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio::task::{JoinHandle, JoinSet};
+
+/// A running hub.
+#[derive(Debug)]
+pub struct Hub {
+    server: Server,
+    engine: Arc<Engine>,
+    task: JoinHandle<()>,
+}
+
+/// What every connection of every terminal needs.
+#[derive(Debug)]
+struct Engine {
+    board: Arc<Board>,
+    places: Arc<Semaphore>,
+    outage: Duration,
+    dialer: Dialer,
+    patience: Patience,
+}
+
+impl Hub {
+    /// Begins to serve terminals. It is called in a runtime of tokio.
+    ///
+    /// # Errors
+    /// A key is unusable, or the address is taken.
+    pub fn start(config: &Config, board: Arc<Board>) -> io::Result<Hub> {
+        let address = config.tunnel.as_ref().map(|tunnel| tunnel.address);
+        let address = address.ok_or_else(|| io::Error::other("a hub needs `[tunnel]`"))?;
+        Hub::start_on(config, board, transport::bind(address)?, 0)
+    }
+
+    /// As [`Hub::start`], on a UDP socket that is bound. `instance` is the first byte
+    /// of its connection ids.
+    ///
+    /// # Errors
+    /// As [`Hub::start`].
+    pub fn start_on(
+        config: &Config,
+        board: Arc<Board>,
+        socket: std::net::UdpSocket,
+        instance: u8,
+    ) -> io::Result<Hub> {
+        let tunnel = config
+            .tunnel
+            .as_ref()
+            .ok_or_else(|| io::Error::other("a hub needs `[tunnel]`"))?;
+        let identity = Identity::read(&tunnel.key).map_err(io::Error::other)?;
+        let peers = keys::peers(&tunnel.peers).map_err(io::Error::other)?;
+        let (server, mut associations) =
+            Server::start(config, tunnel, &identity, &peers, instance, socket, &board)?;
+        let engine = Arc::new(Engine {
+            board,
+            places: Arc::new(Semaphore::new(
+                config.limits.connections.min(Semaphore::MAX_PERMITS),
+            )),
+            outage: tunnel.outage,
+            dialer: Dialer::default(),
+            patience: Patience::default(),
+        });
+        let task = tokio::spawn({
+            let engine = Arc::clone(&engine);
+            async move {
+                let mut serving = JoinSet::new();
+                while let Some(association) = associations.recv().await {
+                    serving.spawn(serve(Arc::clone(&engine), association));
+                    while serving.try_join_next().is_some() {}
+                }
+            }
+        });
+        Ok(Hub {
+            server,
+            engine,
+            task,
+        })
+    }
+
+    /// The associations that stand.
+    #[must_use]
+    pub fn associations(&self) -> Vec<Association> {
+        self.server.associations()
+    }
+
+    /// The UDP address that it listens on.
+    ///
+    /// # Errors
+    /// The socket is gone.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.server.address()
+    }
+
+    /// Takes no more associations; those that stand go on.
+    pub fn refuse(&self) {
+        self.server.refuse();
+    }
+
+    /// Connections that are open.
+    #[must_use]
+    pub fn connections(&self) -> u64 {
+        self.engine.board.counters.connections_active.get()
+    }
+
+    /// Closes all associations; connections that are open are reset.
+    pub async fn stop(&self) {
+        self.server.stop().await;
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Serves a terminal until its association is lost. Connections end by themselves
+/// then, since their streams do.
+async fn serve(engine: Arc<Engine>, association: Association) {
+    while let Some((sender, receiver)) = association.accept().await {
+        let engine = Arc::clone(&engine);
+        tokio::spawn(async move { engine.connection(sender, receiver).await });
+    }
+}
+
+impl Engine {
+    /// Serves one connection of a client.
+    async fn connection(&self, mut sender: Sender, mut receiver: Receiver) {
+        let counters = &self.board.counters;
+        let Ok(_place) = self.places.try_acquire() else {
+            counters.connections_turned_away.increment();
+            sender.cut(Cut::Limit);
+            receiver.stop(Cut::Limit);
+            return;
+        };
+        counters.connections_opened.increment();
+        let _active = counters.connections_active.hold();
+        let closed = match self.begin(&mut sender, &mut receiver).await {
+            Ok(tcp) => {
+                let (toward, early, meter) = (Toward::Server, Bytes::new(), Meter::default());
+                relay::pump(tcp, toward, sender, receiver, early, &self.patience, &meter).await
+            }
+            Err(why) => {
+                sender.cut(why);
+                receiver.stop(why);
+                Closed {
+                    up: 0,
+                    down: 0,
+                    cut: Some(why),
+                }
+            }
+        };
+        counters.bytes_to_satellite.add(closed.down);
+        counters.bytes_from_satellite.add(closed.up);
+        match closed.cut {
+            None => counters.connections_ended.increment(),
+            Some(why) => counters.cut(why).increment(),
+        }
+    }
+
+    /// Reads the request, connects, and answers.
+    async fn begin(&self, sender: &mut Sender, receiver: &mut Receiver) -> Result<TcpStream, Cut> {
+        let request = tokio::time::timeout(self.outage, request(receiver));
+        let open = request.await.unwrap_or(Err(Cut::TimedOut))?;
+        let tcp = tokio::select! {
+            tcp = self.connect(&open) => tcp?,
+            // The client has gone in the meantime.
+            why = sender.stopped() => return Err(why),
+        };
+        if open.confirm {
+            sender.send(Bytes::from_static(&[CONNECTED])).await?;
+        }
+        Ok(tcp)
+    }
+
+    async fn connect(&self, open: &Open) -> Result<TcpStream, Cut> {
+        let mut why = Cut::NoSuchName;
+        for address in crate::policy::resolve(&open.destination).await? {
+            match relay::connect(address, open.source, &self.dialer).await {
+                Ok(tcp) => return Ok(tcp),
+                Err(cut) => why = cut,
+            }
+        }
+        Err(why)
+    }
+}
+
+/// Reads the request at the stream's start, and nothing of what follows it.
+async fn request(receiver: &mut Receiver) -> Result<Open, Cut> {
+    let mut bytes = BytesMut::new();
+    loop {
+        match codec::decode(&bytes) {
+            Ok(Some((open, length))) => {
+                receiver.put_back(bytes.split_off(length).freeze());
+                return Ok(open);
+            }
+            Ok(None) => {}
+            Err(malformed) => {
+                tracing::warn!(%malformed, "a request that cannot be read");
+                return Err(Cut::Failed);
+            }
+        }
+        // It ends before the request does, or it never began.
+        let more = receiver.receive(MOST_OPEN).await?.ok_or(Cut::Failed)?;
+        bytes.extend_from_slice(&more);
+    }
+}

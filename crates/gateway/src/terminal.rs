@@ -1,0 +1,231 @@
+//! The terminal: on the users' side of the satellite, it carries the connections
+//! that reach it through the tunnel to its hub.
+
+use crate::Cut;
+use crate::config::Config;
+use crate::entry::Arrival;
+use crate::operate::Board;
+use crate::relay::{self, Closed, Meter, Patience, Toward};
+use crate::tunnel::association::{Client, Health, Status};
+use crate::tunnel::codec::{self, CONNECTED, Hello, MOST_OPEN};
+use crate::tunnel::keys::{self, Identity};
+use crate::tunnel::{Receiver, Sender, transport};
+use bytes::Bytes;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, watch};
+
+/// How long a new connection waits for an association, and for its answer no
+/// longer than a client would.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the request waits for the client's first bytes, so that both leave in
+/// one packet; clients of protocols in which the server speaks first send none.
+const FIRST_BYTES: Duration = Duration::from_millis(3);
+/// Most bytes that leave with the request.
+const MOST_FIRST: usize = 16 * 1024;
+/// Longest wait for the hub's answer to a request that is confirmed: longer than
+/// the hub tries to connect.
+const ANSWER: Duration = Duration::from_secs(60);
+
+/// A running terminal.
+#[derive(Debug)]
+pub struct Terminal {
+    client: Client,
+    board: Arc<Board>,
+    places: Arc<Semaphore>,
+    patience: Patience,
+}
+
+impl Terminal {
+    /// Begins to connect to the hub. It is called in a runtime of tokio.
+    ///
+    /// # Errors
+    /// The key or the peer's key is unusable, or no socket can be had.
+    pub fn start(config: &Config, board: Arc<Board>) -> io::Result<Terminal> {
+        let any: SocketAddr = match config.tunnel.as_ref().map(|tunnel| tunnel.address) {
+            Some(SocketAddr::V4(_)) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+            _ => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        };
+        let hello = Hello {
+            lineage: transport::random(),
+            generation: 0,
+        };
+        Terminal::start_on(config, board, transport::bind(any)?, hello)
+    }
+
+    /// As [`Terminal::start`], on a UDP socket that is bound, as the process that
+    /// `hello` describes.
+    ///
+    /// # Errors
+    /// As [`Terminal::start`].
+    pub fn start_on(
+        config: &Config,
+        board: Arc<Board>,
+        socket: std::net::UdpSocket,
+        hello: Hello,
+    ) -> io::Result<Terminal> {
+        let tunnel = config
+            .tunnel
+            .as_ref()
+            .ok_or_else(|| io::Error::other("a terminal needs `[tunnel]`"))?;
+        let identity = Identity::read(&tunnel.key).map_err(io::Error::other)?;
+        let peers = keys::peers(&tunnel.peers).map_err(io::Error::other)?;
+        let client = Client::start(config, tunnel, &identity, &peers, hello, socket, &board)?;
+        Ok(Terminal {
+            client,
+            board,
+            places: Arc::new(Semaphore::new(
+                config.limits.connections.min(Semaphore::MAX_PERMITS),
+            )),
+            patience: Patience::default(),
+        })
+    }
+
+    /// How the hub answers, as it changes.
+    #[must_use]
+    pub fn status(&self) -> watch::Receiver<Status> {
+        self.client.status()
+    }
+
+    /// Waits until connections can be carried.
+    pub async fn ready(&self) {
+        let mut status = self.status();
+        let serves = |status: &Status| matches!(status.health, Health::Up | Health::Fallback);
+        // The sender lives as long as the client.
+        let _ = status.wait_for(serves).await;
+    }
+
+    /// Carries one connection from its arrival to its end.
+    pub async fn serve(&self, arrival: Arrival) -> Closed {
+        let counters = &self.board.counters;
+        let Ok(_place) = self.places.try_acquire() else {
+            counters.connections_turned_away.increment();
+            arrival.reply.failed(arrival.tcp, Cut::Limit).await;
+            return cut_before(Cut::Limit);
+        };
+        counters.connections_opened.increment();
+        let _active = counters.connections_active.hold();
+        let meter = Meter::default();
+        let closed = self.carry(arrival, &meter).await;
+        counters.bytes_to_satellite.add(closed.up);
+        counters.bytes_from_satellite.add(closed.down);
+        match closed.cut {
+            None => counters.connections_ended.increment(),
+            Some(why) => counters.cut(why).increment(),
+        }
+        closed
+    }
+
+    async fn carry(&self, arrival: Arrival, meter: &Meter) -> Closed {
+        let Arrival {
+            mut tcp,
+            open,
+            first,
+            reply,
+        } = arrival;
+        let mut request = Vec::with_capacity(MOST_OPEN);
+        if codec::encode(&open, &mut request).is_err() {
+            reply.failed(tcp, Cut::NoSuchName).await;
+            return cut_before(Cut::NoSuchName);
+        }
+        let (mut sender, mut receiver) = match self.client.open(PATIENCE).await {
+            Ok(halves) => halves,
+            Err(why) => {
+                reply.failed(tcp, why).await;
+                return cut_before(why);
+            }
+        };
+        let first = if open.confirm || !first.is_empty() {
+            first
+        } else {
+            match first_bytes(&tcp).await {
+                Ok(first) => first,
+                Err(why) => return cut(&mut sender, &mut receiver, why),
+            }
+        };
+        let early = u64::try_from(first.len()).unwrap_or(0);
+        request.extend_from_slice(&first);
+        let begun = begin(&mut sender, &mut receiver, request.into(), open.confirm).await;
+        if let Err(why) = begun {
+            cut(&mut sender, &mut receiver, why);
+            reply.failed(tcp, why).await;
+            return cut_before(why);
+        }
+        meter.count_up(early);
+        if let Err(why) = reply.connected(&mut tcp).await {
+            return cut(&mut sender, &mut receiver, why);
+        }
+        let toward = Toward::Client;
+        relay::pump(
+            tcp,
+            toward,
+            sender,
+            receiver,
+            Bytes::new(),
+            &self.patience,
+            meter,
+        )
+        .await
+    }
+
+    /// Closes the association and makes no other; connections that are open are
+    /// reset.
+    pub async fn stop(&self) {
+        self.client.stop().await;
+    }
+}
+
+const fn cut_before(why: Cut) -> Closed {
+    Closed {
+        up: 0,
+        down: 0,
+        cut: Some(why),
+    }
+}
+
+fn cut(sender: &mut Sender, receiver: &mut Receiver, why: Cut) -> Closed {
+    sender.cut(why);
+    receiver.stop(why);
+    cut_before(why)
+}
+
+/// Sends the request and, where it is to be confirmed, waits for the answer.
+async fn begin(
+    sender: &mut Sender,
+    receiver: &mut Receiver,
+    request: Bytes,
+    confirm: bool,
+) -> Result<(), Cut> {
+    sender.send(request).await?;
+    if !confirm {
+        return Ok(());
+    }
+    let answer = tokio::time::timeout(ANSWER, receiver.receive(1));
+    match answer.await.unwrap_or(Err(Cut::TimedOut))? {
+        Some(bytes) if bytes.as_ref() == [CONNECTED] => Ok(()),
+        _ => Err(Cut::Failed),
+    }
+}
+
+/// What the client sends within a few milliseconds, possibly nothing. An end is
+/// left to whoever reads next.
+async fn first_bytes(tcp: &TcpStream) -> Result<Bytes, Cut> {
+    let read = async {
+        loop {
+            tcp.readable().await?;
+            let mut bytes = Vec::with_capacity(MOST_FIRST);
+            match tcp.try_read_buf(&mut bytes) {
+                Ok(_) => return Ok(bytes.into()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+    };
+    match tokio::time::timeout(FIRST_BYTES, read).await {
+        Ok(read) => read.map_err(|error| Cut::from_io(&error)),
+        Err(_) => Ok(Bytes::new()),
+    }
+}

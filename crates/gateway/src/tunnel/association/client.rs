@@ -1,0 +1,253 @@
+//! The terminal's side of the association.
+
+use super::heartbeat::{self, Pulse};
+use super::{Close, HANDSHAKE, Health, Status, words};
+use crate::Cut;
+use crate::config::{Config, Tunnel};
+use crate::operate::{Board, Path};
+use crate::tunnel::codec::{Hello, Welcome};
+use crate::tunnel::keys::{Identity, PublicKey, SERVER_NAME};
+use crate::tunnel::stream::{Receiver, Sender};
+use crate::tunnel::transport;
+use quinn::crypto::rustls::QuicClientConfig;
+use quinn::{ClientConfig, Connection, ConnectionError, Endpoint};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// First and longest time between attempts to connect.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
+/// Time until the next attempt where another terminal uses the same key: the two
+/// must not take the association from each other all the time.
+const REPLACED: Duration = Duration::from_secs(30);
+
+/// The terminal's side of the association. It connects, and connects again for
+/// ever, until it is dropped.
+#[derive(Debug)]
+pub struct Client {
+    shared: Arc<Shared>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    endpoint: Endpoint,
+    hub: SocketAddr,
+    key: String,
+    board: Arc<Board>,
+    config: ClientConfig,
+    hello: Hello,
+    handshake: Duration,
+    pulse: Pulse,
+    status: watch::Sender<Status>,
+    current: watch::Sender<Option<Connection>>,
+}
+
+impl Client {
+    /// Begins to connect. It is called in a runtime of tokio.
+    ///
+    /// # Errors
+    /// The key is unusable, or no socket can be had.
+    pub fn start(
+        config: &Config,
+        tunnel: &Tunnel,
+        identity: &Identity,
+        peers: &[PublicKey],
+        hello: Hello,
+        socket: std::net::UdpSocket,
+        board: &Arc<Board>,
+    ) -> io::Result<Client> {
+        let tls = identity.client(peers).map_err(io::Error::other)?;
+        let quic = QuicClientConfig::try_from(tls).map_err(io::Error::other)?;
+        let mut client = ClientConfig::new(Arc::new(quic));
+        let settings = transport::transport(config, tunnel.outage, tunnel.stream_window);
+        client.transport_config(Arc::new(settings));
+        let instance = u8::try_from(hello.generation & 0xff).unwrap_or(0);
+        let shared = Arc::new(Shared {
+            endpoint: transport::endpoint(socket, identity, instance, None)?,
+            hub: tunnel.address,
+            key: peers.first().map(ToString::to_string).unwrap_or_default(),
+            board: Arc::clone(board),
+            config: client,
+            hello,
+            handshake: HANDSHAKE.max(8 * config.link.rtt),
+            pulse: Pulse::default(),
+            status: watch::Sender::new(Status::new()),
+            current: watch::Sender::new(None),
+        });
+        let task = tokio::spawn(keep(Arc::clone(&shared)));
+        Ok(Client { shared, task })
+    }
+
+    /// How the hub answers, as it changes.
+    #[must_use]
+    pub fn status(&self) -> watch::Receiver<Status> {
+        self.shared.status.subscribe()
+    }
+
+    /// The association, while there is one.
+    #[must_use]
+    pub fn connection(&self) -> Option<Connection> {
+        self.shared.current.borrow().clone()
+    }
+
+    /// Opens a stream; waits up to `patience` for an association.
+    ///
+    /// # Errors
+    /// There is none, or it is lost.
+    pub async fn open(&self, patience: Duration) -> Result<(Sender, Receiver), Cut> {
+        let mut current = self.shared.current.subscribe();
+        let open = async {
+            loop {
+                let connection = current
+                    .wait_for(Option::is_some)
+                    .await
+                    .map_err(|_| Cut::PeerGone)?
+                    .clone();
+                let Some(connection) = connection else {
+                    continue;
+                };
+                match connection.open_bi().await {
+                    Ok((send, receive)) => {
+                        return Ok((Sender::quic(send), Receiver::quic(receive)));
+                    }
+                    // It was lost; the next one may come in time.
+                    Err(_) => current.changed().await.map_err(|_| Cut::PeerGone)?,
+                }
+            }
+        };
+        tokio::time::timeout(patience, open)
+            .await
+            .unwrap_or(Err(Cut::PeerGone))
+    }
+
+    /// Closes the association and makes no other; streams that are open are cut.
+    pub async fn stop(&self) {
+        self.task.abort();
+        self.shared.endpoint.close(Close::Stopping.code(), &[]);
+        // CONNECTION_CLOSE is sent at once; what follows it is of no use.
+        let _ = tokio::time::timeout(Duration::from_millis(200), self.shared.endpoint.wait_idle())
+            .await;
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn keep(shared: Arc<Shared>) {
+    let mut wait = BACKOFF.0;
+    loop {
+        let lost = match shared.connect().await {
+            Ok(connection) => {
+                wait = BACKOFF.0;
+                shared.serve(&connection).await
+            }
+            Err(lost) => lost,
+        };
+        let reason = words(&lost);
+        if let ConnectionError::ApplicationClosed(close) = &lost
+            && close.error_code == Close::Replaced.code()
+        {
+            wait = REPLACED;
+        }
+        shared.status.send_if_modified(|status| {
+            if status.reason.as_ref() != Some(&reason) || status.health == Health::Up {
+                tracing::warn!(hub = %shared.hub, reason, "no association with the hub");
+            }
+            status.enter(Health::Down);
+            status.reason = Some(reason.clone());
+            true
+        });
+        tokio::time::sleep(wait).await;
+        wait = (2 * wait).min(BACKOFF.1);
+    }
+}
+
+impl Shared {
+    /// One attempt: both handshakes, and the greeting.
+    async fn connect(&self) -> Result<Connection, ConnectionError> {
+        let greeted = async {
+            let connection = self
+                .endpoint
+                .connect_with(self.config.clone(), self.hub, SERVER_NAME)
+                .map_err(|error| {
+                    tracing::error!(hub = %self.hub, %error, "cannot connect");
+                    ConnectionError::LocallyClosed
+                })?
+                .await?;
+            // The hub has authenticated this box only when it answers.
+            match greet(&connection, self.hello).await {
+                Ok(_) => Ok(connection),
+                Err(Some(lost)) => Err(lost),
+                Err(None) => {
+                    connection.close(Close::Protocol.code(), &[]);
+                    Err(connection.closed().await)
+                }
+            }
+        };
+        tokio::time::timeout(self.handshake, greeted)
+            .await
+            .unwrap_or(Err(ConnectionError::TimedOut))
+    }
+
+    /// Serves an association until it is lost.
+    async fn serve(&self, connection: &Connection) -> ConnectionError {
+        tracing::info!(hub = %self.hub, rtt = ?connection.rtt(), "associated with the hub");
+        self.status.send_modify(|status| {
+            status.enter(Health::Up);
+            status.rtt = Some(connection.rtt());
+            status.reason = None;
+            status.associations += 1;
+        });
+        let counters = &self.board.counters;
+        counters.associations_opened.increment();
+        let _listed = self.board.list(&self.key, Path::Quic(connection.clone()));
+        self.current.send_replace(Some(connection.clone()));
+        let lost = heartbeat::keep(connection, &self.pulse, |beat| {
+            let health = if beat.outage {
+                Health::Outage
+            } else {
+                Health::Up
+            };
+            self.status.send_if_modified(|status| {
+                let changed = status.health != health;
+                if changed {
+                    if health == Health::Outage {
+                        counters.outages.increment();
+                    }
+                    tracing::info!(?health, "the hub's answers have changed");
+                }
+                status.rtt = Some(beat.rtt);
+                status.enter(health);
+                changed
+            });
+        })
+        .await;
+        self.current.send_replace(None);
+        counters.associations_lost.increment();
+        lost
+    }
+}
+
+/// Sends the greeting on the first stream and waits for the hub's. `Err(None)` is an
+/// answer that makes no sense.
+async fn greet(connection: &Connection, hello: Hello) -> Result<Welcome, Option<ConnectionError>> {
+    let lost = |connection: &Connection| connection.close_reason();
+    let (mut send, mut receive) = connection.open_bi().await.map_err(Some)?;
+    if send.write_all(&hello.encode()).await.is_err() {
+        return Err(lost(connection));
+    }
+    // Both directions end with the greeting.
+    let _ = send.finish();
+    let mut bytes = [0; Welcome::LENGTH];
+    if receive.read_exact(&mut bytes).await.is_err() {
+        return Err(lost(connection));
+    }
+    Welcome::decode(bytes).map_err(|_| None)
+}

@@ -1,0 +1,122 @@
+//! The association: one QUIC connection between the boxes that lasts for as long as
+//! both run, through outages of the link.
+//!
+//! - [`Client`] is the terminal's side: it connects, and connects again for ever.
+//! - [`Server`] is the hub's side: it accepts the terminals that it is configured
+//!   with.
+
+mod client;
+mod heartbeat;
+mod server;
+
+pub use client::Client;
+pub use heartbeat::Pulse;
+pub use server::{Association, Server};
+
+use quinn::{ConnectionError, VarInt};
+use std::time::{Duration, Instant};
+
+/// Longest time for the handshakes, beyond which a new attempt begins; at least 8
+/// round trips of the link.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// Why a box closed an association, as the code of CONNECTION_CLOSE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Close {
+    /// It stops.
+    Stopping = 1,
+    /// The terminal has made a new association.
+    Replaced = 2,
+    /// It speaks another version, or nonsense.
+    Protocol = 3,
+}
+
+impl Close {
+    pub(crate) const fn code(self) -> VarInt {
+        VarInt::from_u32(self as u32)
+    }
+}
+
+/// How the other box answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// No association yet, or none any more; attempts go on.
+    Down,
+    /// The association works.
+    Up,
+    /// The association stands, and nothing arrives from the other box: connections
+    /// wait.
+    Outage,
+    /// UDP does not pass; each connection has a TLS connection of its own.
+    Fallback,
+}
+
+/// What a terminal knows of its hub.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// How the other box answers.
+    pub health: Health,
+    /// Since when.
+    pub since: Instant,
+    /// Smoothed round trip, once it is known.
+    pub rtt: Option<Duration>,
+    /// What went wrong last, in words.
+    pub reason: Option<String>,
+    /// Associations made since the start.
+    pub associations: u64,
+}
+
+impl Status {
+    fn new() -> Status {
+        Status {
+            health: Health::Down,
+            since: Instant::now(),
+            rtt: None,
+            reason: None,
+            associations: 0,
+        }
+    }
+
+    fn enter(&mut self, health: Health) {
+        if self.health != health {
+            self.health = health;
+            self.since = Instant::now();
+        }
+    }
+}
+
+/// TLS alert of a key that is not among the peers (RFC 8446, section 6).
+const ACCESS_DENIED: u8 = 49;
+/// TLS alert of another protocol or version (RFC 7301, section 3.2).
+const NO_APPLICATION_PROTOCOL: u8 = 120;
+
+/// Why an association ended or never began, in words.
+fn words(error: &ConnectionError) -> String {
+    let alert = |alert| quinn::TransportErrorCode::crypto(alert);
+    match error {
+        ConnectionError::TimedOut => "the other box does not answer".to_owned(),
+        ConnectionError::Reset => "the other box has been restarted".to_owned(),
+        ConnectionError::LocallyClosed => "closed by this box".to_owned(),
+        ConnectionError::TransportError(error) if error.code == alert(ACCESS_DENIED) => {
+            "the other box's key is not the one in `tunnel.peers`".to_owned()
+        }
+        ConnectionError::ConnectionClosed(close) if close.error_code == alert(ACCESS_DENIED) => {
+            "this box's key is not in the other box's `tunnel.peers`".to_owned()
+        }
+        ConnectionError::ConnectionClosed(close)
+            if close.error_code == alert(NO_APPLICATION_PROTOCOL) =>
+        {
+            "the other box speaks another version of the protocol".to_owned()
+        }
+        ConnectionError::ApplicationClosed(close) => {
+            if close.error_code == Close::Stopping.code() {
+                "the other box has been stopped".to_owned()
+            } else if close.error_code == Close::Replaced.code() {
+                "another terminal with the same key has taken over".to_owned()
+            } else {
+                "the other box speaks another version of the protocol".to_owned()
+            }
+        }
+        other => other.to_string(),
+    }
+}

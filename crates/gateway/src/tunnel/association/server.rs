@@ -1,0 +1,277 @@
+//! The hub's side of the association.
+
+use super::heartbeat::{self, Pulse};
+use super::{Close, HANDSHAKE, words};
+use crate::config::{Config, Tunnel};
+use crate::operate::{Board, Path};
+use crate::tunnel::codec::{Hello, Welcome};
+use crate::tunnel::keys::{Identity, PublicKey};
+use crate::tunnel::stream::{Receiver, Sender};
+use crate::tunnel::transport::{self, HALF_OPEN};
+use quinn::crypto::rustls::QuicServerConfig;
+use quinn::{Connection, Endpoint, Incoming, ServerConfig, VarInt};
+use ring::hkdf;
+use rustls::pki_types::CertificateDer;
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinHandle;
+
+/// The hub's side: it accepts terminals until it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    shared: Arc<Shared>,
+    task: JoinHandle<()>,
+}
+
+/// An association with a terminal that is authenticated.
+#[derive(Clone, Debug)]
+pub struct Association {
+    /// The terminal.
+    pub peer: PublicKey,
+    /// Since when.
+    pub since: Instant,
+    /// The QUIC connection.
+    pub connection: Connection,
+    /// Whether anything arrives from the terminal.
+    pub pulse: Pulse,
+    hello: Hello,
+}
+
+impl Association {
+    /// The next connection of a client; `None` when the association is lost.
+    pub async fn accept(&self) -> Option<(Sender, Receiver)> {
+        let (send, receive) = self.connection.accept_bi().await.ok()?;
+        Some((Sender::quic(send), Receiver::quic(receive)))
+    }
+
+    /// The terminal's address.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.connection.remote_address()
+    }
+}
+
+#[derive(Debug)]
+struct Shared {
+    endpoint: Endpoint,
+    connections: u32,
+    handshake: Duration,
+    half_open: Arc<Semaphore>,
+    /// Associations by terminal: one each, and those that earlier processes of the
+    /// same terminal drain.
+    associations: Mutex<HashMap<PublicKey, Vec<Association>>>,
+    accepted: mpsc::Sender<Association>,
+    board: Arc<Board>,
+}
+
+impl Server {
+    /// Begins to listen on `socket`; new associations come out of the channel. It is
+    /// called in a runtime of tokio.
+    ///
+    /// # Errors
+    /// The key is unusable, or the socket is.
+    pub fn start(
+        config: &Config,
+        tunnel: &Tunnel,
+        identity: &Identity,
+        peers: &[PublicKey],
+        instance: u8,
+        socket: std::net::UdpSocket,
+        board: &Arc<Board>,
+    ) -> io::Result<(Server, mpsc::Receiver<Association>)> {
+        let tls = identity.server(peers).map_err(io::Error::other)?;
+        let quic = QuicServerConfig::try_from(tls).map_err(io::Error::other)?;
+        let secret = identity.derive("address validation");
+        let token = hkdf::Salt::new(hkdf::HKDF_SHA256, &[]).extract(&secret);
+        let mut server = ServerConfig::new(Arc::new(quic), Arc::new(token));
+        let settings = transport::transport(config, tunnel.outage, tunnel.stream_window);
+        server
+            .transport_config(Arc::new(settings))
+            .max_incoming(HALF_OPEN)
+            .incoming_buffer_size(16 * 1024)
+            .incoming_buffer_size_total(1 << 20);
+        let (accepted, associations) = mpsc::channel(HALF_OPEN);
+        let shared = Arc::new(Shared {
+            endpoint: transport::endpoint(socket, identity, instance, Some(server))?,
+            connections: u32::try_from(config.limits.connections).unwrap_or(u32::MAX),
+            handshake: HANDSHAKE.max(8 * config.link.rtt),
+            half_open: Arc::new(Semaphore::new(HALF_OPEN)),
+            associations: Mutex::default(),
+            board: Arc::clone(board),
+            accepted,
+        });
+        let task = tokio::spawn(listen(Arc::clone(&shared)));
+        Ok((Server { shared, task }, associations))
+    }
+
+    /// The associations that stand.
+    #[must_use]
+    pub fn associations(&self) -> Vec<Association> {
+        self.shared.lock().values().flatten().cloned().collect()
+    }
+
+    /// The address that it listens on.
+    ///
+    /// # Errors
+    /// The socket is gone.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.shared.endpoint.local_addr()
+    }
+
+    /// Takes no more associations; those that stand go on.
+    pub fn refuse(&self) {
+        self.shared.endpoint.set_server_config(None);
+    }
+
+    /// Closes all associations; streams that are open are cut.
+    pub async fn stop(&self) {
+        self.task.abort();
+        self.shared.endpoint.close(Close::Stopping.code(), &[]);
+        // CONNECTION_CLOSE is sent at once; what follows it is of no use.
+        let _ = tokio::time::timeout(Duration::from_millis(200), self.shared.endpoint.wait_idle())
+            .await;
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn listen(shared: Arc<Shared>) {
+    while let Some(incoming) = shared.endpoint.accept().await {
+        if !incoming.remote_address_validated() {
+            // It costs the hub one packet and no memory; a stranger who cannot
+            // receive at the address gets no further (RFC 9000, section 8.1.2).
+            if let Err(error) = incoming.retry() {
+                error.into_incoming().ignore();
+            }
+            continue;
+        }
+        let Ok(permit) = Arc::clone(&shared.half_open).try_acquire_owned() else {
+            incoming.ignore();
+            continue;
+        };
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move {
+            let address = incoming.remote_address();
+            let made = tokio::time::timeout(shared.handshake, greet(incoming, shared.connections));
+            let association = match made.await {
+                Ok(Ok(association)) => association,
+                Ok(Err(reason)) => {
+                    shared.board.counters.peers_rejected.increment();
+                    tracing::info!(%address, reason, "no association");
+                    return;
+                }
+                Err(_) => {
+                    tracing::info!(%address, "a handshake has not been completed in time");
+                    return;
+                }
+            };
+            drop(permit);
+            shared.serve(association).await;
+        });
+    }
+}
+
+/// The handshake and the greeting.
+async fn greet(incoming: Incoming, connections: u32) -> Result<Association, String> {
+    let connection = incoming.await.map_err(|error| words(&error))?;
+    let lost = |connection: &Connection| match connection.close_reason() {
+        Some(error) => words(&error),
+        None => "no greeting".to_owned(),
+    };
+    let identity = connection
+        .peer_identity()
+        .and_then(|identity| identity.downcast::<Vec<CertificateDer<'static>>>().ok());
+    // The verifier has accepted the key before.
+    let peer = identity.and_then(|keys| PublicKey::of_peer(&keys));
+    let peer = peer.ok_or_else(|| "no key".to_owned())?;
+    let Ok((mut send, mut receive)) = connection.accept_bi().await else {
+        return Err(lost(&connection));
+    };
+    let mut hello = [0; Hello::LENGTH];
+    if receive.read_exact(&mut hello).await.is_err() {
+        return Err(lost(&connection));
+    }
+    let hello = Hello::decode(hello).map_err(|error| {
+        connection.close(Close::Protocol.code(), &[]);
+        error.to_string()
+    })?;
+    // Only now may the terminal open streams. The greeting's has ended.
+    connection.set_max_concurrent_bi_streams(VarInt::from_u32(connections));
+    let welcome = Welcome { connections }.encode();
+    if send.write_all(&welcome).await.is_err() || send.finish().is_err() {
+        return Err(lost(&connection));
+    }
+    Ok(Association {
+        peer,
+        since: Instant::now(),
+        connection,
+        pulse: Pulse::default(),
+        hello,
+    })
+}
+
+impl Shared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PublicKey, Vec<Association>>> {
+        self.associations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Serves an association until it is lost.
+    async fn serve(&self, association: Association) {
+        let connection = association.connection.clone();
+        let (peer, address) = (association.peer, association.address());
+        tracing::info!(%peer, %address, rtt = ?connection.rtt(), "associated with a terminal");
+        self.replace(&association);
+        if self.accepted.send(association.clone()).await.is_err() {
+            connection.close(Close::Stopping.code(), &[]);
+        }
+        let counters = &self.board.counters;
+        counters.associations_opened.increment();
+        let listed = self
+            .board
+            .list(&peer.to_string(), Path::Quic(connection.clone()));
+        let mut outage = false;
+        let lost = heartbeat::keep(&connection, &association.pulse, |beat| {
+            if beat.outage && !outage {
+                counters.outages.increment();
+                tracing::info!(%peer, "nothing arrives from the terminal");
+            }
+            outage = beat.outage;
+        })
+        .await;
+        drop(listed);
+        counters.associations_lost.increment();
+        tracing::info!(%peer, %address, reason = words(&lost), "no longer associated");
+        let mut all = self.lock();
+        if let Some(of_peer) = all.get_mut(&peer) {
+            of_peer.retain(|other| other.connection.stable_id() != connection.stable_id());
+            if of_peer.is_empty() {
+                all.remove(&peer);
+            }
+        }
+    }
+
+    /// Closes what the new association replaces: those of a process that is gone,
+    /// whose connections would otherwise wait for the outage that is allowed.
+    fn replace(&self, new: &Association) {
+        let mut all = self.lock();
+        let of_peer = all.entry(new.peer).or_default();
+        for old in of_peer.iter() {
+            let drains = old.hello.lineage == new.hello.lineage
+                && old.hello.generation < new.hello.generation;
+            if !drains {
+                old.connection.close(Close::Replaced.code(), &[]);
+            }
+        }
+        of_peer.push(new.clone());
+    }
+}

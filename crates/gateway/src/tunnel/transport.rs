@@ -1,0 +1,126 @@
+//! The QUIC endpoint of a box: its socket, its connection ids, and the settings of
+//! the transport.
+
+use super::keys::Identity;
+use crate::config::Config;
+use quinn::congestion::BbrConfig;
+use quinn::{
+    ConnectionId, ConnectionIdGenerator, Endpoint, EndpointConfig, IdleTimeout, MtuDiscoveryConfig,
+    ServerConfig, TransportConfig, VarInt,
+};
+use ring::hmac;
+use ring::rand::{SecureRandom as _, SystemRandom};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Buffers of the UDP socket, bytes: what a link of 1 Gbit/s brings in 60 ms, in
+/// which this process may wait for a processor.
+const SOCKET_BUFFER: usize = 8 << 20;
+/// Length of the connection ids, bytes.
+const ID_LENGTH: usize = 8;
+/// Connections of the hub whose peer is not yet known; more are not answered.
+pub(crate) const HALF_OPEN: usize = 64;
+
+/// Binds the UDP socket; an IPv6 wildcard takes IPv4 as well.
+///
+/// # Errors
+/// The address cannot be bound.
+pub fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::DGRAM,
+        Some(Protocol::UDP),
+    )?;
+    if address.is_ipv6() {
+        socket.set_only_v6(false)?;
+    }
+    // The kernel's limits may make them smaller.
+    socket.set_recv_buffer_size(SOCKET_BUFFER)?;
+    socket.set_send_buffer_size(SOCKET_BUFFER)?;
+    socket.bind(&address.into())?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
+/// Makes the endpoint on a bound socket.
+pub(crate) fn endpoint(
+    socket: UdpSocket,
+    identity: &Identity,
+    instance: u8,
+    server: Option<ServerConfig>,
+) -> io::Result<Endpoint> {
+    // The key of stateless resets stays the same after a restart, so that the
+    // other box learns from its next packet that its association is gone (RFC
+    // 9000, section 10.3).
+    let reset = hmac::Key::new(hmac::HMAC_SHA256, &identity.derive("stateless reset"));
+    let mut config = EndpointConfig::new(Arc::new(reset));
+    config.cid_generator(move || Box::new(Ids { instance }));
+    let runtime = Arc::new(quinn::TokioRuntime);
+    let socket = quinn::Runtime::wrap_udp_socket(&*runtime, socket)?;
+    Endpoint::new_with_abstract_socket(config, server, socket, runtime)
+}
+
+/// Settings of an association, for either side.
+pub(crate) fn transport(config: &Config, outage: Duration, window: u64) -> TransportConfig {
+    let mut transport = TransportConfig::default();
+    // The heartbeat keeps the association and any NAT on the way alive.
+    transport.keep_alive_interval(None);
+    transport.max_idle_timeout(Some(
+        IdleTimeout::try_from(outage).unwrap_or_else(|_| VarInt::MAX.into()),
+    ));
+    transport.initial_rtt(config.link.rtt);
+    transport.stream_receive_window(varint(window));
+    transport.receive_window(varint(config.limits.memory.max(4 * window)));
+    // All streams share it, so it is far larger than the window of one: bulk never
+    // keeps a new stream from being written.
+    transport.send_window(config.limits.memory.max(4 * window));
+    // A box opens streams to the hub only, and the hub counts them once it knows
+    // the terminal.
+    transport.max_concurrent_bidi_streams(VarInt::from_u32(1));
+    transport.max_concurrent_uni_streams(VarInt::from_u32(0));
+    transport.datagram_receive_buffer_size(Some(64 * 1024));
+    transport.datagram_send_buffer_size(64 * 1024);
+    transport.mtu_discovery_config(Some(MtuDiscoveryConfig::default()));
+    transport.allow_spin(false);
+    transport.congestion_controller_factory(Arc::new(BbrConfig::default()));
+    transport
+}
+
+fn varint(value: u64) -> VarInt {
+    VarInt::from_u64(value).unwrap_or(VarInt::MAX)
+}
+
+/// Random connection ids whose first byte is the process's own, so that the packets
+/// of an older process can be told apart while it drains.
+#[derive(Debug)]
+struct Ids {
+    instance: u8,
+}
+
+impl ConnectionIdGenerator for Ids {
+    fn generate_cid(&mut self) -> ConnectionId {
+        let mut id = [0; ID_LENGTH];
+        // Without randomness, ids collide and quinn asks for another.
+        let _ = SystemRandom::new().fill(&mut id);
+        id[0] = self.instance;
+        ConnectionId::new(&id)
+    }
+
+    fn cid_len(&self) -> usize {
+        ID_LENGTH
+    }
+
+    fn cid_lifetime(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// A random number.
+pub(crate) fn random() -> u64 {
+    let mut bytes = [0; 8];
+    let _ = SystemRandom::new().fill(&mut bytes);
+    u64::from_ne_bytes(bytes)
+}

@@ -1,0 +1,200 @@
+//! A terminal and a hub in one process, over loopback, with a UDP proxy between
+//! them that can lose packets.
+
+use bentpipe_gateway::config::Config;
+use bentpipe_gateway::entry::{Arrival, Reply};
+use bentpipe_gateway::hub::Hub;
+use bentpipe_gateway::operate::Board;
+use bentpipe_gateway::terminal::Terminal;
+use bentpipe_gateway::tunnel::keys::Identity;
+use bentpipe_gateway::{Destination, Open};
+use bytes::Bytes;
+use socket2::SockRef;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
+use tokio::task::JoinHandle;
+
+/// Aborts a task when it is dropped.
+pub(crate) struct Task(JoinHandle<()>);
+
+impl Task {
+    pub(crate) fn spawn(work: impl Future<Output = ()> + Send + 'static) -> Task {
+        Task(tokio::spawn(work))
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The keys of both boxes, in files.
+pub(crate) struct Keys {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) terminal: Identity,
+    pub(crate) hub: Identity,
+}
+
+impl Keys {
+    pub(crate) fn make() -> Keys {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name: &str| {
+            let identity = Identity::generate().unwrap();
+            identity.write_new(&folder.path().join(name)).unwrap();
+            identity
+        };
+        let (terminal, hub) = (make("terminal.key"), make("hub.key"));
+        Keys {
+            folder,
+            terminal,
+            hub,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The configuration of a box.
+    pub(crate) fn config(&self, role: &str, address: SocketAddr, more: &str) -> Config {
+        let (peer, ways_in) = match role {
+            "terminal" => (self.hub.public(), "[socks]\n"),
+            _ => (
+                self.terminal.public(),
+                "[policy]\nallow = [\"127.0.0.0/8\"]\n",
+            ),
+        };
+        let text = format!(
+            "role = \"{role}\"\n{ways_in}[link]\nrate = \"200 Mbit/s\"\nrtt = \"20 ms\"\n\
+             [tunnel]\naddress = \"{address}\"\nkey = \"{role}.key\"\npeers = [\"{peer}\"]\n{more}"
+        );
+        let path = self.path().join(format!("{role}.toml"));
+        Config::read(&path, &text).unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    pub(crate) fn terminal(&self, address: SocketAddr, more: &str) -> Arc<Terminal> {
+        let config = self.config("terminal", address, more);
+        Arc::new(Terminal::start(&config, Board::new(&config)).unwrap())
+    }
+
+    pub(crate) fn hub(&self, address: SocketAddr, more: &str) -> Hub {
+        let config = self.config("hub", address, more);
+        Hub::start(&config, Board::new(&config)).unwrap()
+    }
+}
+
+pub(crate) const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// A terminal and a hub that are associated, or are about to be.
+pub(crate) struct Bed {
+    pub(crate) keys: Keys,
+    pub(crate) hub: Hub,
+    pub(crate) terminal: Arc<Terminal>,
+    pub(crate) proxy: Proxy,
+}
+
+impl Bed {
+    pub(crate) async fn start(more: &str) -> Bed {
+        let keys = Keys::make();
+        let hub = keys.hub(ANY, more);
+        let proxy = Proxy::start(hub.address().unwrap()).await;
+        let terminal = keys.terminal(proxy.address, more);
+        terminal.ready().await;
+        Bed {
+            keys,
+            hub,
+            terminal,
+            proxy,
+        }
+    }
+
+    /// A client's connection through the tunnel to `server`.
+    pub(crate) async fn connect(&self, server: SocketAddr) -> TcpStream {
+        connect(&self.terminal, server, false).await
+    }
+}
+
+/// A client's connection that arrives at `terminal`.
+pub(crate) async fn connect(
+    terminal: &Arc<Terminal>,
+    server: SocketAddr,
+    confirm: bool,
+) -> TcpStream {
+    let listener = TcpListener::bind(ANY).await.unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap())
+        .await
+        .unwrap();
+    let (tcp, _) = listener.accept().await.unwrap();
+    SockRef::from(&tcp)
+        .set_linger(Some(Duration::ZERO))
+        .unwrap();
+    tcp.set_nodelay(true).unwrap();
+    let arrival = Arrival {
+        tcp,
+        open: Open {
+            destination: Destination::Address(server),
+            source: None,
+            confirm,
+        },
+        first: Bytes::new(),
+        reply: if confirm {
+            Reply::Socks
+        } else {
+            Reply::Nothing
+        },
+    };
+    let terminal = Arc::clone(terminal);
+    tokio::spawn(async move { terminal.serve(arrival).await });
+    client
+}
+
+/// Passes datagrams between terminals and the hub, or loses them.
+pub(crate) struct Proxy {
+    pub(crate) address: SocketAddr,
+    pub(crate) dark: Arc<AtomicBool>,
+    _task: Task,
+}
+
+impl Proxy {
+    pub(crate) async fn start(hub: SocketAddr) -> Proxy {
+        let front = Arc::new(UdpSocket::bind(ANY).await.unwrap());
+        let back = Arc::new(UdpSocket::bind(ANY).await.unwrap());
+        let address = front.local_addr().unwrap();
+        let dark = Arc::new(AtomicBool::new(false));
+        let is_dark = Arc::clone(&dark);
+        let task = Task::spawn(async move {
+            let mut terminal = None;
+            let (mut up, mut down) = (vec![0; 65_536], vec![0; 65_536]);
+            loop {
+                tokio::select! {
+                    Ok((n, from)) = front.recv_from(&mut up) => {
+                        terminal = Some(from);
+                        if !is_dark.load(Ordering::Relaxed) {
+                            let _ = back.send_to(&up[..n], hub).await;
+                        }
+                    }
+                    Ok((n, _)) = back.recv_from(&mut down) => {
+                        if let Some(terminal) = terminal && !is_dark.load(Ordering::Relaxed) {
+                            let _ = front.send_to(&down[..n], terminal).await;
+                        }
+                    }
+                    else => return,
+                }
+            }
+        });
+        Proxy {
+            address,
+            dark,
+            _task: task,
+        }
+    }
+
+    pub(crate) fn go_dark(&self, dark: bool) {
+        self.dark.store(dark, Ordering::Relaxed);
+    }
+}
