@@ -66,13 +66,21 @@ impl Cut {
     /// What an error of a socket stands for.
     #[must_use]
     pub fn from_io(error: &io::Error) -> Cut {
+        if let Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM) =
+            error.raw_os_error()
+        {
+            return Cut::Limit;
+        }
         match error.kind() {
             io::ErrorKind::ConnectionRefused => Cut::Refused,
             io::ErrorKind::TimedOut => Cut::TimedOut,
             io::ErrorKind::ConnectionReset
             | io::ErrorKind::ConnectionAborted
             | io::ErrorKind::BrokenPipe => Cut::Reset,
-            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => Cut::Unreachable,
+            io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+            // What a router answers that does not permit the connection.
+            | io::ErrorKind::PermissionDenied => Cut::Unreachable,
             _ => Cut::Failed,
         }
     }

@@ -1,12 +1,32 @@
-//! stand-in
+//! Moving the bytes of a connection, and carrying its end faithfully.
+//!
+//! A relayed connection has two ends, and what happens at one of them happens at
+//! the other: a half-close is passed on as a half-close after the last byte, a
+//! reset as a reset. [`splice`] joins two TCP connections, [`pump`] joins a TCP
+//! connection and a stream of the tunnel, and [`connect`] opens the connection
+//! to the server.
+//!
+//! The rule that keeps a shortened transfer from passing as a whole one is in
+//! [`guard`]: every socket is closed with a reset unless both of its directions
+//! came to an orderly end.
+
+mod connect;
+mod drive;
+mod end;
+mod lifecycle;
+mod pipes;
+mod pump;
+mod splice;
+
+pub use connect::{Buffers, Dialer, connect};
+pub use lifecycle::{guard, reset};
+pub use pipes::Pipes;
+pub use pump::{Toward, pump};
+pub use splice::splice;
+
 use crate::Cut;
-use crate::tunnel::{Receiver, Sender};
-use bytes::Bytes;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 
 /// How a relayed connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,93 +38,69 @@ pub struct Closed {
     /// `None` if both directions came to an orderly end.
     pub cut: Option<Cut>,
 }
-/// Bytes carried.
+
+/// Bytes that a connection has carried so far; others may read it at any time.
 #[derive(Debug, Default)]
 pub struct Meter {
     up: AtomicU64,
     down: AtomicU64,
 }
+
 impl Meter {
+    /// Bytes from the client to the server.
+    pub fn up(&self) -> u64 {
+        self.up.load(Ordering::Relaxed)
+    }
+
+    /// Bytes from the server to the client.
+    pub fn down(&self) -> u64 {
+        self.down.load(Ordering::Relaxed)
+    }
+
+    /// Counts bytes from the client that left before the relay began.
     pub(crate) fn count_up(&self, bytes: u64) {
         self.up.fetch_add(bytes, Ordering::Relaxed);
     }
-}
-/// Timeouts.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Patience;
-/// How connections to servers are made.
-#[derive(Clone, Debug, Default)]
-pub struct Dialer;
-/// Which host the TCP side leads to.
-#[derive(Clone, Copy, Debug)]
-pub enum Toward {
-    /// The client.
-    Client,
-    /// The server.
-    Server,
-}
-/// Connects.
-pub(crate) async fn connect(
-    to: SocketAddr,
-    _source: Option<SocketAddr>,
-    _dialer: &Dialer,
-) -> Result<TcpStream, Cut> {
-    let connected = tokio::time::timeout(Duration::from_secs(30), TcpStream::connect(to)).await;
-    let tcp = connected
-        .map_err(|_| Cut::TimedOut)?
-        .map_err(|error| Cut::from_io(&error))?;
-    let _ = socket2::SockRef::from(&tcp).set_linger(Some(Duration::ZERO));
-    let _ = tcp.set_nodelay(true);
-    Ok(tcp)
-}
-/// Pumps.
-pub(crate) async fn pump(
-    mut tcp: TcpStream,
-    toward: Toward,
-    mut sender: Sender,
-    mut receiver: Receiver,
-    early: Bytes,
-    _patience: &Patience,
-    meter: &Meter,
-) -> Closed {
-    let _ = tcp.write_all(&early).await;
-    let (mut read, mut write) = tcp.split();
-    let (from, into) = match toward {
-        Toward::Client => (&meter.up, &meter.down),
-        Toward::Server => (&meter.down, &meter.up),
-    };
-    let out = async {
-        let mut buffer = vec![0; 32 * 1024];
-        loop {
-            let n = read.read(&mut buffer).await.map_err(|e| Cut::from_io(&e))?;
-            if n == 0 {
-                sender.finish().await?;
-                return sender.done().await;
-            }
-            from.fetch_add(n as u64, Ordering::Relaxed);
-            sender.send(Bytes::copy_from_slice(&buffer[..n])).await?;
+
+    fn closed(&self, cut: Option<Cut>) -> Closed {
+        Closed {
+            up: self.up(),
+            down: self.down(),
+            cut,
         }
-    };
-    let back = async {
-        while let Some(bytes) = receiver.receive(64 * 1024).await? {
-            into.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-            write
-                .write_all(&bytes)
-                .await
-                .map_err(|e| Cut::from_io(&e))?;
-        }
-        write.shutdown().await.map_err(|e| Cut::from_io(&e))
-    };
-    let cut = tokio::try_join!(out, back).err();
-    if let Some(why) = cut {
-        sender.cut(why);
-        receiver.stop(why);
-    } else {
-        let _ = socket2::SockRef::from(&tcp).set_linger(None);
-    }
-    Closed {
-        up: meter.up.load(Ordering::Relaxed),
-        down: meter.down.load(Ordering::Relaxed),
-        cut,
     }
 }
+
+/// How long a relay waits for hosts that do not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// A connection that carries no byte for this long is cut; `None` keeps it
+    /// for as long as both hosts answer.
+    pub idle: Option<Duration>,
+    /// A host that has data to acknowledge and sends nothing for this long has
+    /// vanished. A host that reads slowly, or not at all, still acknowledges
+    /// window probes (RFC 9293, section 3.8.6.1) and is never cut for it. The
+    /// kernel's probes come up to 2 minutes apart, so shorter times cut such
+    /// hosts.
+    pub vanished: Duration,
+    /// After a reset, how long what its sender sent before has to reach the
+    /// other host.
+    pub last_bytes: Duration,
+    /// A host that sends nothing for this long is asked whether it is there
+    /// (keepalive, RFC 9293, section 3.8.4).
+    pub keepalive: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience {
+            idle: None,
+            vanished: Duration::from_secs(300),
+            last_bytes: Duration::from_secs(1),
+            keepalive: Duration::from_secs(300),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+//! A TCP connection joined to a stream of the tunnel.
+
+use super::end::End;
+use super::lifecycle::{end_orderly, reset, vanishes};
+use super::{Closed, Meter, Patience, drive};
+use crate::Cut;
+use crate::tunnel::{Receiver, Sender};
+use bytes::Bytes;
+use rustix::net::RecvFlags;
+use std::io::IoSlice;
+use std::pin::pin;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// Bytes of one read from TCP, and of one write to it.
+const MOST: usize = 256 << 10;
+
+/// Slices of one write.
+const SLICES: usize = 64;
+
+/// Which host of the connection the TCP socket leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Toward {
+    /// The client: what the socket reads goes up.
+    Client,
+    /// The server: what the socket reads goes down.
+    Server,
+}
+
+/// Where the connection broke.
+enum Broken {
+    /// At the TCP socket.
+    Tcp(Cut),
+    /// In the tunnel, or beyond it.
+    Tunnel(Cut),
+}
+
+/// Moves bytes between a TCP connection and a stream until both directions have
+/// ended or one of them is cut, and closes both accordingly. `early` goes to the
+/// TCP socket before what the stream brings, and is usually empty.
+///
+/// No memory is held for a direction that has nothing to carry: a read's buffer
+/// is made when there is something to read, and is as large as that.
+pub async fn pump(
+    tcp: TcpStream,
+    toward: Toward,
+    mut sender: Sender,
+    mut receiver: Receiver,
+    early: Bytes,
+    patience: &Patience,
+    meter: &Meter,
+) -> Closed {
+    let end = End::new(tcp);
+    let (read, written) = match toward {
+        Toward::Client => (&meter.up, &meter.down),
+        Toward::Server => (&meter.down, &meter.up),
+    };
+    let stopped = sender.stopped();
+    let mut stopped = pin!(stopped);
+    let sent = LastSent::default();
+    let broken = {
+        let mut out = pin!(into_tunnel(&end, &mut sender, read, &sent));
+        let mut back = pin!(from_tunnel(&end, &mut receiver, early, written));
+        let watch = drive::first(
+            async { Broken::Tcp(end.breaks().await) },
+            async { Broken::Tunnel(stopped.as_mut().await) },
+            async {
+                vanishes([end.tcp()], patience, meter).await;
+                Broken::Tcp(end.fails(Cut::TimedOut))
+            },
+        );
+        let ended = drive::both(out.as_mut(), back.as_mut(), watch).await;
+        // What the host that broke off sent before goes on to the other.
+        match &ended.broken {
+            Some(Broken::Tcp(_)) if ended.out_runs => {
+                let _ = timeout(patience.last_bytes, out).await;
+            }
+            Some(Broken::Tunnel(_)) => {
+                let rest = async {
+                    if ended.back_runs {
+                        let _ = back.await;
+                    }
+                    end.delivered().await;
+                };
+                let _ = timeout(patience.last_bytes, rest).await;
+            }
+            _ => {}
+        }
+        ended.broken
+    };
+    let cut = match broken {
+        None => {
+            end_orderly(end.into_tcp());
+            return meter.closed(None);
+        }
+        Some(Broken::Tcp(cut)) => {
+            receiver.stop(cut);
+            // A cut stream delivers nothing more, so that what was sent just
+            // before gets the time to arrive.
+            let until = sent.plus(patience.last_bytes);
+            let _ = timeout(until, stopped).await;
+            cut
+        }
+        Some(Broken::Tunnel(cut)) => {
+            receiver.stop(cut);
+            cut
+        }
+    };
+    sender.cut(cut);
+    reset(end.into_tcp());
+    meter.closed(Some(cut))
+}
+
+/// When something was sent last.
+#[derive(Default)]
+struct LastSent(OnceLock<Instant>, AtomicU64);
+
+impl LastSent {
+    fn now(&self) {
+        let begin = self.0.get_or_init(Instant::now);
+        let after = u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.1.store(after, Ordering::Relaxed);
+    }
+
+    /// How long it still is until `later` after that; zero if nothing was sent.
+    fn plus(&self, later: Duration) -> Duration {
+        self.0.get().map_or(Duration::ZERO, |begin| {
+            let last = *begin + Duration::from_millis(self.1.load(Ordering::Relaxed));
+            (last + later).saturating_duration_since(Instant::now())
+        })
+    }
+}
+
+/// TCP into the tunnel.
+async fn into_tunnel(
+    end: &End,
+    sender: &mut Sender,
+    meter: &AtomicU64,
+    sent: &LastSent,
+) -> Result<(), Broken> {
+    loop {
+        end.readable().await.map_err(Broken::Tcp)?;
+        match read(end).map_err(Broken::Tcp)? {
+            None => {}
+            Some(data) if data.is_empty() => break,
+            Some(data) => {
+                let length = data.len() as u64;
+                sender.send(data).await.map_err(Broken::Tunnel)?;
+                meter.fetch_add(length, Ordering::Relaxed);
+                sent.now();
+            }
+        }
+    }
+    sender.finish().await.map_err(Broken::Tunnel)
+}
+
+/// What has arrived, at most [`MOST`] bytes, in a buffer of just that size.
+fn read(end: &End) -> Result<Option<Bytes>, Cut> {
+    let arrived = rustix::io::ioctl_fionread(end.tcp()).unwrap_or(0);
+    let size = usize::try_from(arrived).unwrap_or(MOST).clamp(1, MOST);
+    let mut buffer = Vec::with_capacity(size);
+    let got = end.read_with(|| {
+        let spare = rustix::buffer::spare_capacity(&mut buffer);
+        let (_, length) = rustix::net::recv(end.tcp(), spare, RecvFlags::empty())?;
+        Ok(length)
+    })?;
+    Ok(got.map(|_| Bytes::from(buffer)))
+}
+
+/// The tunnel into TCP.
+async fn from_tunnel(
+    end: &End,
+    receiver: &mut Receiver,
+    early: Bytes,
+    meter: &AtomicU64,
+) -> Result<(), Broken> {
+    let mut chunks = Vec::new();
+    if !early.is_empty() {
+        chunks.push(early);
+    }
+    loop {
+        if !chunks.is_empty() {
+            write(end, &mut chunks, meter).await.map_err(Broken::Tcp)?;
+            // An idle connection holds no memory here.
+            chunks = Vec::new();
+        }
+        match receiver.receive(MOST).await.map_err(Broken::Tunnel)? {
+            None => break,
+            Some(chunk) => {
+                let rest = MOST.saturating_sub(chunk.len());
+                chunks.push(chunk);
+                receiver.more(&mut chunks, rest);
+            }
+        }
+    }
+    end.finish().map_err(Broken::Tcp)
+}
+
+/// Writes all chunks.
+async fn write(end: &End, chunks: &mut [Bytes], meter: &AtomicU64) -> Result<(), Cut> {
+    let mut at = 0;
+    while at < chunks.len() {
+        let wrote = end.write_with(|| {
+            let mut slices = [IoSlice::new(&[]); SLICES];
+            let count = chunks.len().saturating_sub(at).min(SLICES);
+            for (slice, chunk) in slices.iter_mut().zip(&chunks[at..]) {
+                *slice = IoSlice::new(chunk);
+            }
+            Ok(rustix::io::writev(end.tcp(), &slices[..count])?)
+        })?;
+        let Some(mut wrote) = wrote else {
+            end.writable().await?;
+            continue;
+        };
+        meter.fetch_add(wrote as u64, Ordering::Relaxed);
+        while at < chunks.len() && wrote >= chunks[at].len() {
+            wrote -= chunks[at].len();
+            // What is written is freed before the rest.
+            chunks[at] = Bytes::new();
+            at += 1;
+        }
+        if wrote > 0
+            && let Some(chunk) = chunks.get_mut(at)
+        {
+            *chunk = chunk.slice(wrote..);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! The system calls that no safe wrapper covers. This is the one file of the
+//! crate with `unsafe` in it.
+#![allow(unsafe_code, reason = "the one file that makes these system calls")]
+
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+use std::os::fd::{AsFd, AsRawFd as _};
+
+/// TCP_INFO of `socket`; fields that the kernel does not have are 0.
+///
+/// # Errors
+/// The socket is not one of TCP.
+pub(crate) fn tcp_info(socket: impl AsFd) -> io::Result<libc::tcp_info> {
+    let mut info = MaybeUninit::<libc::tcp_info>::zeroed();
+    let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel writes
+    // at most `length` bytes, which is the size of the value behind the pointer.
+    check(unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    })?;
+    // SAFETY: every field is an integer, for which zero is a value.
+    Ok(unsafe { info.assume_init() })
+}
+
+/// Sets an option that is an integer.
+///
+/// # Errors
+/// The kernel does not have the option, or does not permit it.
+pub(crate) fn set_option(socket: impl AsFd, level: i32, name: i32, value: i32) -> io::Result<()> {
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel reads
+    // the size of an `i32` from a pointer to one.
+    check(unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            level,
+            name,
+            (&raw const value).cast(),
+            size_of::<i32>() as libc::socklen_t,
+        )
+    })
+}
+
+fn check(result: i32) -> io::Result<()> {
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
