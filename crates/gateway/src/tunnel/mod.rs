@@ -3,6 +3,8 @@
 pub mod association;
 pub mod codec;
 pub mod keys;
+pub mod shaper;
+pub mod socket;
 mod stream;
 pub mod transport;
 

@@ -1,0 +1,239 @@
+//! The UDP socket of the association: quinn's own for Tokio, with segmentation
+//! offload and ECN, behind a [`Shaper`].
+//!
+//! quinn gives each connection a poller of its own and, in one synchronous loop,
+//! asks it whether the socket is writable and then sends. The poller waits for the
+//! shaper. It does not know where its connection sends to; the first send after
+//! it shows that, on the same thread, and from then on the poller waits for the
+//! bucket of that [`Peer`], too. The first batch of a connection is therefore held
+//! to the socket's rate only. Answers of the endpoint to strangers (Retry, resets)
+//! are sent without a poller: they are charged, and do not wait.
+
+use super::shaper::{Peer, Shaper, Turn, packet_bytes};
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce, SndBuf, SndBufForce};
+use quinn::udp::{RecvMeta, Transmit};
+use quinn::{AsyncUdpSocket, Runtime, TokioRuntime, UdpPoller};
+use std::cell::RefCell;
+use std::fmt;
+use std::future::Future;
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+use tokio::time::{Sleep, sleep_until};
+
+/// Socket buffers: 20 ms at 2 Gbit/s, which a busy machine may need.
+const BUFFER: usize = 5 << 20;
+
+thread_local! {
+    /// The sender whose poller was the last to find the socket writable on this
+    /// thread; the send that follows is its own.
+    static READY: RefCell<Option<Arc<Slot>>> = const { RefCell::new(None) };
+}
+
+/// One sender (a connection of quinn).
+#[derive(Debug)]
+struct Slot {
+    id: u64,
+    peer: Mutex<Option<(SocketAddr, Arc<Peer>)>>,
+}
+
+impl Slot {
+    fn peer(&self) -> Option<Arc<Peer>> {
+        let peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
+        peer.as_ref().map(|(_, peer)| Arc::clone(peer))
+    }
+
+    /// Charges what was sent to `destination`, and remembers whose it is.
+    fn charge(&self, shaper: &Shaper, destination: SocketAddr, bytes: usize, now: Instant) {
+        let mut peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
+        if peer.as_ref().is_none_or(|(known, _)| *known != destination) {
+            *peer = shaper
+                .find_peer(destination)
+                .map(|found| (destination, found));
+        }
+        if let Some((_, peer)) = &*peer {
+            peer.charge(bytes, now);
+        }
+    }
+}
+
+/// A UDP socket that sends at the rates of a [`Shaper`].
+#[derive(Debug)]
+pub struct ShapedSocket {
+    inner: Arc<dyn AsyncUdpSocket>,
+    shaper: Arc<Shaper>,
+}
+
+impl ShapedSocket {
+    /// Wraps a bound UDP socket. Call it inside a Tokio runtime.
+    ///
+    /// # Errors
+    /// Where the socket cannot be registered with the runtime.
+    pub fn new(socket: std::net::UdpSocket, shaper: Arc<Shaper>) -> io::Result<Arc<ShapedSocket>> {
+        enlarge_buffers(&socket);
+        let inner = TokioRuntime.wrap_udp_socket(socket)?;
+        Ok(ShapedSocket::around(inner, shaper))
+    }
+
+    /// Wraps another socket of quinn's kind.
+    #[must_use]
+    pub fn around(inner: Arc<dyn AsyncUdpSocket>, shaper: Arc<Shaper>) -> Arc<ShapedSocket> {
+        Arc::new(ShapedSocket { inner, shaper })
+    }
+
+    /// Its shaper.
+    #[must_use]
+    pub fn shaper(&self) -> &Arc<Shaper> {
+        &self.shaper
+    }
+}
+
+/// Asks for larger buffers; the kernel gives what its limits allow, or all of it
+/// to a privileged process.
+fn enlarge_buffers(socket: &std::net::UdpSocket) {
+    let receive =
+        setsockopt(socket, RcvBufForce, &BUFFER).or_else(|_| setsockopt(socket, RcvBuf, &BUFFER));
+    let send =
+        setsockopt(socket, SndBufForce, &BUFFER).or_else(|_| setsockopt(socket, SndBuf, &BUFFER));
+    if let Err(error) = receive.and(send) {
+        tracing::debug!(%error, "cannot enlarge the socket's buffers");
+    }
+}
+
+impl AsyncUdpSocket for ShapedSocket {
+    fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
+        let slot = Slot {
+            id: self.shaper.sender(),
+            peer: Mutex::new(None),
+        };
+        Box::pin(Poller {
+            inner: Arc::clone(&self.inner).create_io_poller(),
+            shaper: Arc::clone(&self.shaper),
+            slot: Arc::new(slot),
+            timer: None,
+        })
+    }
+
+    fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let sender = READY.take();
+        let result = self.inner.try_send(transmit);
+        if matches!(&result, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
+            // The sender keeps its place and asks again.
+            return result;
+        }
+        let payload = transmit.contents.len();
+        let datagrams = match transmit.segment_size {
+            Some(size) if size > 0 => payload.div_ceil(size),
+            _ => 1,
+        };
+        let headers = packet_bytes(0, &transmit.destination) * datagrams;
+        let bytes = payload + headers;
+        let now = Instant::now();
+        self.shaper
+            .sent(sender.as_ref().map(|slot| slot.id), bytes, now);
+        if self.shaper.has_peers()
+            && let Some(slot) = &sender
+        {
+            slot.charge(&self.shaper, transmit.destination, bytes, now);
+        }
+        result
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        buffers: &mut [IoSliceMut<'_>],
+        meta: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        self.inner.poll_recv(cx, buffers, meta)
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.inner.local_addr()
+    }
+
+    fn max_transmit_segments(&self) -> usize {
+        self.inner
+            .max_transmit_segments()
+            .min(self.shaper.most_segments())
+    }
+
+    fn max_receive_segments(&self) -> usize {
+        self.inner.max_receive_segments()
+    }
+
+    fn may_fragment(&self) -> bool {
+        self.inner.may_fragment()
+    }
+}
+
+/// The poller of one connection.
+struct Poller {
+    inner: Pin<Box<dyn UdpPoller>>,
+    shaper: Arc<Shaper>,
+    slot: Arc<Slot>,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Poller {
+    /// When the buckets let this sender send, the peer's first.
+    fn turn(&self, cx: &Context<'_>) -> Turn {
+        let now = Instant::now();
+        if self.shaper.has_peers()
+            && let Some(peer) = self.slot.peer()
+            && let Some(at) = peer.wait(now, cx.waker())
+        {
+            // Its place in the line is for those who could send.
+            self.shaper.leave(self.slot.id);
+            return Turn::At(at);
+        }
+        self.shaper.turn(self.slot.id, now, cx.waker())
+    }
+
+    fn sleep(&mut self, until: Instant, cx: &mut Context<'_>) -> Poll<()> {
+        let until = until.into();
+        let timer = self
+            .timer
+            .get_or_insert_with(|| Box::pin(sleep_until(until)));
+        if timer.deadline() != until {
+            timer.as_mut().reset(until);
+        }
+        timer.as_mut().poll(cx)
+    }
+}
+
+impl UdpPoller for Poller {
+    fn poll_writable(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while self.shaper.is_limited() || self.shaper.has_peers() {
+            match self.turn(cx) {
+                Turn::Now => break,
+                Turn::At(at) => ready!(self.sleep(at, cx)),
+                Turn::Behind => return Poll::Pending,
+            }
+        }
+        ready!(self.inner.as_mut().poll_writable(cx))?;
+        READY.set(Some(Arc::clone(&self.slot)));
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for Poller {
+    fn drop(&mut self) {
+        self.shaper.leave(self.slot.id);
+    }
+}
+
+impl fmt::Debug for Poller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Poller")
+            .field("slot", &self.slot)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;
