@@ -97,3 +97,20 @@ async fn a_refusal_is_no_connection() {
     // RFC 1928, section 6: connection refused.
     assert_eq!(reply[..2], [5, 5]);
 }
+
+/// Sends `length` bytes, gets them back, and ends in order.
+pub(crate) async fn echoes(client: TcpStream, length: usize) {
+    let (mut read, mut write) = client.into_split();
+    let sent = bytes(length);
+    let work = async {
+        let mut got = Vec::new();
+        let send = async {
+            write.write_all(&sent).await.unwrap();
+            write.shutdown().await.unwrap();
+        };
+        let (_, end) = tokio::join!(send, read.read_to_end(&mut got));
+        end.unwrap();
+        assert!(got == sent, "{} of {length} bytes came back", got.len());
+    };
+    timeout(SOON, work).await.unwrap();
+}

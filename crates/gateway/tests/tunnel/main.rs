@@ -4,3 +4,5 @@
 
 mod bed;
 mod closes;
+mod strangers;
+mod survives;
