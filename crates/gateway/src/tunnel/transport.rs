@@ -1,6 +1,7 @@
 //! The QUIC endpoint of a box: its socket, its connection ids, and the settings of
 //! the transport.
 
+use super::association::Openable;
 use super::keys::Identity;
 use crate::config::Config;
 use quinn::congestion::BbrConfig;
@@ -85,7 +86,8 @@ pub(crate) fn transport(config: &Config, outage: Duration, window: u64) -> Trans
     transport.datagram_send_buffer_size(64 * 1024);
     transport.mtu_discovery_config(Some(MtuDiscoveryConfig::default()));
     transport.allow_spin(false);
-    transport.congestion_controller_factory(Arc::new(BbrConfig::default()));
+    let control = Arc::new(BbrConfig::default());
+    transport.congestion_controller_factory(Arc::new(Openable(control)));
     transport
 }
 

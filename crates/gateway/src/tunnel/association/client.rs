@@ -1,7 +1,6 @@
 //! The terminal's side of the association.
 
-use super::heartbeat::{self, Pulse};
-use super::{Close, HANDSHAKE, Health, Status, words};
+use super::{Close, HANDSHAKE, Health, Status, heartbeat, words};
 use crate::Cut;
 use crate::config::{Config, Tunnel};
 use crate::operate::{Board, Path};
@@ -41,7 +40,6 @@ struct Shared {
     config: ClientConfig,
     hello: Hello,
     handshake: Duration,
-    pulse: Pulse,
     status: watch::Sender<Status>,
     current: watch::Sender<Option<Connection>>,
 }
@@ -74,7 +72,6 @@ impl Client {
             config: client,
             hello,
             handshake: HANDSHAKE.max(8 * config.link.rtt),
-            pulse: Pulse::default(),
             status: watch::Sender::new(Status::new()),
             current: watch::Sender::new(None),
         });
@@ -209,7 +206,7 @@ impl Shared {
         counters.associations_opened.increment();
         let _listed = self.board.list(&self.key, Path::Quic(connection.clone()));
         self.current.send_replace(Some(connection.clone()));
-        let lost = heartbeat::keep(connection, &self.pulse, |beat| {
+        let lost = heartbeat::keep(connection, |beat| {
             let health = if beat.outage {
                 Health::Outage
             } else {

@@ -4,10 +4,9 @@
 //! a second of the link's return: QUIC's own probes are twice as far apart each
 //! time (RFC 9002, section 6.2), minutes apart after a long outage.
 
+use super::opening;
 use bytes::Bytes;
 use quinn::{Connection, ConnectionError};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often the association is looked at.
@@ -16,19 +15,6 @@ const TICK: Duration = Duration::from_millis(200);
 const BEAT: Duration = Duration::from_secs(1);
 /// The heartbeat's payload.
 const PAYLOAD: &[u8] = &[0];
-
-/// Whether anything arrives from the other box; the congestion control lets a
-/// heartbeat pass a full window while nothing does.
-#[derive(Clone, Debug, Default)]
-pub struct Pulse(Arc<AtomicBool>);
-
-impl Pulse {
-    /// True while heartbeats are sent because nothing arrives.
-    #[must_use]
-    pub fn is_silent(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// What a look at the association finds.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +28,6 @@ pub(super) struct Beat {
 /// Keeps the heartbeat until the association is lost, and returns why it was.
 pub(super) async fn keep(
     connection: &Connection,
-    pulse: &Pulse,
     mut report: impl FnMut(Beat) + Send,
 ) -> ConnectionError {
     let mut ticks = tokio::time::interval(TICK);
@@ -51,10 +36,7 @@ pub(super) async fn keep(
     let mut beaten: Option<Instant> = None;
     loop {
         tokio::select! {
-            error = connection.closed() => {
-                pulse.0.store(false, Ordering::Relaxed);
-                return error;
-            }
+            error = connection.closed() => return error,
             // Heartbeats of the other box have done their work on arrival.
             Ok(_) = connection.read_datagram() => continue,
             _ = ticks.tick() => {}
@@ -66,10 +48,9 @@ pub(super) async fn keep(
         }
         let patience = 2 * rtt + BEAT;
         let silence = now - heard.1;
-        let silent = silence > patience;
-        pulse.0.store(silent, Ordering::Relaxed);
-        if silent && beaten.is_none_or(|beaten| now - beaten >= BEAT) {
+        if silence > patience && beaten.is_none_or(|beaten| now - beaten >= BEAT) {
             beaten = Some(now);
+            opening::open(connection);
             // An error means that the association is lost, as the next turn finds.
             let _ = connection.send_datagram(Bytes::from_static(PAYLOAD));
         }

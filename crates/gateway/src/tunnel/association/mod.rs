@@ -7,10 +7,11 @@
 
 mod client;
 mod heartbeat;
+mod opening;
 mod server;
 
 pub use client::Client;
-pub use heartbeat::Pulse;
+pub(crate) use opening::Openable;
 pub use server::{Association, Server};
 
 use quinn::{ConnectionError, VarInt};

@@ -1,7 +1,6 @@
 //! The hub's side of the association.
 
-use super::heartbeat::{self, Pulse};
-use super::{Close, HANDSHAKE, words};
+use super::{Close, HANDSHAKE, heartbeat, words};
 use crate::config::{Config, Tunnel};
 use crate::operate::{Board, Path};
 use crate::tunnel::codec::{Hello, Welcome};
@@ -36,8 +35,6 @@ pub struct Association {
     pub since: Instant,
     /// The QUIC connection.
     pub connection: Connection,
-    /// Whether anything arrives from the terminal.
-    pub pulse: Pulse,
     hello: Hello,
 }
 
@@ -213,7 +210,6 @@ async fn greet(incoming: Incoming, connections: u32) -> Result<Association, Stri
         peer,
         since: Instant::now(),
         connection,
-        pulse: Pulse::default(),
         hello,
     })
 }
@@ -240,7 +236,7 @@ impl Shared {
             .board
             .list(&peer.to_string(), Path::Quic(connection.clone()));
         let mut outage = false;
-        let lost = heartbeat::keep(&connection, &association.pulse, |beat| {
+        let lost = heartbeat::keep(&connection, |beat| {
             if beat.outage && !outage {
                 counters.outages.increment();
                 tracing::info!(%peer, "nothing arrives from the terminal");
