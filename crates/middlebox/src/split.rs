@@ -19,6 +19,7 @@
 //! | accept | early | early: a SYN is answered at once; late: when the onward leg is open |
 //! | pool | separate | separate: the two buffers are two; shared: one of `buffer` bytes for both |
 //! | transport | the flow's | of the onward leg |
+//! | tunnel | none | none: a connection for each that is split; gateway: a stream in one association |
 //! | confirms | not at all | bytes from one end-to-end confirmation to the next |
 //! | discovery | none | syn-option: an option on the SYN that another PEP on the way answers |
 //! | alone | integrated | what it does where none answers; end-to-end: it lets the connection pass |
@@ -55,6 +56,12 @@
 //!   dead PEP, and sends what its peer lacks: the peer says where it left off. Only
 //!   transfers and endless streams do so here. Connections that begin while the PEP
 //!   is down pass it; one that began anew stays end to end after it has recovered.
+//! - **Tunnel.** With `tunnel = "gateway"` at two PEPs that follow each other the
+//!   leg between them is a stream of one association that stands all along, as
+//!   `bentpipe gateway` has it. The first bytes open it, without a round trip. The streams
+//!   of a box share one sender, which is paced at the rate of the link and picks the
+//!   stream at the last moment (`crates/sim/src/tunnel.rs`); losses are found and
+//!   repaired as QUIC does (`crates/tcp/src/quic.rs`) and reduce nothing.
 //! - A SYN that comes again while a late PEP waits is dropped: it is a repetition.
 
 use bentpipe_units::Bytes;
@@ -66,4 +73,5 @@ mod relay;
 mod settings;
 
 pub use relay::{Occupancy, Relay};
-pub use settings::{Accept, Alone, Discovery, Failure, Pool, SplitSettings, Symptom};
+pub use settings::TUNNEL_BUFFER;
+pub use settings::{Accept, Alone, Discovery, Failure, Pool, SplitSettings, Symptom, Tunnel};

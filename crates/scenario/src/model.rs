@@ -201,6 +201,8 @@ pub struct Leg {
     pub reverse: Vec<LinkId>,
     /// Other ways later on, in order of time.
     pub changes: Vec<RouteChange>,
+    /// A stream of the association between the PEPs at its ends.
+    pub tunnel: bool,
 }
 
 /// A split-connection PEP on a node.

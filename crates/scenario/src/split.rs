@@ -1,8 +1,8 @@
 //! Which flows pass split-connection PEPs, and what becomes of their ways.
 
 use crate::model::{Flow, Leg, Link, LinkId, Pep, RouteChange, Split, SplitPep};
-use bentpipe_middlebox::split::{Alone, Discovery, SplitSettings};
-use bentpipe_tcp::CongestionControlChoice;
+use bentpipe_middlebox::split::{Alone, Discovery, SplitSettings, Tunnel};
+use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_traffic::Application;
 
 /// Why a flow cannot be split.
@@ -19,6 +19,8 @@ pub(crate) enum NoSplit {
     /// The one-way agents of ns-2 have no receive window: nothing could keep
     /// them from overrunning a relay.
     NoFlowControl,
+    /// A PEP with a tunnel is not followed or preceded by another on its way.
+    NoTunnel,
 }
 
 impl NoSplit {
@@ -35,6 +37,9 @@ impl NoSplit {
             }
             NoSplit::NoFlowControl => {
                 "the one-way agents of ns-2 have no receive window that could stop them"
+            }
+            NoSplit::NoTunnel => {
+                "a tunnel has two ends: expected `tunnel` at the PEP before or after it, too"
             }
         }
     }
@@ -92,6 +97,7 @@ fn legs(
             forward: flow.forward.clone(),
             reverse: flow.reverse.clone(),
             changes: Vec::new(),
+            tunnel: false,
         }],
         peps: Vec::new(),
         bypass: None,
@@ -125,6 +131,7 @@ fn legs(
             forward: whole.forward[at - taken..].to_vec(),
             reverse: whole.reverse[..cut].to_vec(),
             changes: Vec::new(),
+            tunnel: false,
         };
         let before = &mut split.legs[last];
         before.to = node;
@@ -142,6 +149,7 @@ fn legs(
             settings: place.settings.clone(),
         });
     }
+    join_tunnels(&mut split)?;
     let one_way = |leg: &Leg| leg.transport.profile.rules().stack.is_ns2();
     if let (Some(pep), true) = (split.peps.first(), split.legs.iter().any(one_way)) {
         return Err((pep.pep_index, NoSplit::NoFlowControl));
@@ -171,9 +179,30 @@ fn legs(
             forward: flow.forward.clone(),
             reverse: flow.reverse.clone(),
             changes: flow.changes.clone(),
+            tunnel: false,
         });
     }
     Ok((!split.peps.is_empty()).then_some(split))
+}
+
+/// Makes the legs between two PEPs with a tunnel streams of it.
+fn join_tunnels(split: &mut Split) -> Result<(), (usize, NoSplit)> {
+    let mut at = 0;
+    while let Some(pep) = split.peps.get(at) {
+        if pep.settings.tunnel == Tunnel::None {
+            at += 1;
+            continue;
+        }
+        let next = split.peps.get(at + 1);
+        if next.is_none_or(|next| next.settings.tunnel != pep.settings.tunnel) {
+            return Err((pep.pep_index, NoSplit::NoTunnel));
+        }
+        let leg = &mut split.legs[at + 1];
+        leg.tunnel = true;
+        leg.transport = Transport::of_tunnel();
+        at += 2;
+    }
+    Ok(())
 }
 
 /// How many PEPs that answer an option on the SYN are on the way of a flow when it

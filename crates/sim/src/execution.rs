@@ -10,6 +10,7 @@ use crate::observer::Observer;
 use crate::queue::{Class, Event};
 use crate::sharing::Sharing;
 use crate::simulation::Progress;
+use crate::tunnel::Tunnels;
 use crate::{Options, RunError};
 use bentpipe_outcome::{Checkpoint, Outcome};
 use bentpipe_scenario::Scenario;
@@ -28,7 +29,8 @@ pub(crate) struct Execution<'a, O> {
     net: Network<'a, O>,
     knowledge: Option<Box<Knowledge>>,
     sharing: Option<Box<Sharing>>,
-    /// What happens at a flow concerns others: there is one of these two.
+    tunnels: Option<Box<Tunnels>>,
+    /// What happens at a flow concerns others: there is one of these three.
     concerns_others: bool,
     /// For each endpoint the times of its next event in the queue and of one
     /// later. A paced sender arms short timers before its retransmission timer
@@ -74,6 +76,7 @@ impl<'a, O: Observer> Execution<'a, O> {
         to_note.dedup();
         let knowledge = Knowledge::new(scenario, &mut flows);
         let sharing = Sharing::new(scenario, &flows);
+        let tunnels = Tunnels::new(scenario, &mut flows);
         Execution {
             scenario,
             options,
@@ -84,9 +87,10 @@ impl<'a, O: Observer> Execution<'a, O> {
             own: (0..all)
                 .filter(|i| flows[*i].ends.has_own_control())
                 .collect(),
-            concerns_others: knowledge.is_some() || sharing.is_some(),
+            concerns_others: knowledge.is_some() || sharing.is_some() || tunnels.is_some(),
             knowledge,
             sharing,
+            tunnels,
             events: 0,
             to_note,
             checkpoints: Vec::new(),
@@ -155,6 +159,7 @@ impl<'a, O: Observer> Execution<'a, O> {
             Class::Route => self.net.change_routes(),
             Class::Middlebox => self.net.wake_box(event.component),
             Class::Notice => return self.notify(event.at),
+            Class::Turn => return self.take_turn(event.at, event.component as usize),
             // Not delivered here: see `execute`.
             Class::Arrival => {}
         }
@@ -170,6 +175,29 @@ impl<'a, O: Observer> Execution<'a, O> {
                 is_over |= self.receive(now, handle);
             }
         }
+        is_over
+    }
+
+    /// The sender of a tunnel may send a packet; true if that ends the run.
+    #[cold]
+    fn take_turn(&mut self, now: Time, sender: usize) -> bool {
+        let Some(tunnels) = &mut self.tunnels else {
+            return false;
+        };
+        let Some((index, end)) = tunnels.next(self.scenario, now, sender, &self.flows) else {
+            return false;
+        };
+        let bytes = self.flows[index].take_turn(now, end, &mut self.net);
+        if let Some(tunnels) = &mut self.tunnels {
+            tunnels.sent(self.scenario, now, sender, bytes);
+        }
+        let is_over = self.settle(now, index, 0..0);
+        let again = self.tunnels.as_mut().and_then(|t| t.again(sender));
+        self.net.driver.events.extend(again.map(|at| Event {
+            at,
+            class: Class::Turn,
+            component: sender as u32,
+        }));
         is_over
     }
 
@@ -245,6 +273,16 @@ impl<'a, O: Observer> Execution<'a, O> {
         }
         if let Some(sharing) = &mut self.sharing {
             sharing.after(now, index, &mut self.flows);
+        }
+        if let Some(tunnels) = &mut self.tunnels {
+            let events = &mut self.net.driver.events;
+            tunnels.after(now, index, &self.flows, |sender, at| {
+                events.push(Event {
+                    at,
+                    class: Class::Turn,
+                    component: sender as u32,
+                });
+            });
         }
         // What happens at one end of a relay moves the other, too.
         let sides = match self.flows[index].sides() {

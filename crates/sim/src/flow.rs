@@ -7,7 +7,7 @@ use crate::split::Chain;
 use bentpipe_cc::Fault;
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Handshake, Split};
-use bentpipe_tcp::{Endpoint, Packet, Transmit};
+use bentpipe_tcp::{Endpoint, Packet, TUNNEL_HEADER, Transmit};
 use bentpipe_traffic::{Application, Next, Source};
 use bentpipe_units::{Bytes, Duration, Time};
 
@@ -334,6 +334,21 @@ impl Running {
         }
     }
 
+    /// A stream of a tunnel has its turn to send. Returns the bytes of the packet.
+    pub(crate) fn take_turn<T: Transmit>(&mut self, now: Time, end: usize, net: &mut T) -> Bytes {
+        let Ends::Split(chain) = &mut self.ends else {
+            return Bytes::ZERO;
+        };
+        let (packets, payload) = sent(chain.end(end));
+        chain.end_mut(end).take_turn(now, net);
+        let (packets, payload) = {
+            let (more, bytes) = sent(chain.end(end));
+            (more - packets, bytes - payload)
+        };
+        self.after_split(now, end, net);
+        Bytes::new(payload + packets * u64::from(TUNNEL_HEADER))
+    }
+
     /// How many ends the flow has.
     pub(crate) fn sides(&self) -> usize {
         match &self.ends {
@@ -481,4 +496,10 @@ impl Running {
             recorder.delivered(now, delivered, last);
         }
     }
+}
+
+/// Packets and payload bytes that an end has sent.
+fn sent(end: &Endpoint) -> (u64, u64) {
+    let counters = end.counters();
+    (counters.packets, counters.payload)
 }

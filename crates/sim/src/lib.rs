@@ -25,6 +25,7 @@ mod simulation;
 mod snapshot;
 mod split;
 mod surround;
+mod tunnel;
 
 pub use observer::{Observer, Unobserved};
 pub use options::{Options, RunError, Stop};

@@ -12,8 +12,8 @@ use std::collections::BinaryHeap;
 
 /// What an event concerns. At the same instant, routes change first, so that
 /// what arrives or is sent then goes the new way; arrivals come before timers,
-/// timers before applications, those before middleboxes, and notifications of
-/// congestion last.
+/// timers before applications, those before middleboxes, then notifications of
+/// congestion, and the turns of streams in tunnels last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// Flows take other routes.
@@ -28,6 +28,8 @@ pub enum Class {
     Middlebox,
     /// A queue has notified senders of congestion.
     Notice,
+    /// The sender of a tunnel may send.
+    Turn,
 }
 
 /// An event: at `at`, something of `class` happens to component number
@@ -57,8 +59,8 @@ fn event(key: Key) -> Event {
         Class::Application,
         Class::Middlebox,
         Class::Notice,
-        Class::Notice,
-        Class::Notice,
+        Class::Turn,
+        Class::Turn,
     ];
     // Truncation takes the tag's fields apart.
     Event {

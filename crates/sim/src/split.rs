@@ -118,6 +118,16 @@ impl Chain {
         })
     }
 
+    /// Makes leg `leg` a stream of the tunnel between the PEPs at its ends.
+    pub(crate) fn join_tunnel(&mut self, split: &Split, leg: usize, rtt: Duration) {
+        for end in [2 * leg, 2 * leg + 1] {
+            let window = window_of(split, end ^ 1);
+            if let Some(relay) = self.relays.get_mut((end - 1) / 2) {
+                relay.join_tunnel((end - 1) % 2, rtt, window);
+            }
+        }
+    }
+
     /// How many ends there are.
     pub(crate) fn ends(&self) -> usize {
         self.ends_of_legs() + if self.detour.is_some() { 2 } else { 0 }

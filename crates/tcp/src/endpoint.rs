@@ -140,6 +140,33 @@ impl Endpoint {
         self.sender.established(None);
     }
 
+    /// Makes the stream exist that this endpoint is an end of, in a tunnel whose
+    /// round trip is known.
+    pub fn assume_stream(&mut self, rtt: Duration) {
+        self.sender.core.rtt.assume(rtt);
+        self.assume_open();
+    }
+
+    /// True if a stream has something to send as soon as it has its turn.
+    #[must_use]
+    pub fn wants_turn(&self) -> bool {
+        self.is_open() && self.sender.wants_turn()
+    }
+
+    /// A stream has its turn at the sender that it shares: it sends one packet.
+    pub fn take_turn<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        if self.is_open() {
+            self.sender.take_turn(now, out);
+        }
+    }
+
+    /// Bytes at the IP layer that are under way.
+    #[must_use]
+    pub fn under_way(&self) -> Bytes {
+        let full = u64::from(self.sender.core.full_packet());
+        Bytes::new(self.sender.flight() as u64 * full)
+    }
+
     /// True where the congestion control is a user's own, which may fail.
     #[must_use]
     pub fn has_own_control(&self) -> bool {

@@ -6,6 +6,7 @@ use crate::ns2::linux::Linux as Ns2Linux;
 use crate::options::Recovery;
 use crate::packet::{Packet, Transmit};
 use crate::profile::StackKind;
+use crate::quic::Quic;
 use crate::rfc::Rfc;
 use crate::sender_core::SenderCore;
 use crate::stack::Stack;
@@ -28,6 +29,8 @@ pub(crate) enum HostStack {
     Linux(Box<Linux>),
     /// The Satellite Transport Protocol.
     Stp(Box<Stp>),
+    /// A stream between two boxes of the gateway.
+    Quic(Box<Quic>),
 }
 
 /// Calls a method of [`Stack`] on whichever stack it is.
@@ -39,6 +42,7 @@ macro_rules! dispatch {
             HostStack::Ns2Linux($inner) => $call,
             HostStack::Linux($inner) => $call,
             HostStack::Stp($inner) => $call,
+            HostStack::Quic($inner) => $call,
         }
     };
 }
@@ -64,6 +68,7 @@ impl HostStack {
             StackKind::Linux if transport.recovery.uses_sack() => {
                 HostStack::Linux(Box::new(Linux::new(transport.initial_window)))
             }
+            StackKind::Quic => HostStack::Quic(Box::new(Quic::new())),
             StackKind::Rfc | StackKind::Linux => HostStack::Rfc(Rfc::new()),
         }
     }
@@ -116,6 +121,14 @@ impl Stack for HostStack {
 
     fn on_backward_notification(&mut self, s: &mut SenderCore, now: Time) {
         dispatch!(self, stack => stack.on_backward_notification(s, now));
+    }
+
+    fn wants_turn(&self, s: &SenderCore) -> bool {
+        dispatch!(self, stack => stack.wants_turn(s))
+    }
+
+    fn take_turn<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        dispatch!(self, stack => stack.take_turn(s, now, out));
     }
 
     fn flight(&self, s: &SenderCore) -> usize {

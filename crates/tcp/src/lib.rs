@@ -14,6 +14,7 @@ mod ns2;
 mod options;
 pub mod packet;
 mod profile;
+mod quic;
 mod rate;
 mod receiver;
 mod rfc;
@@ -35,4 +36,6 @@ pub use packet::{Packet, Transmit};
 pub use profile::{HostProfile, RtoRule, Rules, StackKind};
 pub use rtt::RttEstimator;
 pub use sender_core::SenderCounters;
-pub use transport::{CongestionControlChoice, Transport, TransportError};
+pub use transport::{
+    CongestionControlChoice, TUNNEL_HEADER, TUNNEL_PACKET, Transport, TransportError,
+};

@@ -20,6 +20,10 @@ pub enum HostProfile {
     Linux24,
     /// Linux 6: RACK-TLP, PRR, quick and delayed ACKs as its kernels have them.
     Linux,
+    /// A stream between two boxes of the gateway: QUIC's loss detection (RFC 9002)
+    /// and a sender that all streams share. No scenario names it: PEPs with a
+    /// tunnel have it ([`crate::Transport::of_tunnel`]).
+    Quic,
 }
 
 /// How the retransmission timeout is computed.
@@ -39,6 +43,9 @@ pub enum RtoRule {
     Linux,
     /// Linux 6: the same, but the deviation is the largest of a flight.
     Linux6,
+    /// RFC 9002, section 6.2.1: smoothed RTT, four deviations and the largest delay
+    /// of an acknowledgement.
+    Quic,
 }
 
 /// The host stack of a profile: the code between an acknowledgement and the
@@ -54,6 +61,8 @@ pub enum StackKind {
     /// Linux 6, both halves; with a recovery without SACK only the receiving
     /// half.
     Linux,
+    /// A stream between two boxes of the gateway.
+    Quic,
 }
 
 impl StackKind {
@@ -124,7 +133,7 @@ pub struct Rules {
 }
 
 impl HostProfile {
-    /// Every profile, with the name that scenarios use.
+    /// Every profile of a host, with the name that scenarios use.
     pub const ALL: [(&'static str, HostProfile); 6] = [
         ("rfc", HostProfile::Rfc),
         ("ns-2", HostProfile::Ns2),
@@ -140,7 +149,7 @@ impl HostProfile {
         Self::ALL
             .iter()
             .find(|(_, p)| *p == self)
-            .map_or("rfc", |(n, _)| n)
+            .map_or("quic", |(n, _)| n)
     }
 
     /// True if the host has this recovery. RACK-TLP belongs to the stack of Linux
@@ -148,7 +157,9 @@ impl HostProfile {
     #[must_use]
     pub const fn has(self, recovery: Recovery) -> bool {
         match (self, recovery) {
-            (HostProfile::Linux, Recovery::Rack | Recovery::NewReno) => true,
+            (HostProfile::Linux, Recovery::Rack | Recovery::NewReno)
+            | (HostProfile::Quic, Recovery::Sack) => true,
+            (HostProfile::Quic, _) => false,
             (HostProfile::Linux, _) | (_, Recovery::Rack) => false,
             (HostProfile::Ns2 | HostProfile::Ns2Linux, Recovery::Stp) => false,
             _ => true,
@@ -167,10 +178,10 @@ impl HostProfile {
 
     /// The rules of the profile, in one place for all endpoints.
     pub(crate) fn static_rules(self) -> &'static Rules {
-        static RULES: [Rules; 6] = {
-            let mut rules = [HostProfile::Rfc.rules(); 6];
+        static RULES: [Rules; 7] = {
+            let mut rules = [HostProfile::Quic.rules(); 7];
             let mut i = 0;
-            while i < rules.len() {
+            while i < HostProfile::ALL.len() {
                 rules[i] = HostProfile::ALL[i].1.rules();
                 i += 1;
             }
@@ -189,6 +200,7 @@ impl HostProfile {
             HostProfile::Linux22 => LINUX_22,
             HostProfile::Linux24 => LINUX_24,
             HostProfile::Linux => LINUX,
+            HostProfile::Quic => QUIC,
         }
     }
 }
@@ -328,3 +340,25 @@ const LINUX: Rules = Rules {
     recovery_fix: false,
     ..RFC
 };
+
+// RFC 9002, sections 5.3 and 6.2; max_ack_delay of 25 ms, an acknowledgement for
+// every second packet (RFC 9000, section 13.2.2). Timestamps stand for the packet
+// numbers that make every RTT sample unambiguous; they take no bytes.
+const QUIC: Rules = Rules {
+    stack: StackKind::Quic,
+    decides_alone: true,
+    rto: RtoRule::Quic,
+    minimum_rto: Duration::from_millis(1),
+    delayed_ack: DelayedAck {
+        count: 2,
+        timer: MAX_ACK_DELAY,
+        quick_acks: 0,
+    },
+    limited_transmit: false,
+    undo: false,
+    recovery_fix: false,
+    ..RFC
+};
+
+/// The largest delay of an acknowledgement in QUIC, by default.
+pub(crate) const MAX_ACK_DELAY: Duration = Duration::from_millis(25);

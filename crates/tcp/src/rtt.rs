@@ -2,7 +2,7 @@
 
 mod linux;
 
-use crate::profile::{RtoRule, Rules};
+use crate::profile::{MAX_ACK_DELAY, RtoRule, Rules};
 use bentpipe_units::{Duration, Time};
 use linux::Deviation;
 
@@ -84,6 +84,7 @@ impl RttEstimator {
             RtoRule::Rfc6298 => self.sample_rfc(rtt, self.tick),
             RtoRule::Linux => self.sample_rfc(rtt, self.minimum),
             RtoRule::Linux6 => self.sample_linux(rtt, 0, 0),
+            RtoRule::Quic => self.sample_quic(rtt),
             RtoRule::Ns2 => {
                 // From the tick it was sent in to that of its ACK.
                 let tick = self.tick.as_nanos();
@@ -160,6 +161,27 @@ impl RttEstimator {
         self.base = Duration::from_nanos(self.srtt) + spread;
     }
 
+    /// RFC 9002, section 5.3, and the probe timeout of section 6.2.1.
+    fn sample_quic(&mut self, rtt: Duration) {
+        let r = rtt.as_nanos();
+        if self.srtt == 0 {
+            self.srtt = r;
+            self.rttvar = r / 2;
+        } else {
+            self.rttvar = (3 * self.rttvar + self.srtt.abs_diff(r)) / 4;
+            self.srtt = (7 * self.srtt + r) / 8;
+        }
+        let spread = Duration::from_nanos(4 * self.rttvar).max(Duration::from_millis(1));
+        self.base = Duration::from_nanos(self.srtt) + spread + MAX_ACK_DELAY;
+    }
+
+    /// A connection between the same ends has measured `rtt` all along.
+    pub(crate) fn assume(&mut self, rtt: Duration) {
+        self.srtt = rtt.as_nanos();
+        self.rttvar = 0;
+        self.base = rtt + Duration::from_millis(1) + MAX_ACK_DELAY;
+    }
+
     /// The scaled-integer estimator of Jacobson, in ticks; the first sample
     /// sets the deviation to `ticks << first_shift`.
     fn sample_scaled(&mut self, ticks: u64, first_shift: u32) {
@@ -226,7 +248,9 @@ impl RttEstimator {
     #[must_use]
     pub fn smoothed(&self) -> Duration {
         match self.rule {
-            RtoRule::Rfc6298 | RtoRule::Linux | RtoRule::Linux6 => Duration::from_nanos(self.srtt),
+            RtoRule::Rfc6298 | RtoRule::Linux | RtoRule::Linux6 | RtoRule::Quic => {
+                Duration::from_nanos(self.srtt)
+            }
             RtoRule::Ns2 | RtoRule::Ns2Linux | RtoRule::Linux22 => {
                 Duration::from_nanos(self.tick.as_nanos() * self.srtt / 8)
             }

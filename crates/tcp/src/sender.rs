@@ -90,6 +90,16 @@ impl Sender {
         self.core.snd.offered = self.core.snd.offered.saturating_add(bytes);
     }
 
+    /// True if something may leave as soon as the stream has its turn.
+    pub(crate) fn wants_turn(&self) -> bool {
+        self.stack.wants_turn(&self.core)
+    }
+
+    /// The stream has its turn.
+    pub(crate) fn take_turn<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        self.stack.take_turn(&mut self.core, now, out);
+    }
+
     /// Segments in flight.
     pub(crate) fn flight(&self) -> usize {
         self.stack.flight(&self.core)

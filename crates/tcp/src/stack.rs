@@ -50,6 +50,15 @@ pub(crate) trait Stack {
     /// Hosts ignore it since RFC 6633.
     fn on_backward_notification(&mut self, _s: &mut SenderCore, _now: Time) {}
 
+    /// True if something may leave as soon as the stream has its turn, of a stack
+    /// whose streams share a sender.
+    fn wants_turn(&self, _s: &SenderCore) -> bool {
+        false
+    }
+
+    /// The stream has its turn: sends one packet.
+    fn take_turn<T: Transmit>(&mut self, _s: &mut SenderCore, _now: Time, _out: &mut T) {}
+
     /// Segments in flight.
     fn flight(&self, s: &SenderCore) -> usize;
 

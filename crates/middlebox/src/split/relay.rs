@@ -3,7 +3,7 @@
 use super::settings::{Accept, Pool, SplitSettings};
 use bentpipe_tcp::packet::flags;
 use bentpipe_tcp::{ConnectionState, Endpoint, Packet, Transmit};
-use bentpipe_units::{Bytes, Time};
+use bentpipe_units::{Bytes, Duration, Time};
 
 /// How much a relay held in one direction: bytes that it had written to the
 /// onward leg and that were not acknowledged.
@@ -74,6 +74,8 @@ pub struct Relay {
     waited: [u64; 2],
     /// The PEP has failed, and packets to it vanish.
     silent: bool,
+    /// The round trip of the tunnel that a side is a stream of.
+    streams: [Option<Duration>; 2],
 }
 
 impl Relay {
@@ -93,7 +95,15 @@ impl Relay {
             occupancy: [Occupancy::default(); 2],
             waited: [0; 2],
             silent: false,
+            streams: [None; 2],
         }
+    }
+
+    /// The leg on `side` is a stream of a tunnel with this round trip, whose other
+    /// end has room for `window` bytes: its first packet opens it.
+    pub fn join_tunnel(&mut self, side: usize, rtt: Duration, window: Bytes) {
+        self.streams[side & 1] = Some(rtt);
+        self.ends[side & 1].assume_window(window);
     }
 
     /// The endpoint of a side.
@@ -133,6 +143,11 @@ impl Relay {
         let side = side & 1;
         if self.silent {
             return;
+        }
+        if let Some(rtt) = self.streams[side]
+            && self.ends[side].state() == ConnectionState::Listen
+        {
+            self.ends[side].assume_stream(rtt);
         }
         let waits = self.ends[side].state() == ConnectionState::Listen
             && self.accept == Accept::Late
@@ -178,8 +193,12 @@ impl Relay {
 
     fn open_other<T: Transmit>(&mut self, side: usize, now: Time, out: &mut T) {
         let other = &mut self.ends[1 - side];
-        if other.state() == ConnectionState::Listen {
-            other.open(now, out);
+        if other.state() != ConnectionState::Listen {
+            return;
+        }
+        match self.streams[1 - side] {
+            Some(rtt) => other.assume_stream(rtt),
+            None => other.open(now, out),
         }
     }
 

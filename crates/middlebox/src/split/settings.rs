@@ -89,6 +89,27 @@ impl Symptom {
         [("reset", Symptom::Reset), ("silence", Symptom::Silence)];
 }
 
+/// What runs between two PEPs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
+pub enum Tunnel {
+    /// A connection for each that is split, with the transport of the leg.
+    #[default]
+    None,
+    /// One QUIC association for all, as `bentpipe gateway` has it: each connection is a
+    /// stream, and one sender at the known rate of the link serves all streams.
+    Gateway,
+}
+
+/// Bytes of a stream that a box of the gateway holds, in each direction, unless it is
+/// said.
+pub const TUNNEL_BUFFER: Bytes = Bytes::new(16_000_000);
+
+impl Tunnel {
+    /// Both, with the names that scenarios use.
+    pub const ALL: [(&'static str, Tunnel); 2] =
+        [("none", Tunnel::None), ("gateway", Tunnel::Gateway)];
+}
+
 /// A failure of a PEP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Failure {
@@ -138,6 +159,9 @@ pub struct SplitSettings {
     /// not at all, where `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirms: Option<Bytes>,
+    /// What runs between it and the next PEP with the same.
+    #[serde(skip_serializing_if = "is_default")]
+    pub tunnel: Tunnel,
     /// When and how it fails; never, where `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
@@ -160,6 +184,7 @@ impl Default for SplitSettings {
             discovery: Discovery::None,
             alone: Alone::Integrated,
             confirms: None,
+            tunnel: Tunnel::None,
             failure: None,
         }
     }

@@ -11,10 +11,10 @@ use bentpipe_document::names::quoted;
 use bentpipe_document::{
     Context, Diagnostic, Item, NamedKinds, OptionalField, Place, Placed, Reported, Value,
 };
-use bentpipe_middlebox::split::{Alone, Failure, SplitSettings, Symptom};
+use bentpipe_middlebox::split::{Alone, Failure, SplitSettings, Symptom, TUNNEL_BUFFER, Tunnel};
 use bentpipe_middlebox::{ReconstructionSettings, Settings, SnoopSettings, SpoofSettings};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
-use bentpipe_units::{Duration, Time, nearest};
+use bentpipe_units::{Bytes, Duration, Time, nearest};
 
 /// What middleboxes refer to.
 struct Around<'a> {
@@ -132,6 +132,7 @@ fn build(table: MiddleboxTable, name: String, around: &Around<'_>) -> Result<Bui
             node: at,
             toward,
             transport,
+            tunnel,
             buffer,
             receive_buffer,
             pool,
@@ -147,9 +148,17 @@ fn build(table: MiddleboxTable, name: String, around: &Around<'_>) -> Result<Bui
             ..
         } => {
             let place = pep_place(&context, at, toward, around);
+            let tunnel = tunnel?;
+            let transport = leg_transport(&context, transport, around)?;
+            if tunnel.value == Tunnel::Gateway && transport.is_some() {
+                let error = Diagnostic::new(tunnel.place, "a tunnel has a sender of its own");
+                let label = "expected no `transport` beside it";
+                return Err(context.report(error.label(label)));
+            }
             let settings = SplitSettings {
-                transport: leg_transport(&context, transport, around)?,
-                buffer: buffer?.value,
+                transport,
+                tunnel: tunnel.value,
+                buffer: buffer?.map_or_else(|| default_buffer(tunnel.value), |b| b.value),
                 receive_buffer: receive_buffer?.map(|size| size.value),
                 accept: accept?.value,
                 pool: pool?.value,
@@ -246,6 +255,15 @@ fn box_place(
     let node = node(context, keys.node, around.nodes)?;
     let (toward, back) = toward(context, &keys.toward?, around, node)?;
     Ok((node, toward, back))
+}
+
+/// The relay buffer of a PEP that says nothing about it: a stream of a tunnel is not
+/// to be what limits a long, fast link.
+fn default_buffer(tunnel: Tunnel) -> Bytes {
+    match tunnel {
+        Tunnel::None => SplitSettings::default().buffer,
+        Tunnel::Gateway => TUNNEL_BUFFER,
+    }
 }
 
 /// When and how a PEP fails.

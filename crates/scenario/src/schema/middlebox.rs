@@ -3,7 +3,7 @@
 use bentpipe_document::schema::{FACTOR, Kind, SPAN, integer};
 use bentpipe_document::{Item, kinds, table};
 use bentpipe_middlebox::SnoopVariant;
-use bentpipe_middlebox::split::{Accept, Alone, Discovery, Pool, Symptom};
+use bentpipe_middlebox::split::{Accept, Alone, Discovery, Pool, Symptom, Tunnel};
 use bentpipe_units::{Bytes, Duration};
 
 table! {
@@ -82,8 +82,11 @@ kinds! {
         toward: String [Kind::Name("link")], or "any";
         /// the TCP of the leg on the side of `toward`, else of that towards the flow's `to`
         transport: Item [Kind::Name("transport")], or "the flow's";
+        /// gateway: together with the next such PEP, one QUIC association between the two, as
+        /// `bentpipe gateway` has it: no round trip to open, one sender at the link's rate
+        tunnel: Tunnel { all Tunnel::ALL }, default "none";
         /// bytes relayed that the onward leg has not acknowledged, at most, each direction
-        buffer: Bytes, default "1 MB";
+        buffer: Bytes, or "1 MB; 16 MB with a tunnel";
         /// bytes that have arrived and wait for room in the relay: the window that it offers
         receive_buffer: Bytes, or "as `buffer`";
         /// shared: one room of `buffer` bytes for what waits, what is relayed and the window

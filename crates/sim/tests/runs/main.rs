@@ -28,6 +28,7 @@ mod snoop;
 mod split;
 mod table;
 mod text;
+mod tunnel;
 mod undo;
 mod video;
 mod web;

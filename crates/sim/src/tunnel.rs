@@ -1,0 +1,218 @@
+//! The senders of the boxes of a gateway: one at each end of a tunnel for all of its
+//! streams.
+//!
+//! A sender is paced at the rate of the slowest link on its way, which it knows, packet
+//! by packet: what is to leave waits in the streams, and the stream that may send is
+//! picked when a packet may leave. Streams that have sent less than [`YOUNG`]
+//! bytes come first, so that a short request does not wait behind downloads; within
+//! both classes the streams take turns, one packet each. No more than [`WINDOW`]
+//! products of rate and round trip are under way. Acknowledgements leave at
+//! once: they are small, and the sender counts its data alone.
+//!
+//! The rate follows the timeline of the link, as a gateway's does that is told of it
+//! by the modem. Of links that are shared with others it is the whole rate.
+
+use crate::flow::{Ends, Running};
+use crate::ideal;
+use bentpipe_scenario::{LinkId, NodeId, Scenario};
+use bentpipe_tcp::Endpoint;
+use bentpipe_units::{Bytes, Duration, Rate, Time};
+
+/// Bytes of a stream that go before what other streams have sent more of.
+pub(crate) const YOUNG: u64 = 64 * 1024;
+
+/// Products of rate and round trip that are under way, at most.
+const WINDOW: u64 = 2;
+
+/// An end of a stream at the sender.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    flow: usize,
+    end: usize,
+    wants: bool,
+}
+
+/// The sender of one box.
+#[derive(Debug)]
+struct Sender {
+    /// The box, and that at the other end.
+    nodes: [NodeId; 2],
+    links: Vec<LinkId>,
+    rtt: Duration,
+    streams: Vec<Stream>,
+    /// Whose turn it was last.
+    turn: usize,
+    /// When the next packet may leave.
+    free_at: Time,
+    /// An event is due then.
+    is_scheduled: bool,
+}
+
+/// All senders of a run.
+#[derive(Debug)]
+pub(crate) struct Tunnels {
+    senders: Vec<Sender>,
+    /// For each flow the senders that it has streams at, with their places there.
+    of: Vec<Vec<(usize, usize)>>,
+}
+
+impl Tunnels {
+    /// `None` where no PEP has a tunnel, which costs nothing then.
+    pub(crate) fn new(scenario: &Scenario, flows: &mut [Running]) -> Option<Box<Tunnels>> {
+        let mut tunnels = Tunnels {
+            senders: Vec::new(),
+            of: vec![Vec::new(); flows.len()],
+        };
+        for (index, (flow, running)) in scenario.flows.iter().zip(flows).enumerate() {
+            let (Some(split), Ends::Split(chain)) = (&flow.split, &mut running.ends) else {
+                continue;
+            };
+            for (number, leg) in split.legs.iter().enumerate() {
+                if !leg.tunnel {
+                    continue;
+                }
+                let rtt = ideal::round_trip_of(scenario, &leg.forward, &leg.reverse);
+                chain.join_tunnel(split, number, rtt);
+                let ways = [&leg.forward, &leg.reverse];
+                for (side, way) in ways.into_iter().enumerate() {
+                    let nodes = match side {
+                        0 => [leg.from, leg.to],
+                        _ => [leg.to, leg.from],
+                    };
+                    tunnels.join(nodes, way, rtt, index, 2 * number + side);
+                }
+            }
+        }
+        (!tunnels.senders.is_empty()).then(|| Box::new(tunnels))
+    }
+
+    fn join(&mut self, nodes: [NodeId; 2], way: &[LinkId], rtt: Duration, flow: usize, end: usize) {
+        let known = self.senders.iter().position(|sender| sender.nodes == nodes);
+        let at = known.unwrap_or(self.senders.len());
+        if known.is_none() {
+            self.senders.push(Sender {
+                nodes,
+                links: way.to_vec(),
+                rtt,
+                streams: Vec::new(),
+                turn: 0,
+                free_at: Time::ZERO,
+                is_scheduled: false,
+            });
+        }
+        let streams = &mut self.senders[at].streams;
+        self.of[flow].push((at, streams.len()));
+        streams.push(Stream {
+            flow,
+            end,
+            wants: false,
+        });
+    }
+
+    /// Something happened at `flow`. Returns the senders that are to be called, and
+    /// when.
+    pub(crate) fn after(
+        &mut self,
+        now: Time,
+        flow: usize,
+        flows: &[Running],
+        mut call: impl FnMut(usize, Time),
+    ) {
+        for &(at, place) in &self.of[flow] {
+            let sender = &mut self.senders[at];
+            let stream = &mut sender.streams[place];
+            stream.wants = end(flows, stream).is_some_and(Endpoint::wants_turn);
+            if stream.wants && !sender.is_scheduled {
+                sender.is_scheduled = true;
+                call(at, sender.free_at.max(now));
+            }
+        }
+    }
+
+    /// Sender `at` may send a packet: the stream that does, as its flow and end.
+    /// Without one the sender waits until something happens at one of its flows.
+    pub(crate) fn next(
+        &mut self,
+        scenario: &Scenario,
+        now: Time,
+        at: usize,
+        flows: &[Running],
+    ) -> Option<(usize, usize)> {
+        let sender = &mut self.senders[at];
+        sender.is_scheduled = false;
+        let limit = sender.rate(scenario, now).bytes_in(sender.rtt).get() * WINDOW;
+        let ends = sender.streams.iter().filter_map(|s| end(flows, s));
+        let under_way: u64 = ends.map(|end| end.under_way().get()).sum();
+        if under_way > limit {
+            return None;
+        }
+        let place = sender.pick(flows)?;
+        sender.turn = place;
+        let Stream { flow, end, .. } = sender.streams[place];
+        Some((flow, end))
+    }
+
+    /// Sender `at` has sent a packet of `bytes` at the IP layer.
+    pub(crate) fn sent(&mut self, scenario: &Scenario, now: Time, at: usize, bytes: Bytes) {
+        let sender = &mut self.senders[at];
+        let framing = sender.framing(scenario);
+        let rate = sender.rate(scenario, now);
+        let bytes = Bytes::new(bytes.get() + framing);
+        sender.free_at = sender.free_at.max(now) + rate.transmission_time(bytes);
+    }
+
+    /// True if a stream of sender `at` is waiting; the sender is to be called at the
+    /// time returned then.
+    pub(crate) fn again(&mut self, at: usize) -> Option<Time> {
+        let sender = &mut self.senders[at];
+        let waits = sender.streams.iter().any(|stream| stream.wants);
+        (waits && !std::mem::replace(&mut sender.is_scheduled, true)).then_some(sender.free_at)
+    }
+}
+
+impl Sender {
+    /// The stream whose turn it is: the next after the last one, young ones first.
+    fn pick(&self, flows: &[Running]) -> Option<usize> {
+        let count = self.streams.len();
+        let mut found = None;
+        for place in (1..=count).map(|step| (self.turn + step) % count) {
+            let stream = &self.streams[place];
+            if !stream.wants {
+                continue;
+            }
+            let sent = end(flows, stream).map_or(0, |end| end.counters().payload);
+            if sent < YOUNG {
+                return Some(place);
+            }
+            found = found.or(Some(place));
+        }
+        found
+    }
+
+    /// The rate of the slowest link of its way at `now`.
+    fn rate(&self, scenario: &Scenario, now: Time) -> Rate {
+        let links = self.links.iter().map(|id| &scenario.links[id.0 as usize]);
+        let rates = links.map(|link| match &link.timeline {
+            Some(timeline) => timeline.at(now).rate,
+            None => link.settings.rate,
+        });
+        let slowest = rates.min_by_key(|rate| rate.bps());
+        slowest.filter(|rate| rate.bps() > 0).unwrap_or(STANDSTILL)
+    }
+
+    fn framing(&self, scenario: &Scenario) -> u64 {
+        let links = self.links.iter().map(|id| &scenario.links[id.0 as usize]);
+        let framing = links.map(|link| link.settings.framing.get());
+        framing.max().unwrap_or(0)
+    }
+}
+
+/// The rate at which a sender tries a link that has none for now.
+const STANDSTILL: Rate = Rate::from_bps(12_000);
+
+fn end<'a>(flows: &'a [Running], stream: &Stream) -> Option<&'a Endpoint> {
+    match &flows.get(stream.flow)?.ends {
+        Ends::Split(chain) => Some(chain.end(stream.end)),
+        Ends::Tcp(_) | Ends::Datagrams { .. } | Ends::Ideal => None,
+    }
+}

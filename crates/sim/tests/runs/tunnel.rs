@@ -1,0 +1,197 @@
+//! Two PEPs with a tunnel between them, as `bentpipe gateway` has it: a satellite
+//! link of 550 ms between two fast networks on the ground.
+
+use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_middlebox::split::{SplitSettings, TUNNEL_BUFFER, Tunnel};
+use bentpipe_outcome::Outcome;
+use bentpipe_scenario::{Handshake, Scenario};
+use bentpipe_sim::{Options, run};
+use bentpipe_tcp::find_transport;
+use bentpipe_traffic::Application;
+use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
+
+fn link(mbps: f64, one_way: Duration, loss: f64) -> LinkSettings {
+    LinkSettings {
+        rate: Rate::from_bps_f64(mbps * 1e6),
+        one_way_delay: one_way,
+        queue: QueueSettings::drop_tail(Limit::Packets(1_000)),
+        channel: if loss > 0.0 {
+            ChannelSettings::Uniform {
+                packet_error_rate: Ratio::new(loss).unwrap(),
+            }
+        } else {
+            ChannelSettings::Perfect
+        },
+        framing: Bytes::ZERO,
+    }
+}
+
+fn pep() -> SplitSettings {
+    SplitSettings {
+        tunnel: Tunnel::Gateway,
+        buffer: TUNNEL_BUFFER,
+        ..SplitSettings::default()
+    }
+}
+
+/// Flows from the server to the client, each with its start.
+fn scenario(mbps: f64, loss: f64, flows: &[(Application, f64)]) -> Scenario {
+    let mut builder = Scenario::builder("tunnel");
+    builder.duration(Duration::from_secs(600));
+    let [server, hub, terminal, client] =
+        ["server", "hub", "terminal", "client"].map(|name| builder.node(name));
+    let ground = || link(1_000.0, Duration::from_micros(50), 0.0);
+    builder.link("internet", server, hub, ground());
+    let way = Duration::from_millis(275);
+    builder.link("satellite", hub, terminal, link(mbps, way, loss));
+    builder.link("home", terminal, client, ground());
+    builder.split_pep("hub", hub, pep());
+    builder.split_pep("terminal", terminal, pep());
+    for (number, (application, start)) in flows.iter().enumerate() {
+        builder
+            .flow(
+                format!("flow-{number}"),
+                server,
+                client,
+                application.clone(),
+            )
+            .transport(find_transport("cubic").unwrap().transport())
+            .start(Time::ZERO + Duration::from_secs_f64(*start))
+            .handshake(Handshake::Counted);
+    }
+    builder.build().unwrap()
+}
+
+fn transfer(bytes: u64) -> Application {
+    Application::Transfer {
+        size: Bytes::new(bytes),
+    }
+}
+
+fn simulated(scenario: &Scenario, seed: u64) -> Outcome {
+    run(
+        scenario,
+        &Options {
+            seed,
+            ..Options::default()
+        },
+    )
+    .unwrap()
+}
+
+fn seconds(outcome: &Outcome, flow: usize) -> f64 {
+    outcome.flows[flow].transfer_time.unwrap().as_secs()
+}
+
+/// One way, the rate of the link, and 63 bytes of headers: no round trip besides.
+#[test]
+fn a_transfer_takes_what_the_link_takes() {
+    for (mbps, bytes, bound) in [
+        (20.0, 100_000, 0.275 + 0.0418),
+        (20.0, 1_000_000, 0.275 + 0.4178),
+        (20.0, 10_000_000, 0.275 + 4.178),
+        (2.0, 1_000_000, 0.275 + 4.178),
+    ] {
+        let outcome = simulated(&scenario(mbps, 0.0, &[(transfer(bytes), 0.0)]), 1);
+        let took = seconds(&outcome, 0);
+        assert!(
+            (bound..bound + 0.015).contains(&took),
+            "{mbps} {bytes}: {took}"
+        );
+        let leg = &outcome.legs[1];
+        assert_eq!((leg.retransmissions, leg.timeouts), (0, 0));
+        assert_eq!(leg.transport, "gateway");
+    }
+}
+
+/// With a request first it is what a user sees: the first byte after one round
+/// trip, 100 kB in 0.59 s.
+#[test]
+fn a_request_takes_one_round_trip() {
+    for (response, bound) in [(100_000, 0.592), (1_000_000, 0.968), (10_000_000, 4.728)] {
+        let page = Application::RequestResponse {
+            request: Bytes::new(100),
+            response: Bytes::new(response),
+            count: 1,
+            think_time: Duration::ZERO,
+        };
+        let outcome = simulated(&scenario(20.0, 0.0, &[(page, 0.0)]), 1);
+        let took = seconds(&outcome, 0);
+        assert!((bound..bound + 0.02).contains(&took), "{response}: {took}");
+    }
+}
+
+/// Losses cost their repair and no rate.
+#[test]
+fn losses_reduce_nothing() {
+    let mut sum = 0.0;
+    for seed in 1..=10 {
+        let outcome = simulated(&scenario(20.0, 0.01, &[(transfer(10_000_000), 0.0)]), seed);
+        assert!(outcome.legs[1].retransmissions > 30);
+        assert_eq!(outcome.legs[1].spurious_retransmissions, 0);
+        sum += seconds(&outcome, 0);
+    }
+    // 4.45 s, 1% more packets, and mostly one or two round trips at the end.
+    assert!((4.6..5.9).contains(&(sum / 10.0)), "{}", sum / 10.0);
+}
+
+/// A small transfer beside 20 large ones hardly waits, and they share the rest.
+#[test]
+fn a_small_transfer_goes_before_large_ones() {
+    let mut flows: Vec<_> = (0..20)
+        .map(|i| (transfer(4_000_000), 0.01 * f64::from(i)))
+        .collect();
+    flows.push((transfer(10_000), 10.0));
+    let outcome = simulated(&scenario(20.0, 0.0, &flows), 1);
+    let small = seconds(&outcome, 20);
+    assert!(small < 0.275 + 0.0042 + 0.01, "{small}");
+    let large: Vec<f64> = (0..20).map(|flow| seconds(&outcome, flow)).collect();
+    let least = large.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = large.iter().copied().fold(0.0, f64::max);
+    assert!(most / least < 1.05, "{least} to {most}");
+    // All together have the link's rate.
+    assert!((33.4..34.5).contains(&most), "{most}");
+}
+
+/// The hub's queue and the satellite's stay empty: the sender waits instead.
+#[test]
+fn nothing_waits_before_the_link() {
+    let flows: Vec<_> = (0..5).map(|_| (transfer(2_000_000), 0.0)).collect();
+    let outcome = simulated(&scenario(5.0, 0.0, &flows), 1);
+    let satellite = outcome
+        .links
+        .iter()
+        .find(|l| l.name == "satellite")
+        .unwrap();
+    assert!(
+        satellite.max_queue_packets <= 2,
+        "{}",
+        satellite.max_queue_packets
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_outcome() {
+    let flows: Vec<_> = (0..7).map(|_| (transfer(500_000), 0.1)).collect();
+    let scenario = scenario(5.0, 0.02, &flows);
+    let times = |o: &Outcome| (0..7).map(|f| seconds(o, f)).collect::<Vec<_>>();
+    assert_eq!(
+        times(&simulated(&scenario, 3)),
+        times(&simulated(&scenario, 3))
+    );
+}
+
+#[test]
+fn a_tunnel_has_two_ends() {
+    let mut builder = Scenario::builder("half");
+    let [server, hub, client] = ["server", "hub", "client"].map(|name| builder.node(name));
+    let way = Duration::from_millis(10);
+    builder.link("internet", server, hub, link(10.0, way, 0.0));
+    builder.link("satellite", hub, client, link(10.0, way, 0.0));
+    builder.split_pep("hub", hub, pep());
+    builder
+        .flow("data", server, client, transfer(1_000))
+        .transport(find_transport("cubic").unwrap().transport());
+    let error = builder.build().unwrap_err().to_string();
+    assert!(error.contains("a tunnel has two ends"), "{error}");
+}

@@ -1,0 +1,281 @@
+//! The sending half of a stream between two boxes of the gateway: QUIC's loss
+//! detection, and no congestion control of its own.
+//!
+//! Source: RFC 9002, sections 5 and 6. A packet is lost once one that was sent
+//! three packets later is acknowledged, or one that was sent later is and nine
+//! eighths of a round trip have passed. Where no acknowledgement comes for a probe
+//! timeout, the oldest two packets are sent again, and nothing is taken for lost.
+//! What was found lost leaves again before anything new.
+//!
+//! A stream sends when it has its turn ([`crate::Endpoint::take_turn`]), one packet a
+//! turn: the boxes have one sender for all streams, which is paced at the rate of
+//! the link.
+//!
+//! What differs from QUIC: each stream finds its losses by its own packets, where an
+//! association has one sequence of packets for all of its streams; receivers
+//! report three ranges at a time; a packet carries data of one stream.
+
+use crate::packet::{Packet, Transmit, echoed_at};
+use crate::scoreboard::{Covered, Hole};
+use crate::sender_core::SenderCore;
+use crate::stack::Stack;
+use bentpipe_cc::Phase;
+use bentpipe_units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// Packets after one that are acknowledged before it is lost (RFC 9002, section
+/// 6.1.1).
+const PACKET_THRESHOLD: u64 = 3;
+
+/// Packets that a probe timeout sends, at most (RFC 9002, section 6.2.4).
+const PROBES: usize = 2;
+
+/// A packet whose fate is open.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    number: u64,
+    segment: u64,
+    at: Time,
+}
+
+/// The state of the stream besides what all stacks share.
+#[derive(Debug)]
+pub(crate) struct Quic {
+    /// In the order in which they were sent.
+    sent: VecDeque<Sent>,
+    /// The number of the next packet.
+    next: u64,
+    /// The last packet of each segment outstanding.
+    last: VecDeque<u64>,
+    /// The largest number that is acknowledged.
+    largest: Option<u64>,
+    /// When a packet is lost by time; [`Time::MAX`] if none may be.
+    loss_at: Time,
+    /// What was found lost is being repaired until this byte is acknowledged.
+    recover: u64,
+}
+
+impl Quic {
+    pub(crate) fn new() -> Quic {
+        Quic {
+            sent: VecDeque::new(),
+            next: 0,
+            last: VecDeque::new(),
+            largest: None,
+            loss_at: Time::MAX,
+            recover: 0,
+        }
+    }
+
+    fn record(&mut self, now: Time, segment: u64) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.sent.push_back(Sent {
+            number,
+            segment,
+            at: now,
+        });
+        number
+    }
+
+    fn send_new<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, len: u16, out: &mut T) {
+        let segment = s.board.first_number() + s.board.outstanding() as u64;
+        s.send_new(now, len, out);
+        let number = self.record(now, segment);
+        self.last.push_back(number);
+    }
+
+    fn resend<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, hole: Hole, out: &mut T) {
+        let segment = s.board.first_number() + hole.index as u64;
+        s.retransmit(now, hole, out);
+        let number = self.record(now, segment);
+        if let Some(last) = self.last.get_mut(hole.index) {
+            *last = number;
+        }
+    }
+
+    /// A segment is acknowledged whose last packet has this number. `echoed` is
+    /// when the packet left that the acknowledgement answers.
+    fn arrived(&mut self, number: Option<u64>, covered: &Covered, echoed: Time) {
+        // The copy may still be under way.
+        let is_last = covered.transmissions == 1
+            || covered.sent_at.as_nanos() / 1_000 <= echoed.as_nanos() / 1_000;
+        if covered.newly && is_last {
+            self.largest = self.largest.max(number);
+        }
+    }
+
+    /// Takes the acknowledged segments off the record; true if there were any.
+    fn update_record(&mut self, s: &mut SenderCore, now: Time, packet: &Packet) -> bool {
+        let echoed = echoed_at(now, packet);
+        let mut news = packet.acknowledgement > s.snd.una;
+        if news {
+            s.snd.una = packet.acknowledgement;
+            s.rtt.sample(echoed, now, s.window.cwnd);
+            s.board.acknowledge_with(packet.acknowledgement, |covered| {
+                let number = self.last.pop_front();
+                self.arrived(number, &covered, echoed);
+            });
+        }
+        for (start, end) in packet.sack_ranges() {
+            if start < packet.acknowledgement {
+                continue;
+            }
+            let (newly, _) = s.board.sack_with(start, end, |index, covered| {
+                let number = self.last.get(index).copied();
+                self.arrived(number, &covered, echoed);
+            });
+            news |= newly > 0;
+        }
+        news
+    }
+
+    /// Finds what is lost (RFC 9002, appendix A.10).
+    fn find_lost(&mut self, s: &mut SenderCore, now: Time) {
+        self.loss_at = Time::MAX;
+        let Some(largest) = self.largest else {
+            return;
+        };
+        let rtt = s.rtt.smoothed().max(s.rtt.latest());
+        let delay = (rtt + rtt / 8).max(Duration::from_millis(1));
+        let before = s.board.lost();
+        while let Some(&Sent {
+            number,
+            segment,
+            at,
+        }) = self.sent.front()
+        {
+            let view = s.board.view(segment);
+            let last = view.and_then(|view| self.last.get(view.index));
+            let is_open = last == Some(&number) && view.is_some_and(|view| !view.sacked);
+            if is_open && number >= largest {
+                break;
+            }
+            if is_open && largest - number < PACKET_THRESHOLD && at + delay > now {
+                self.loss_at = at + delay;
+                break;
+            }
+            if is_open {
+                s.board.lose_number(segment);
+            }
+            self.sent.pop_front();
+        }
+        if s.board.lost() > before && s.snd.una >= self.recover {
+            self.recover = s.snd.next;
+            s.counters.recoveries += 1;
+        }
+    }
+
+    /// Sets the timer: to when a packet is lost by time, or else to the probe
+    /// timeout, which counts from the last packet.
+    fn set_timer(&self, s: &mut SenderCore) {
+        if s.board.outstanding() == 0 {
+            if s.timer.window_probes.is_none() {
+                s.timer.deadline = Time::MAX;
+            }
+            return;
+        }
+        s.timer.window_probes = None;
+        s.timer.deadline = self.loss_at.min(s.last_sent_at + s.rtt.rto());
+    }
+
+    /// Nothing came back for a probe timeout.
+    fn probe<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        s.counters.timeouts += 1;
+        s.rtt.back_off();
+        let first = s.board.first_number();
+        let missing: Vec<Hole> = (first..first + s.board.outstanding() as u64)
+            .filter_map(|segment| s.board.view(segment))
+            .filter(|view| !view.sacked)
+            .take(PROBES)
+            .map(|view| Hole {
+                index: view.index,
+                start: view.start,
+                len: view.len,
+            })
+            .collect();
+        for hole in missing {
+            self.resend(s, now, hole, out);
+        }
+    }
+}
+
+impl Stack for Quic {
+    fn uses_sack(&self, _: &SenderCore) -> bool {
+        true
+    }
+
+    fn start_at(&mut self, sequence: u64) {
+        *self = Quic::new();
+        self.recover = sequence;
+    }
+
+    /// A stream waits for its turn; all it does is ask after a closed window.
+    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, _: &mut T) {
+        if s.next_new().is_none() {
+            s.arm_window_probe(now);
+        }
+        self.set_timer(s);
+    }
+
+    fn on_acknowledgement<T: Transmit>(
+        &mut self,
+        s: &mut SenderCore,
+        now: Time,
+        packet: &Packet,
+        out: &mut T,
+    ) {
+        if packet.acknowledgement > s.snd.next {
+            return; // Acknowledges what was never sent.
+        }
+        s.counters.acks += 1;
+        s.snd.window = u64::from(packet.window);
+        let delivered = s.board.outstanding();
+        if self.update_record(s, now, packet) {
+            self.find_lost(s, now);
+        }
+        s.count_delivered(now, true, (delivered - s.board.outstanding()) as u64);
+        self.send(s, now, out);
+    }
+
+    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        if s.board.outstanding() == 0 {
+            s.probe_window(now, out);
+            return;
+        }
+        if self.loss_at <= now {
+            self.find_lost(s, now);
+        } else {
+            self.probe(s, now, out);
+        }
+        self.set_timer(s);
+    }
+
+    fn flight(&self, s: &SenderCore) -> usize {
+        s.board.flight()
+    }
+
+    fn phase(&self, s: &SenderCore) -> Phase {
+        if s.snd.una < self.recover {
+            Phase::Recovery
+        } else {
+            s.cc.phase(&s.window)
+        }
+    }
+
+    fn wants_turn(&self, s: &SenderCore) -> bool {
+        s.board.lost() > s.board.retransmitted() || s.next_new().is_some()
+    }
+
+    fn take_turn<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+        if let Some(hole) = s.board.next_lost() {
+            self.resend(s, now, hole, out);
+        } else if let Some(len) = s.next_new() {
+            self.send_new(s, now, len, out);
+        }
+        self.send(s, now, out);
+    }
+}
+
+#[cfg(test)]
+mod tests;
