@@ -1,9 +1,18 @@
 //! How connections reach the gateway: by interception (TPROXY), through SOCKS5,
 //! or through HTTP CONNECT. Whichever it was, an [`Arrival`] comes out.
 
+pub mod connect;
+mod host;
+mod listener;
 mod reply;
+mod serve;
+pub mod socks;
+mod users;
 
+pub use listener::{Kind, Listener};
 pub use reply::Reply;
+pub use serve::{Serving, Settings, serve};
+pub use users::{Users, UsersError};
 
 use crate::Open;
 use bytes::Bytes;
@@ -26,3 +35,6 @@ pub struct Arrival {
     /// How the client is told what became of its request.
     pub reply: Reply,
 }
+
+#[cfg(test)]
+mod tests;

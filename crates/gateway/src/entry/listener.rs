@@ -1,0 +1,122 @@
+//! Listening sockets of the three ways in.
+
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+/// Connections that the kernel completes before they are accepted.
+const BACKLOG: i32 = 4096;
+
+/// The way in that a socket is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Intercepted connections (TPROXY): the local address of each is the server
+    /// that its client meant.
+    Transparent,
+    /// SOCKS5.
+    Socks,
+    /// HTTP CONNECT.
+    Connect,
+}
+
+/// A listening socket, which may be handed to another process.
+#[derive(Debug)]
+pub struct Listener {
+    kind: Kind,
+    address: SocketAddr,
+    socket: TcpListener,
+}
+
+impl Listener {
+    /// Listens at `address`.
+    ///
+    /// A socket for interception belongs at a loopback address, where nobody else
+    /// can reach it: the rules name it, and the kernel looks for no other.
+    ///
+    /// # Errors
+    /// Where the address is taken, or `CAP_NET_ADMIN` is missing for interception.
+    pub fn bind(kind: Kind, address: SocketAddr) -> io::Result<Listener> {
+        let socket = Socket::new(
+            Domain::for_address(address),
+            Type::STREAM,
+            Some(Protocol::TCP),
+        )?;
+        socket.set_reuse_address(true)?;
+        if address.is_ipv6() {
+            // IPv4 has a socket of its own, so that no address is of both kinds.
+            // A listener at [::] serves both, as operators expect.
+            socket.set_only_v6(kind == Kind::Transparent || !address.ip().is_unspecified())?;
+        }
+        if kind == Kind::Transparent {
+            match address {
+                SocketAddr::V4(_) => socket.set_ip_transparent_v4(true)?,
+                SocketAddr::V6(_) => socket.set_ip_transparent_v6(true)?,
+            }
+        }
+        socket.bind(&address.into())?;
+        socket.listen(BACKLOG)?;
+        Listener::adopt(kind, socket.into())
+    }
+
+    /// Takes over a socket that already listens, as another process hands it over.
+    ///
+    /// # Errors
+    /// Where it is no socket of TCP.
+    pub fn adopt(kind: Kind, socket: OwnedFd) -> io::Result<Listener> {
+        let socket = TcpListener::from(socket);
+        socket.set_nonblocking(true)?;
+        let address = socket.local_addr()?;
+        let options = SockRef::from(&socket);
+        // Accepted sockets inherit these. From its first moment on, a connection
+        // that a kill closes ends with RST, never as if it were whole.
+        options.set_linger(Some(Duration::ZERO))?;
+        options.set_tcp_nodelay(true)?;
+        Ok(Listener {
+            kind,
+            address,
+            socket,
+        })
+    }
+
+    /// The way in that it is for.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A second handle of the same socket, for a hand-over while it is served.
+    ///
+    /// # Errors
+    /// Where no descriptor is left.
+    pub fn try_clone(&self) -> io::Result<Listener> {
+        Ok(Listener {
+            kind: self.kind,
+            address: self.address,
+            socket: self.socket.try_clone()?,
+        })
+    }
+
+    pub(super) fn into_tokio(self) -> io::Result<tokio::net::TcpListener> {
+        tokio::net::TcpListener::from_std(self.socket)
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl From<Listener> for OwnedFd {
+    fn from(listener: Listener) -> OwnedFd {
+        listener.socket.into()
+    }
+}
