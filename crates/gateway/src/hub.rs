@@ -3,6 +3,7 @@
 
 use crate::config::Config;
 use crate::operate::Board;
+use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Patience, Toward};
 use crate::tunnel::association::{Association, Server};
 use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN};
@@ -34,6 +35,7 @@ struct Engine {
     outage: Duration,
     dialer: Dialer,
     patience: Patience,
+    policy: Policy,
 }
 
 impl Hub {
@@ -74,6 +76,7 @@ impl Hub {
             outage: tunnel.outage,
             dialer: Dialer::default(),
             patience: Patience::default(),
+            policy: Policy::new(config.policy.clone()),
         });
         let task = tokio::spawn({
             let engine = Arc::clone(&engine);
@@ -189,9 +192,22 @@ impl Engine {
     }
 
     async fn connect(&self, open: &Open) -> Result<TcpStream, Cut> {
+        let config = self.board.config();
+        let policy = self.policy.under(&config.policy);
+        // Without `[intercept]`, nothing brings a server's packets for a client's
+        // address to this box, so it connects from its own.
+        let keeps = |client: &SocketAddr| {
+            config.intercept.as_ref().is_some_and(|intercept| {
+                let clients = &intercept.from;
+                intercept.keep_source
+                    && (clients.0.is_empty() || clients.contains(client.ip()))
+                    && policy.admits_client(*client)
+            })
+        };
+        let source = open.source.filter(keeps);
         let mut why = Cut::NoSuchName;
-        for address in crate::policy::resolve(&open.destination).await? {
-            match relay::connect(address, open.source, &self.dialer).await {
+        for address in policy.resolve(&open.destination).await? {
+            match relay::connect(address, source, &self.dialer).await {
                 Ok(tcp) => return Ok(tcp),
                 Err(cut) => why = cut,
             }

@@ -88,6 +88,27 @@ impl Policy {
         }
     }
 
+    /// The policy with other rules, such as after a reload. What is known about
+    /// this machine is shared.
+    #[must_use]
+    pub fn under(&self, rules: &config::Policy) -> Policy {
+        if *self.rules == *rules {
+            return self.clone();
+        }
+        Policy {
+            rules: Arc::new(rules.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// True if a connection may be made from this address of a client: from none
+    /// of this machine's own, nor from one that no client has.
+    #[must_use]
+    pub fn admits_client(&self, client: SocketAddr) -> bool {
+        let address = client.ip().to_canonical();
+        !refused(address) && !self.own().contains(&address)
+    }
+
     /// Checks one address. Connect to what this returns, which is `address` in its
     /// plain form.
     ///

@@ -1,0 +1,287 @@
+//! Making, switching and removing the rules.
+
+use super::plan::{Passing, Plan};
+use super::record::Record;
+use super::script;
+use super::system::{self, Error};
+use std::fs;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+/// Place of the routing rule among the others: before that of the main table.
+const PREFERENCE: &str = "7227";
+
+/// The rules of a running gateway.
+///
+/// Dropping this leaves them in place: connections that are handed to another
+/// process still need them, and they let connections pass where no socket
+/// listens.
+#[derive(Debug)]
+pub struct Rules {
+    plan: Plan,
+    passing: Passing,
+    folder: PathBuf,
+}
+
+impl Rules {
+    /// Makes the rules, in place of any that a gateway with the same name has left
+    /// or still has. `folder` gets the record of what was made.
+    ///
+    /// Listen before this: the rules let connections pass until then.
+    ///
+    /// # Errors
+    /// Where something is missing; then nothing is changed.
+    pub fn install(plan: Plan, folder: &Path) -> Result<Rules, Error> {
+        let passing = Passing::Gateway;
+        let text = script::install(&plan, passing);
+        system::nft_check(&text)?;
+        let record = Record {
+            table: plan.table(),
+            mark: plan.mark,
+            namespace: system::namespace(),
+        };
+        // Another mark than before leaves rules that the new ones do not replace.
+        let path = Record::path(folder, &record.table);
+        if let Some(old) = Record::read(&path)
+            && old.mark != record.mark
+            && old.namespace == record.namespace
+        {
+            unroute(old.mark)?;
+        }
+        record.write(folder)?;
+        let made = route(&plan).and_then(|()| system::nft(&text));
+        let rules = Rules {
+            plan,
+            passing,
+            folder: folder.into(),
+        };
+        match made {
+            Ok(()) => Ok(rules),
+            Err(error) => {
+                // The first error is the one to report.
+                let _ = rules.remove();
+                Err(error)
+            }
+        }
+    }
+
+    /// What the rules do with new connections.
+    #[must_use]
+    pub const fn passing(&self) -> Passing {
+        self.passing
+    }
+
+    /// The plan that the rules follow.
+    #[must_use]
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Changes what becomes of new connections. Those that exist go on.
+    ///
+    /// # Errors
+    /// Where `nft` fails; then nothing is changed.
+    pub fn switch(&mut self, passing: Passing) -> Result<(), Error> {
+        if passing != self.passing {
+            system::nft(&script::install(&self.plan, passing))?;
+            self.passing = passing;
+        }
+        Ok(())
+    }
+
+    /// Follows a new plan, such as after a reload. Connections that exist go on.
+    ///
+    /// # Errors
+    /// Where `nft` or `ip` fails.
+    pub fn replace(&mut self, plan: Plan) -> Result<(), Error> {
+        if plan == self.plan {
+            return Ok(());
+        }
+        if plan.table() != self.plan.table() {
+            system::nft(&script::remove(&self.plan.table()))?;
+        }
+        let passing = self.passing;
+        *self = Rules::install(plan, &self.folder)?;
+        self.switch(passing)
+    }
+
+    /// New connections that the rules have sent to the gateway since they were made
+    /// or last switched.
+    ///
+    /// # Errors
+    /// Where `nft` fails, such as because somebody removed the rules.
+    pub fn taken(&self) -> Result<u64, Error> {
+        let table = self.plan.table();
+        let found = system::nft_json(&["list", "counter", "inet", &table, script::TAKEN])?;
+        let parts = found["nftables"].as_array();
+        let counter = parts.and_then(|parts| parts.iter().find_map(|part| part.get("counter")));
+        Ok(counter.and_then(|c| c["packets"].as_u64()).unwrap_or(0))
+    }
+
+    /// Removes the rules and their record.
+    ///
+    /// # Errors
+    /// Where `nft` or `ip` fails; the record then stays.
+    pub fn remove(self) -> Result<(), Error> {
+        undo(
+            &self.plan.table(),
+            self.plan.mark,
+            &Record::path(&self.folder, &self.plan.table()),
+        )
+    }
+}
+
+/// The rules of a gateway that a record speaks of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The table of nftables, in the family inet.
+    pub table: String,
+    /// The mark, which is also the number of the routing table.
+    pub mark: u32,
+    /// The record's file.
+    pub file: PathBuf,
+    /// False where it was made in another network namespace than this process is
+    /// in, and has to be removed there.
+    pub here: bool,
+}
+
+/// The rules that gateways have made, running or not, by their records.
+///
+/// # Errors
+/// Where the folder cannot be read.
+pub fn left(folder: &Path) -> Result<Vec<Left>, Error> {
+    let here = system::namespace();
+    let all = Record::all(folder)?.into_iter();
+    Ok(all
+        .map(|(file, record)| Left {
+            here: record.namespace.is_none() || record.namespace == here,
+            table: record.table,
+            mark: record.mark,
+            file,
+        })
+        .collect())
+}
+
+/// Removes rules that a gateway has left, and their record. It may be repeated.
+///
+/// # Errors
+/// Where `nft` or `ip` fails; the record then stays.
+pub fn remove(left: &Left) -> Result<(), Error> {
+    undo(&left.table, left.mark, &left.file)
+}
+
+fn undo(table: &str, mark: u32, record: &Path) -> Result<(), Error> {
+    system::nft(&script::remove(table))?;
+    unroute(mark)?;
+    match fs::remove_file(record) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::Record {
+            path: record.into(),
+            error,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The families that the routes are for.
+fn families(ipv6: bool) -> impl Iterator<Item = &'static str> {
+    ["-4", "-6"].into_iter().take(1 + usize::from(ipv6))
+}
+
+/// Delivers packets with the mark to this machine.
+fn route(plan: &Plan) -> Result<(), Error> {
+    let mark = plan.mark.to_string();
+    for family in families(plan.ipv6) {
+        system::ip(&[
+            family, "route", "replace", "local", "default", "dev", "lo", "table", &mark,
+        ])?;
+        let rule = [
+            family, "rule", "add", "fwmark", &mark, "lookup", &mark, "pref", PREFERENCE,
+        ];
+        match system::ip(&rule) {
+            Err(Error::Failed { said, .. }) if said.contains("File exists") => {}
+            other => drop(other?),
+        }
+    }
+    Ok(())
+}
+
+/// Removes the routes of a mark, whether or not they are there.
+fn unroute(mark: u32) -> Result<(), Error> {
+    let mark = mark.to_string();
+    for family in families(system::has_ipv6()) {
+        let rule = [
+            family, "rule", "del", "fwmark", &mark, "lookup", &mark, "pref", PREFERENCE,
+        ];
+        gone(system::ip(&rule))?;
+        let route = [family, "route", "flush", "table", &mark];
+        gone(system::ip(&route))?;
+    }
+    Ok(())
+}
+
+/// What is not there needs no removal.
+fn gone(removed: Result<String, Error>) -> Result<(), Error> {
+    match removed {
+        Err(Error::Failed { said, .. })
+            if ["No such file", "does not exist", "No such process"]
+                .iter()
+                .any(|words| said.contains(words)) =>
+        {
+            Ok(())
+        }
+        other => other.map(drop),
+    }
+}
+
+/// Something on this machine that keeps interception from working.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong.
+    pub what: String,
+    /// How it is mended.
+    pub mend: String,
+}
+
+/// What keeps interception from working on this machine, before or after the rules
+/// are made. For the self-check and `bentpipe gateway doctor`.
+#[must_use]
+pub fn findings(plan: &Plan) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut add = |what: String, mend: String| found.push(Finding { what, mend });
+    if let Err(error) = system::nft_check(&script::install(plan, Passing::Gateway)) {
+        let text = error.to_string();
+        let (what, mend) = text.split_once(": ").unwrap_or((&text, ""));
+        add(what.to_owned(), mend.to_owned());
+    }
+    for (name, key, wanted) in [
+        ("IPv4", "net/ipv4/ip_forward", true),
+        ("IPv6", "net/ipv6/conf/all/forwarding", plan.ipv6),
+    ] {
+        if wanted && system::sysctl(key).is_some_and(|value| value == "0") {
+            let key = key.replace('/', ".");
+            add(
+                format!("this machine does not forward {name}: what is not intercepted is lost"),
+                format!("sysctl -w {key}=1, and the same line in /etc/sysctl.d"),
+            );
+        }
+    }
+    let interfaces = plan.intercept.iter().flat_map(|i| &i.interfaces);
+    for interface in interfaces {
+        if system::sysctl(&format!("net/ipv4/conf/{interface}/forwarding")).is_none() {
+            add(
+                format!("there is no interface `{interface}`"),
+                "name one that `ip link` lists in `interfaces` of `[intercept]`".to_owned(),
+            );
+        }
+    }
+    if let Some(address) = plan.except.first().map(|net| net.address())
+        && matches!(address, IpAddr::V4(_) | IpAddr::V6(_))
+        && system::interface_to(address).is_none()
+    {
+        add(
+            format!("there is no route to the other box, {address}"),
+            "add a route, or a default route, over the satellite".to_owned(),
+        );
+    }
+    found
+}

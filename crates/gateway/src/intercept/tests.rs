@@ -1,0 +1,120 @@
+//! The scripts and records, without a kernel. `tests/intercept.rs` runs them in
+//! one.
+
+use super::plan::table;
+use super::record::Record;
+use super::script;
+use super::{Left, Passing, Plan, left};
+use crate::config::{Config, config_from_str};
+
+fn plan(section: &str) -> Plan {
+    let text = format!("role = \"single\"\n[intercept]\n{section}");
+    let config: Config = config_from_str(&text).unwrap();
+    Plan {
+        name: "ship-1".into(),
+        mark: 20_993,
+        intercept: config.intercept,
+        except: vec!["203.0.113.7".parse().unwrap()],
+        except_interfaces: vec!["sat0".into()],
+        ipv6: true,
+    }
+}
+
+#[test]
+fn the_script_replaces_everything_at_once() {
+    let text = script::install(&plan(""), Passing::Gateway);
+    let table = plan("").table();
+    let start = format!("add table inet {table}\ndelete table inet {table}\ntable inet {table} {{");
+    assert!(text.starts_with(&start), "{text}");
+    for line in [
+        "iifname != { \"sat0\", \"lo\" } tcp flags & (fin | syn | rst | ack) == syn jump arriving",
+        "ip daddr { 203.0.113.7/32 } return",
+        "tproxy ip to 127.0.0.1:4434 meta mark set 20993",
+        "tproxy ip6 to [::1]:4434 meta mark set 20993",
+    ] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+}
+
+#[test]
+fn choices_of_the_file_become_rules() {
+    let text = script::install(
+        &plan(
+            "interfaces = [\"lan0\", \"lan1\"]\nfrom = \"10.1.0.0/16\"\nto = \"2001:db8::/32\"\n\
+             except = [\"10.9.0.0/16\", \"2001:db8:9::/48\"]\nports = [80, \"8000-8099\"]\n\
+             except_ports = 22\nport = 999\nmark = 77",
+        ),
+        Passing::Gateway,
+    );
+    for line in [
+        "iifname { \"lan0\", \"lan1\" } tcp flags",
+        "ip saddr { 10.9.0.0/16, 203.0.113.7/32 } return",
+        "ip6 daddr { 2001:db8:9::/48 } return",
+        "ip saddr != { 10.1.0.0/16 } return",
+        "ip6 daddr != { 2001:db8::/32 } return",
+        "tcp dport { 22 } return",
+        "tcp dport != { 80, 8000-8099 } return",
+        "127.0.0.1:999",
+    ] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+    // Only IPv4 clients and only IPv6 servers were named: no connection is both.
+    assert!(text.contains("meta nfproto ipv6 return"), "{text}");
+    assert!(text.contains("meta nfproto ipv4 return"), "{text}");
+}
+
+#[test]
+fn new_connections_pass_or_are_refused_while_the_rest_stays() {
+    let direct = script::install(&plan(""), Passing::Direct);
+    assert!(!direct.contains("tproxy") && direct.contains("socket transparent 1"));
+    let refused = script::install(&plan(""), Passing::Refused);
+    assert!(!refused.contains("tproxy") && refused.contains("reject with tcp reset"));
+}
+
+#[test]
+fn a_hub_has_only_the_way_back() {
+    let mut plan = plan("");
+    plan.intercept = None;
+    let text = script::install(&plan, Passing::Gateway);
+    assert!(text.contains("socket transparent 1"));
+    assert!(!text.contains("arriving") && !text.contains("tproxy"));
+    assert!(plan.listeners().is_empty());
+}
+
+#[test]
+fn tables_of_different_names_differ() {
+    assert_eq!(table("ship"), "bentpipe_ship");
+    assert_ne!(table("ship-1"), table("ship_1"));
+    assert_ne!(table("ship-1"), table("ship.1"));
+    let strange = table("ein \"Schiff\"; drop\n");
+    assert!(
+        strange
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    );
+    assert!(table(&"x".repeat(500)).len() < 90);
+}
+
+#[test]
+fn records_are_found_again_and_others_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = Record {
+        table: table("ship"),
+        mark: 7,
+        namespace: Some("net:[1]".into()),
+    };
+    record.write(folder.path()).unwrap();
+    std::fs::write(folder.path().join("half.rules.json"), "{\"table\": \"bent").unwrap();
+    let evil = r#"{"table": "bentpipe_x; flush ruleset", "mark": 1, "namespace": null}"#;
+    std::fs::write(folder.path().join("evil.rules.json"), evil).unwrap();
+    let found = left(folder.path()).unwrap();
+    let file = folder.path().join("bentpipe_ship.rules.json");
+    let wanted = Left {
+        table: "bentpipe_ship".into(),
+        mark: 7,
+        file,
+        here: false,
+    };
+    assert_eq!(found, [wanted]);
+    assert_eq!(left(&folder.path().join("none")).unwrap(), []);
+}
