@@ -35,8 +35,9 @@ pub fn judge(plan: &Plan, seen: &Seen, allowed: Allowed) -> Verdict {
     }
     let refusal = matches!(plan.kind, Kind::Refused | Kind::Silent);
     match &seen.end {
-        // Done after a reset on a connection that was accepted first.
-        End::Done if refusal && allowed.early => AsPlanned,
+        // The connection was accepted first; where the reset is quick, the error
+        // is that of `connect`.
+        End::Done | End::Reset if refusal && allowed.early => AsPlanned,
         End::Done if refusal => Violation("refusal became an accept"),
         End::Done => AsPlanned,
         End::Refused if plan.kind == Kind::Refused => AsPlanned,

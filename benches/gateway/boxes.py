@@ -1,0 +1,243 @@
+"""The gateway's boxes in a topology: their keys, configurations, starts, kills and use of the machine.
+
+Python's standard library only.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from topology import CLIENT, HUB, HUB_SATELLITE, ROOT, SERVER, TERMINAL, bentpipe
+
+SOCKS = 1080
+CONNECT = 8080
+PORTS = 5  # of the server that HAProxy stands for
+
+# What the boxes are told of a link without an emulator.
+FAST = "20 Gbit/s"
+
+
+def bench():
+    """The harness: $GATEWAY_BENCH, or the newest that cargo has built here."""
+    if os.environ.get("GATEWAY_BENCH"):
+        return os.environ["GATEWAY_BENCH"]
+    built = [ROOT / "target" / profile / "gateway-bench" for profile in ("release", "debug")]
+    built = [path for path in built if path.exists()]
+    if not built:
+        sys.exit("no gateway-bench: cargo build --release -p gateway-bench")
+    return str(max(built, key=lambda path: path.stat().st_mtime))
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way through the path, and what the harness may expect of it."""
+
+    name: str
+    boxes: tuple = ()
+    drive: tuple = ()
+    # It has accepted a connection before the server is asked, so that a refusal is a reset.
+    early: bool = False
+    peer: bool = False
+    more: dict = field(default_factory=dict, hash=False)
+
+
+def proxy(kind, port):
+    return ("--via", kind, "--proxy", f"{TERMINAL}:{port}")
+
+
+WAYS = {
+    "direct": Way("direct"),
+    "haproxy": Way("HAProxy", ("haproxy",), early=True, peer=True),
+    "single": Way("one box", ("single",), early=True),
+    "two": Way("two boxes, intercepted", ("hub", "terminal"), early=True),
+    "socks": Way("two boxes, SOCKS5, no root", ("hub", "terminal"), proxy("socks5", SOCKS)),
+    "connect": Way("two boxes, CONNECT, no root", ("hub", "terminal"), proxy("connect", CONNECT), early=True),
+}
+
+
+class Box:
+    """A gateway, or HAProxy in its place, in a topology."""
+
+    def __init__(self, net, role, way, more=""):
+        self.net = net
+        self.role = role
+        self.way = way
+        self.node = "hub" if role in ("hub", "single", "haproxy") else "terminal"
+        self.folder = net.files / role
+        self.folder.mkdir(exist_ok=True)
+        self.file = self.folder / "gateway.toml"
+        self.more = more
+        self.process = None
+
+    @property
+    def root(self):
+        return "no root" not in self.way.name or self.role == "hub"
+
+    def key(self):
+        """The public key; it is made where there is none."""
+        file = self.folder / "gateway.key"
+        public = self.folder / "public"
+        if not public.exists():
+            done = subprocess.run([bentpipe(), "gateway", "keys", file], capture_output=True, text=True)
+            if done.returncode:
+                raise RuntimeError(f"gateway keys: {done.stderr}")
+            words = (done.stdout + done.stderr).split()
+            public.write_text(next(word.strip('".,`') for word in words if word.strip('".,`').startswith("bpk1")))
+        return public.read_text()
+
+    def configure(self, peer=None):
+        if self.role == "haproxy":
+            self.file.write_text(haproxy())
+            return
+        link = self.net.link
+        rate, rtt = (link.rate, link.rtt) if link else (FAST, "1 ms")
+        lines = [f'role = "{self.role}"', "[link]", f'rate = "{rate}"', f'rtt = "{rtt}"', 'interfaces = ["sat"]']
+        if self.role == "single":
+            lines += ['transport = "bbr"' if not bp_control() else 'transport = "bp_hybla"']
+        if peer:
+            address = f"{HUB_SATELLITE}:4433"
+            lines += ["[tunnel]", f'address = "{address}"', f'key = "{self.folder / "gateway.key"}"',
+                      f'peers = ["{peer}"]']
+        if self.way.drive and self.role == "terminal":
+            lines += ["[socks]", f'listen = "{TERMINAL}:{SOCKS}"', 'answer = "confirmed"',
+                      "[connect]", f'listen = "{TERMINAL}:{CONNECT}"', 'answer = "early"']
+        elif self.role in ("terminal", "single"):
+            inward = "client" if self.role == "terminal" else None
+            lines += ["[intercept]"] + ([f'interfaces = ["{inward}"]'] if inward else [])
+        lines += ["[status]", f'control = "{self.folder / "control"}"', "[limits]", 'drain = "5 s"', self.more]
+        self.file.write_text("\n".join(lines) + "\n")
+
+    def start(self):
+        if self.role == "haproxy":
+            argv = ["haproxy", "-f", self.file, "-db"]
+        else:
+            argv = [bentpipe(), "gateway", "run", self.file]
+        if not self.root:
+            for path in (self.folder.parent, self.folder, *self.folder.iterdir()):
+                os.chown(path, 65534, 65534) if path != self.folder.parent else path.chmod(0o755)
+            argv = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *argv]
+        self.process = self.net.start(self.node, argv, log=f"{self.role}.log")
+
+    def ready(self):
+        """Waits until it serves."""
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"{self.role} ended: {self.log()}")
+            if self.role == "haproxy" or self.healthy():
+                return
+            time.sleep(0.2)
+        raise RuntimeError(f"{self.role} is not ready: {self.status()} {self.log()}")
+
+    def healthy(self):
+        status = self.status()
+        if not status:
+            return False
+        return self.role != "terminal" or '"up"' in json.dumps(status).lower()
+
+    def status(self):
+        done = subprocess.run([bentpipe(), "gateway", "status", "--json", self.file],
+                              capture_output=True, text=True)
+        with contextlib.suppress(ValueError):
+            return json.loads(done.stdout)
+        return None
+
+    def log(self, last=2000):
+        return (self.net.files / f"{self.role}.log").read_text(errors="replace")[-last:]
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def use(self):
+        """Resident memory in MB, descriptors and CPU seconds of the process."""
+        pid = program(self.process.pid)
+        stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        tick = os.sysconf("SC_CLK_TCK")
+        status = Path(f"/proc/{pid}/status").read_text()
+        resident = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+        return resident / 1024, len(os.listdir(f"/proc/{pid}/fd")), (int(stat[11]) + int(stat[12])) / tick
+
+
+def program(pid):
+    """`ip netns exec` and `setpriv` become the program."""
+    return pid
+
+
+def bp_control():
+    return "bp_hybla" in Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text()
+
+
+def haproxy():
+    lines = ["global", " maxconn 4000", "defaults", " mode tcp", " timeout connect 5s",
+             " timeout client 120s", " timeout server 120s", " option splice-auto"]
+    for port in range(7000, 7000 + PORTS):
+        lines += [f"listen p{port}", f" bind {HUB_SATELLITE}:{port}", f" server s {SERVER}:{port}"]
+    return "\n".join(lines) + "\n"
+
+
+def boxes(net, way, more=None):
+    """The boxes of a way, started."""
+    made = {role: Box(net, role, way, (more or {}).get(role, "")) for role in way.boxes}
+    keys = {role: box.key() for role, box in made.items() if role in ("hub", "terminal")}
+    others = {"hub": "terminal", "terminal": "hub"}
+    for role, box in made.items():
+        box.configure(keys.get(others.get(role)))
+        box.start()
+    for box in made.values():
+        box.ready()
+    return made
+
+
+def stop(made):
+    for box in made.values():
+        if box.process and box.process.poll() is None:
+            box.process.send_signal(signal.SIGINT)
+    for box in made.values():
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            box.process.wait(8)
+            continue
+        box.kill()
+
+
+def serve(net, more=0):
+    """The harness's server; the path of its Unix socket."""
+    control = net.files / "bench.sock"
+    process = net.start("server", [bench(), "serve", "--control", control, "--more", more],
+                        stdout=subprocess.PIPE, text=True)
+    if process.stdout.readline().strip() != "ready":
+        raise RuntimeError("the server does not start")
+    return control
+
+
+def drive(net, way, control, *flags, **options):
+    """The harness's client, started; `result` waits for it."""
+    address = HUB_SATELLITE if way.peer else SERVER
+    argv = [bench(), "drive", "--server", f"{address}:7000", "--control", control, *way.drive, *flags]
+    if way.early:
+        argv.append("--early")
+    options = {"stdout": subprocess.PIPE, "text": True, **options}
+    return net.start("client", argv, **options)
+
+
+def result(process, timeout):
+    """The faults and the summary of a run."""
+    try:
+        out, _ = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise RuntimeError("the client of the harness did not end") from None
+    lines = [json.loads(line) for line in out.splitlines()]
+    if not lines:
+        raise RuntimeError("the client of the harness failed")
+    return lines[:-1], lines[-1]
+
+
+__all__ = ["WAYS", "Box", "Way", "bench", "boxes", "drive", "result", "serve", "stop", "shutil", "CLIENT", "HUB"]
