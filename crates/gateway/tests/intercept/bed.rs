@@ -1,0 +1,310 @@
+//! A client, a gateway and a server in namespaces of their own:
+//! client - 10.7.1.0/24, fd07:1::/64 - gateway - 10.7.2.0/24, fd07:2::/64 - server.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+pub(crate) const CLIENT: [&str; 2] = ["10.7.1.2", "fd07:1::2"];
+pub(crate) const SERVER: [&str; 2] = ["10.7.2.2", "fd07:2::2"];
+
+/// The file that the gateway's process reads.
+pub(crate) const CONFIG: &str = "BENTPIPE_TEST_GATEWAY";
+/// The folder of its records.
+pub(crate) const FOLDER: &str = "BENTPIPE_TEST_FOLDER";
+
+/// Runs a command; it must succeed.
+fn run(command: &str) -> String {
+    let mut words = command.split_whitespace();
+    let ended = Command::new(words.next().unwrap())
+        .args(words)
+        .output()
+        .unwrap();
+    assert!(ended.status.success(), "{command}: {ended:?}");
+    String::from_utf8_lossy(&ended.stdout).into_owned()
+}
+
+/// The three namespaces, removed when this is dropped.
+pub(crate) struct Bed {
+    name: String,
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Drop for Bed {
+    fn drop(&mut self) {
+        for role in ["c", "g", "s"] {
+            let name = self.namespace(role);
+            let _ = Command::new("ip").args(["netns", "del", &name]).output();
+        }
+    }
+}
+
+impl Bed {
+    /// `None`, with a line, where this machine cannot have one.
+    pub(crate) fn new(test: &str) -> Option<Bed> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        if !rustix::process::geteuid().is_root() {
+            bentpipe_testing::skip(test, "root");
+            return None;
+        }
+        if Command::new("nft").arg("--version").output().is_err() {
+            bentpipe_testing::skip(test, "nft");
+            return None;
+        }
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let bed = Bed {
+            name: format!("edge-{}-{count}", std::process::id()),
+            folder: tempfile::tempdir().unwrap(),
+        };
+        for role in ["c", "g", "s"] {
+            run(&format!("ip netns add {}", bed.namespace(role)));
+            bed.ip(role, "link set lo up");
+        }
+        for (net, role, name) in [(1, "c", "lan0"), (2, "s", "wan0")] {
+            let (host, gateway) = (bed.namespace(role), bed.namespace("g"));
+            run(&format!(
+                "ip link add {name} netns {gateway} type veth peer name eth0 netns {host}"
+            ));
+            for (at, device, last) in [("g", name, 1), (role, "eth0", 2)] {
+                bed.ip(at, &format!("addr add 10.7.{net}.{last}/24 dev {device}"));
+                bed.ip(
+                    at,
+                    &format!("addr add fd07:{net}::{last}/64 dev {device} nodad"),
+                );
+                bed.ip(at, &format!("link set {device} up"));
+            }
+            bed.ip(role, &format!("route add default via 10.7.{net}.1"));
+            bed.ip(role, &format!("route add default via fd07:{net}::1"));
+        }
+        bed.inside("g", || {
+            std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
+            std::fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1").unwrap();
+        });
+        bed.inside("c", || {
+            let range = "/proc/sys/net/ipv4/ping_group_range";
+            std::fs::write(range, "0 2147483647").unwrap();
+        });
+        Some(bed)
+    }
+
+    pub(crate) fn namespace(&self, role: &str) -> String {
+        format!("{}-{role}", self.name)
+    }
+
+    pub(crate) fn ip(&self, role: &str, arguments: &str) -> String {
+        run(&format!("ip -n {} {arguments}", self.namespace(role)))
+    }
+
+    /// Runs `body` in a namespace, on a thread of its own.
+    pub(crate) fn inside<T: Send>(&self, role: &str, body: impl FnOnce() -> T + Send) -> T {
+        let file = Path::new("/run/netns").join(self.namespace(role));
+        let run = || {
+            let namespace = File::open(file).unwrap();
+            nix::sched::setns(namespace, nix::sched::CloneFlags::CLONE_NEWNET).unwrap();
+            body()
+        };
+        std::thread::scope(|scope| match scope.spawn(run).join() {
+            Ok(value) => value,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    }
+
+    /// A server that says whom it sees, and then sends back what it gets.
+    pub(crate) fn serve(&self, port: u16) {
+        for address in SERVER {
+            let address: IpAddr = address.parse().unwrap();
+            let listener = self.inside("s", || TcpListener::bind((address, port)).unwrap());
+            std::thread::spawn(move || {
+                for tcp in listener.incoming() {
+                    std::thread::spawn(move || greet(tcp.unwrap()));
+                }
+            });
+        }
+    }
+
+    /// A client's connection, and the address that the server sees.
+    pub(crate) fn connect(&self, server: &str, port: u16) -> std::io::Result<(TcpStream, String)> {
+        let to = SocketAddr::new(server.parse().unwrap(), port);
+        self.inside("c", || {
+            let tcp = TcpStream::connect_timeout(&to, Duration::from_secs(3))?;
+            tcp.set_read_timeout(Some(Duration::from_secs(5)))?;
+            let mut seen = String::new();
+            BufReader::new(tcp.try_clone()?).read_line(&mut seen)?;
+            Ok((tcp, seen.trim().to_owned()))
+        })
+    }
+
+    /// What the kernel of the gateway's namespace holds of a gateway.
+    pub(crate) fn traces(&self) -> String {
+        let namespace = self.namespace("g");
+        let mut found = run(&format!("ip netns exec {namespace} nft list tables"));
+        for family in ["-4", "-6"] {
+            for line in self.ip("g", &format!("{family} rule")).lines() {
+                if line.contains("fwmark") {
+                    found.push_str(line);
+                }
+            }
+            let table = format!("{family} route show table all type local default");
+            found.push_str(&self.ip("g", &table));
+        }
+        found
+    }
+
+    /// Starts a gateway with this section on interception.
+    pub(crate) fn gateway(&self, section: &str) -> Gateway {
+        let config = self.folder.path().join("box.toml");
+        let text = format!("role = \"single\"\n[intercept]\n{section}\n");
+        std::fs::write(&config, text).unwrap();
+        let mut process = Command::new("ip")
+            .args(["netns", "exec", &self.namespace("g")])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "the_gateway", "--ignored", "--nocapture"])
+            .env(CONFIG, config)
+            .env(FOLDER, self.folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut gateway = Gateway {
+            commands: process.stdin.take().unwrap(),
+            answers: BufReader::new(process.stdout.take().unwrap()),
+            process,
+        };
+        assert_eq!(gateway.answer(), "ready");
+        gateway
+    }
+}
+
+/// A gateway's process.
+pub(crate) struct Gateway {
+    pub(crate) process: Child,
+    commands: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Gateway {
+    /// Sends a command; returns its answer.
+    pub(crate) fn tell(&mut self, command: &str) -> String {
+        writeln!(self.commands, "{command}").unwrap();
+        self.answer()
+    }
+
+    /// The next answer, past what the test harness prints.
+    fn answer(&mut self) -> String {
+        loop {
+            let mut line = String::new();
+            let read = self.answers.read_line(&mut line).unwrap();
+            assert!(read > 0, "the gateway's process has ended");
+            if let Some((_, answer)) = line.split_once("gateway: ") {
+                return answer.trim().to_owned();
+            }
+        }
+    }
+
+    /// Connections that the rules have sent to it.
+    pub(crate) fn taken(&mut self) -> u64 {
+        self.tell("taken").parse().unwrap()
+    }
+
+    /// Ends it with SIGKILL.
+    pub(crate) fn kill(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+fn greet(mut tcp: TcpStream) {
+    let seen = tcp.peer_addr().unwrap();
+    let _ = writeln!(tcp, "{seen}");
+    let mut buffer = [0; 4096];
+    while let Ok(read) = tcp.read(&mut buffer) {
+        if read == 0 || tcp.write_all(&buffer[..read]).is_err() {
+            break;
+        }
+    }
+    let _ = tcp.shutdown(Shutdown::Write);
+}
+
+/// Sends `text` and returns what comes back until the end.
+pub(crate) fn echo(mut tcp: TcpStream, text: &[u8]) -> Vec<u8> {
+    tcp.write_all(text).unwrap();
+    tcp.shutdown(Shutdown::Write).unwrap();
+    let mut back = Vec::new();
+    tcp.read_to_end(&mut back).unwrap();
+    back
+}
+
+/// True if a datagram reaches the server and an answer comes back.
+pub(crate) fn udp(bed: &Bed, server: &str) -> bool {
+    let address: IpAddr = server.parse().unwrap();
+    let socket = bed.inside("s", || UdpSocket::bind((address, 53)).unwrap());
+    let answering = std::thread::spawn(move || {
+        let mut buffer = [0; 64];
+        socket
+            .set_read_timeout(Some(Duration::from_secs(3)))
+            .unwrap();
+        if let Ok((read, from)) = socket.recv_from(&mut buffer) {
+            socket.send_to(&buffer[..read], from).unwrap();
+        }
+    });
+    let any: IpAddr = if address.is_ipv4() { "0.0.0.0" } else { "::" }
+        .parse()
+        .unwrap();
+    let back = bed.inside("c", || {
+        let socket = UdpSocket::bind((any, 0)).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_secs(3)))
+            .unwrap();
+        socket.send_to(b"question", (address, 53)).unwrap();
+        let mut buffer = [0; 64];
+        socket
+            .recv(&mut buffer)
+            .is_ok_and(|read| &buffer[..read] == b"question")
+    });
+    answering.join().unwrap();
+    back
+}
+
+/// True if the server answers an echo request of ICMP.
+pub(crate) fn ping(bed: &Bed, server: &str) -> bool {
+    use socket2::{Domain, Protocol, Socket, Type};
+    let to = SocketAddr::new(server.parse().unwrap(), 0);
+    let (protocol, request) = match to {
+        SocketAddr::V4(_) => (Protocol::ICMPV4, 8),
+        SocketAddr::V6(_) => (Protocol::ICMPV6, 128),
+    };
+    bed.inside("c", || {
+        let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(protocol)).unwrap();
+        let wait = Some(Duration::from_secs(3));
+        socket.set_read_timeout(wait).unwrap();
+        // Type, code, checksum, identifier and sequence; the kernel fills in the
+        // checksum and the identifier.
+        socket
+            .send_to(&[request, 0, 0, 0, 0, 0, 0, 1], &to.into())
+            .unwrap();
+        (&socket).read(&mut [0; 64]).is_ok()
+    })
+}
+
+/// Waits until `ready`, five seconds at most.
+pub(crate) fn wait(ready: impl Fn() -> bool) -> bool {
+    let end = Instant::now() + Duration::from_secs(5);
+    while !ready() {
+        if Instant::now() > end {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
+}

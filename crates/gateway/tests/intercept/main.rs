@@ -1,0 +1,239 @@
+//! Interception over real interfaces: what is taken, what passes, and what is left
+//! in the kernel.
+
+#![cfg(target_os = "linux")]
+
+mod bed;
+
+use bed::{Bed, CLIENT, CONFIG, FOLDER, SERVER, echo, ping, udp, wait};
+use bentpipe_gateway::Destination;
+use bentpipe_gateway::config::Config;
+use bentpipe_gateway::entry::{Arrival, Kind, Listener, Serving, Settings, serve};
+use bentpipe_gateway::intercept::{Passing, Plan, Rules, left, remove};
+use bentpipe_gateway::relay::{Dialer, Meter, Patience, Pipes, connect, splice};
+use std::io::{BufRead as _, ErrorKind, Read as _, Write as _};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The gateway's process, which a test starts in its namespace.
+#[test]
+#[ignore = "started by the other tests"]
+fn the_gateway() {
+    let (Some(config), Some(folder)) = (std::env::var_os(CONFIG), std::env::var_os(FOLDER)) else {
+        return;
+    };
+    let say = |text: &str| {
+        let mut out = std::io::stdout();
+        writeln!(out, "\ngateway: {text}").unwrap();
+        out.flush().unwrap();
+    };
+    let text = std::fs::read_to_string(&config).unwrap();
+    let config = Config::read(Path::new(&config), &text).unwrap();
+    let plan = Plan::of(&config).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let _guard = runtime.enter();
+    let mut serving: Vec<Serving> = listen(&plan);
+    let mut rules = Rules::install(plan, Path::new(&folder)).unwrap();
+    say("ready");
+    for line in std::io::stdin().lock().lines() {
+        match line.unwrap().as_str() {
+            "direct" => rules.switch(Passing::Direct).unwrap(),
+            "refused" => rules.switch(Passing::Refused).unwrap(),
+            "gateway" => rules.switch(Passing::Gateway).unwrap(),
+            "deaf" => serving.clear(),
+            "taken" => {
+                say(&rules.taken().unwrap().to_string());
+                continue;
+            }
+            "remove" => {
+                rules.remove().unwrap();
+                say("removed");
+                return;
+            }
+            other => panic!("{other}"),
+        }
+        say("done");
+    }
+}
+
+fn listen(plan: &Plan) -> Vec<Serving> {
+    let pipes = Arc::new(Pipes::new(64, 64 << 10));
+    let each = |address: SocketAddr| {
+        let listener = Listener::bind(Kind::Transparent, address).unwrap();
+        let pipes = Arc::clone(&pipes);
+        serve(listener, Settings::default(), move |arrival| {
+            carry(arrival, Arc::clone(&pipes))
+        })
+        .unwrap()
+    };
+    plan.listeners().into_iter().map(each).collect()
+}
+
+async fn carry(arrival: Arrival, pipes: Arc<Pipes>) {
+    let Destination::Address(to) = arrival.open.destination else {
+        return;
+    };
+    let server = connect(to, arrival.open.source, &Dialer::default()).await;
+    match server {
+        Ok(server) => {
+            let (patience, meter) = (Patience::default(), Meter::default());
+            splice(arrival.tcp, server, &pipes, &patience, &meter).await;
+        }
+        Err(why) => arrival.reply.failed(arrival.tcp, why).await,
+    }
+}
+
+#[test]
+fn both_ends_keep_their_addresses() {
+    let Some(bed) = Bed::new("interception") else {
+        return;
+    };
+    bed.serve(80);
+    let mut gateway = bed.gateway("interfaces = [\"lan0\"]");
+    for (count, (client, server)) in CLIENT.into_iter().zip(SERVER).enumerate() {
+        let (tcp, seen) = bed.connect(server, 80).unwrap();
+        let own = tcp.local_addr().unwrap();
+        assert_eq!(own.ip().to_string(), client);
+        assert_eq!(seen, own.to_string());
+        assert_eq!(gateway.taken(), count as u64 + 1);
+        let text = vec![7; 1 << 20];
+        let to_write = tcp.try_clone().unwrap();
+        let written = text.clone();
+        let writing = std::thread::spawn(move || {
+            (&to_write).write_all(&written).unwrap();
+            to_write.shutdown(std::net::Shutdown::Write).unwrap();
+        });
+        let mut back = Vec::new();
+        (&tcp).read_to_end(&mut back).unwrap();
+        writing.join().unwrap();
+        assert!(back == text);
+    }
+    // A port where nothing listens: the gateway cannot know before it has tried.
+    let refused = bed.connect(SERVER[0], 81).map(|(_, seen)| seen);
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionReset);
+    assert_eq!(gateway.tell("remove"), "removed");
+    assert_eq!(bed.traces(), "");
+    assert!(left(bed.folder.path()).unwrap().is_empty());
+}
+
+#[test]
+fn what_is_not_intercepted_passes_untouched() {
+    let Some(bed) = Bed::new("bypass") else {
+        return;
+    };
+    bed.serve(80);
+    bed.serve(2222);
+    // Older than the gateway.
+    let (old, _) = bed.connect(SERVER[0], 80).unwrap();
+    let mut gateway = bed.gateway("except_ports = [2222]\nexcept = [\"fd07:2::/64\"]");
+    for server in SERVER {
+        assert_eq!(
+            echo(bed.connect(server, 2222).unwrap().0, b"direct"),
+            b"direct"
+        );
+        assert!(udp(&bed, server), "UDP to {server}");
+        assert!(ping(&bed, server), "ICMP to {server}");
+    }
+    assert_eq!(echo(bed.connect(SERVER[1], 80).unwrap().0, b"net"), b"net");
+    assert_eq!(echo(old, b"still here"), b"still here");
+    // The gateway's own machine is not behind itself.
+    let own = bed.connect("10.7.1.1", 80).map(|(_, seen)| seen);
+    assert_eq!(own.unwrap_err().kind(), ErrorKind::ConnectionRefused);
+    assert_eq!(gateway.taken(), 0);
+    assert_eq!(
+        echo(bed.connect(SERVER[0], 80).unwrap().0, b"taken"),
+        b"taken"
+    );
+    assert_eq!(gateway.taken(), 1);
+}
+
+#[test]
+fn a_kill_resets_what_was_open_and_lets_the_rest_pass() {
+    let Some(bed) = Bed::new("a kill") else {
+        return;
+    };
+    bed.serve(80);
+    let gateway = bed.gateway("interfaces = [\"lan0\"]");
+    let (mut open, _) = bed.connect(SERVER[0], 80).unwrap();
+    open.write_all(b"half").unwrap();
+    open.read_exact(&mut [0; 4]).unwrap();
+    gateway.kill();
+    let error = open.read(&mut [0; 1]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    // The rules are still there, and let everything pass.
+    assert!(bed.traces().contains("bentpipe_box"));
+    for server in SERVER {
+        let (tcp, seen) = bed.connect(server, 80).unwrap();
+        assert_eq!(seen, tcp.local_addr().unwrap().to_string());
+        assert_eq!(echo(tcp, b"direct"), b"direct");
+    }
+    // A second start takes over what the first has left.
+    let mut second = bed.gateway("interfaces = [\"lan0\"]");
+    assert_eq!(
+        echo(bed.connect(SERVER[1], 80).unwrap().0, b"again"),
+        b"again"
+    );
+    assert_eq!(second.taken(), 1);
+    second.kill();
+    // What is left can be removed without a start, as often as one likes.
+    let leftovers = bed.inside("g", || left(bed.folder.path()).unwrap());
+    assert_eq!(leftovers.len(), 1);
+    assert!(leftovers[0].here);
+    bed.inside("g", || {
+        remove(&leftovers[0]).unwrap();
+        remove(&leftovers[0]).unwrap();
+    });
+    assert_eq!(bed.traces(), "");
+    assert!(left(bed.folder.path()).unwrap().is_empty());
+    // Another mark than before leaves nothing of the old one.
+    bed.gateway("mark = 20000").kill();
+    let mut third = bed.gateway("mark = 30000");
+    assert!(!bed.traces().contains("20000") && !bed.traces().contains("0x4e20"));
+    assert_eq!(third.tell("remove"), "removed");
+    assert_eq!(bed.traces(), "");
+}
+
+#[test]
+fn new_connections_pass_or_are_refused_when_the_gateway_says_so() {
+    let Some(bed) = Bed::new("switching") else {
+        return;
+    };
+    bed.serve(80);
+    let mut gateway = bed.gateway("interfaces = [\"lan0\"]");
+    let (kept, _) = bed.connect(SERVER[0], 80).unwrap();
+    assert_eq!(gateway.tell("direct"), "done");
+    for server in SERVER {
+        assert_eq!(
+            echo(bed.connect(server, 80).unwrap().0, b"direct"),
+            b"direct"
+        );
+    }
+    assert_eq!(gateway.taken(), 0);
+    assert_eq!(gateway.tell("refused"), "done");
+    for server in SERVER {
+        let refused = bed.connect(server, 80).map(|(_, seen)| seen);
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        assert!(udp(&bed, server));
+    }
+    // A connection of the gateway goes on through all of it.
+    assert_eq!(echo(kept, b"kept"), b"kept");
+    assert_eq!(gateway.tell("gateway"), "done");
+    assert_eq!(
+        echo(bed.connect(SERVER[0], 80).unwrap().0, b"taken"),
+        b"taken"
+    );
+    assert_eq!(gateway.taken(), 1);
+    // A process that no longer listens takes nothing.
+    assert_eq!(gateway.tell("deaf"), "done");
+    assert!(wait(|| {
+        bed.connect(SERVER[1], 80)
+            .is_ok_and(|(tcp, _)| echo(tcp, b"direct") == b"direct")
+    }));
+    assert_eq!(gateway.taken(), 1);
+    assert_eq!(gateway.tell("remove"), "removed");
+}
