@@ -18,11 +18,11 @@ const PROBES: u32 = 5;
 ///
 /// A linger time of zero makes the kernel close the socket with RST: when the
 /// process is killed in the middle of a transfer, both hosts see a reset and
-/// never an end that looks orderly. [`end_orderly`] takes it back.
+/// never an end that looks orderly. An orderly end takes it back.
 ///
 /// TCP_USER_TIMEOUT is not set: it also ends connections whose receiver keeps
 /// its window shut, which a slow reader may do for as long as it likes. Hosts
-/// that vanish are found by keepalive and by [`Silence`].
+/// that vanish are found by keepalive and by what stays unacknowledged.
 ///
 /// # Errors
 /// `socket` is not one of TCP.
