@@ -10,7 +10,7 @@ FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   then echo bentpipe-cli/kernel,bentpipe-cli/gateway; else echo bentpipe-cli/linux,bentpipe-cli/gateway; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions bench-peers bench fidelity fidelity-linux reproduce advice
+.PHONY: all test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions bench-peers bench-gateway lost bench fidelity fidelity-linux reproduce advice
 
 all:
 	$(CARGO) build --release $(WITH)
@@ -20,6 +20,7 @@ test: tools
 	$(CARGO) test --workspace $(WITH) --quiet
 	$(MAKE) test-python
 	python3 benches/instructions/run.py --check
+	$(MAKE) lost
 	$(MAKE) cluster notebooks docs
 	$(MAKE) verdicts
 
@@ -120,6 +121,21 @@ bench-instructions:
 bench-peers:
 	$(CARGO) build --release -p dumbbell
 	python3 benches/peers/run.py
+
+# The gateway over the emulated satellite, beside HAProxy: nothing lost, at the
+# bound, fast, lasting. It needs root; benches/gateway/README.md has the last
+# tables. An hour on two cores.
+bench-gateway:
+	$(CARGO) build --release -p bentpipe-cli $(WITH)
+	$(CARGO) build --release -p gateway-bench
+	@for bench in lost timing throughput lasting; do \
+	  echo "== $$bench"; python3 benches/gateway/$$bench.py || failed=1; done; test -z "$$failed"
+
+# 300 transfers through the gateway, with an outage and a kill, in a minute.
+lost:
+	$(CARGO) build --quiet -p bentpipe-cli $(WITH)
+	$(CARGO) build --quiet -p gateway-bench
+	BENTPIPE=target/debug/bentpipe GATEWAY_BENCH=target/debug/gateway-bench python3 benches/gateway/lost.py --short
 
 # Every cell of the study against ns-2's stored results; `fidelity/run.py --ns2`
 # measures ns-2 again.
