@@ -1,13 +1,14 @@
 //! The hub: on the Internet's side of the satellite, it connects to servers on
 //! behalf of its terminals' clients.
 
-use crate::config::Config;
+use crate::config::{Config, Tunnel};
 use crate::operate::Board;
 use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Patience, Toward};
-use crate::tunnel::association::{Association, Server};
+use crate::tunnel::association::{Association, HANDSHAKE, Server};
 use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN};
-use crate::tunnel::keys::{self, Identity};
+use crate::tunnel::fallback::{Accepted, Listener, Settings};
+use crate::tunnel::keys::{self, Identity, PublicKey};
 use crate::tunnel::{Receiver, Sender, transport};
 use crate::{Cut, Open};
 use bytes::{Bytes, BytesMut};
@@ -25,6 +26,7 @@ pub struct Hub {
     server: Server,
     engine: Arc<Engine>,
     task: JoinHandle<()>,
+    _fallback: Option<Listener>,
 }
 
 /// What every connection of every terminal needs.
@@ -78,6 +80,14 @@ impl Hub {
             patience: Patience::default(),
             policy: Policy::new(config.policy.clone()),
         });
+        let fallback = if tunnel.fallback {
+            let address = server.address()?;
+            Some(fall_back(
+                &engine, config, tunnel, &identity, &peers, address,
+            )?)
+        } else {
+            None
+        };
         let task = tokio::spawn({
             let engine = Arc::clone(&engine);
             async move {
@@ -92,6 +102,7 @@ impl Hub {
             server,
             engine,
             task,
+            _fallback: fallback,
         })
     }
 
@@ -132,6 +143,44 @@ impl Drop for Hub {
     }
 }
 
+/// Listens for connections of the fallback, on TCP at the address of UDP.
+fn fall_back(
+    engine: &Arc<Engine>,
+    config: &Config,
+    tunnel: &Tunnel,
+    identity: &Identity,
+    peers: &[PublicKey],
+    address: SocketAddr,
+) -> io::Result<Listener> {
+    let listener = transport::listen(address)?;
+    let (listener, mut accepted) = Listener::start(
+        tokio::net::TcpListener::from_std(listener)?,
+        identity.server(peers).map_err(io::Error::other)?,
+        Settings::new(tunnel),
+        HANDSHAKE.max(8 * config.link.rtt),
+        config.limits.connections,
+    );
+    let engine = Arc::clone(engine);
+    tokio::spawn(async move {
+        while let Some(accepted) = accepted.recv().await {
+            let Accepted {
+                peer,
+                address,
+                sender,
+                receiver,
+                place,
+            } = accepted;
+            tracing::debug!(%peer, %address, "a connection of the fallback");
+            let engine = Arc::clone(&engine);
+            tokio::spawn(async move {
+                engine.connection(sender, receiver).await;
+                drop(place);
+            });
+        }
+    });
+    Ok(listener)
+}
+
 /// Serves a terminal until its association is lost. Connections end by themselves
 /// then, since their streams do.
 async fn serve(engine: Arc<Engine>, association: Association) {
@@ -145,6 +194,16 @@ impl Engine {
     /// Serves one connection of a client.
     async fn connection(&self, mut sender: Sender, mut receiver: Receiver) {
         let counters = &self.board.counters;
+        // A connection of the fallback waits here until a client needs it.
+        let request = tokio::time::timeout(self.outage, request(&mut receiver));
+        let open = match request.await.unwrap_or(Err(Cut::TimedOut)) {
+            Ok(open) => open,
+            Err(why) => {
+                sender.cut(why);
+                receiver.stop(why);
+                return;
+            }
+        };
         let Ok(_place) = self.places.try_acquire() else {
             counters.connections_turned_away.increment();
             sender.cut(Cut::Limit);
@@ -153,7 +212,7 @@ impl Engine {
         };
         counters.connections_opened.increment();
         let _active = counters.connections_active.hold();
-        let closed = match self.begin(&mut sender, &mut receiver).await {
+        let closed = match self.begin(&open, &mut sender).await {
             Ok(tcp) => {
                 let (toward, early, meter) = (Toward::Server, Bytes::new(), Meter::default());
                 relay::pump(tcp, toward, sender, receiver, early, &self.patience, &meter).await
@@ -176,12 +235,10 @@ impl Engine {
         }
     }
 
-    /// Reads the request, connects, and answers.
-    async fn begin(&self, sender: &mut Sender, receiver: &mut Receiver) -> Result<TcpStream, Cut> {
-        let request = tokio::time::timeout(self.outage, request(receiver));
-        let open = request.await.unwrap_or(Err(Cut::TimedOut))?;
+    /// Connects, and answers.
+    async fn begin(&self, open: &Open, sender: &mut Sender) -> Result<TcpStream, Cut> {
         let tcp = tokio::select! {
-            tcp = self.connect(&open) => tcp?,
+            tcp = self.connect(open) => tcp?,
             // The client has gone in the meantime.
             why = sender.stopped() => return Err(why),
         };

@@ -2,6 +2,7 @@
 
 pub mod association;
 pub mod codec;
+pub(crate) mod fallback;
 pub mod keys;
 pub mod shaper;
 pub mod socket;

@@ -1,6 +1,7 @@
 //! One connection in the tunnel: a stream of QUIC, or a TLS connection of its own
 //! where UDP does not pass. [`crate::relay`] knows these two types and no other.
 
+use super::fallback::{TlsReceiver, TlsSender};
 use crate::Cut;
 use bytes::Bytes;
 use std::task::{Context, Poll, Waker};
@@ -16,6 +17,7 @@ pub struct Sender {
 #[derive(Debug)]
 enum SendingHalf {
     Quic(quinn::SendStream),
+    Tls(TlsSender),
 }
 
 /// The receiving half.
@@ -31,12 +33,20 @@ pub struct Receiver {
 #[derive(Debug)]
 enum ReceivingHalf {
     Quic(quinn::RecvStream),
+    Tls(TlsReceiver),
 }
 
 impl Sender {
     pub(crate) const fn quic(stream: quinn::SendStream) -> Sender {
         Sender {
             half: SendingHalf::Quic(stream),
+            ended: false,
+        }
+    }
+
+    pub(crate) const fn tls(half: TlsSender) -> Sender {
+        Sender {
+            half: SendingHalf::Tls(half),
             ended: false,
         }
     }
@@ -48,6 +58,7 @@ impl Sender {
     pub async fn send(&mut self, data: Bytes) -> Result<(), Cut> {
         match &mut self.half {
             SendingHalf::Quic(stream) => stream.write_chunk(data).await.map_err(of_write),
+            SendingHalf::Tls(half) => half.send(data).await,
         }
     }
 
@@ -60,22 +71,7 @@ impl Sender {
         match &mut self.half {
             // It errs only where the other end has stopped the stream.
             SendingHalf::Quic(stream) => stream.finish().map_err(|_| Cut::Reset),
-        }
-    }
-
-    /// Waits until the other end has everything, after [`Sender::finish`].
-    ///
-    /// # Errors
-    /// Why the other end wants no more, or that the association is lost. Before
-    /// [`Sender::finish`] it only ever returns such an error.
-    pub async fn done(&mut self) -> Result<(), Cut> {
-        match &mut self.half {
-            SendingHalf::Quic(stream) => match stream.stopped().await {
-                Ok(None) => Ok(()),
-                Ok(Some(code)) => Err(Cut::from_code(code.into_inner())),
-                Err(quinn::StoppedError::ConnectionLost(_)) => Err(Cut::PeerGone),
-                Err(quinn::StoppedError::ZeroRttRejected) => Err(Cut::Failed),
-            },
+            SendingHalf::Tls(half) => half.finish().await,
         }
     }
 
@@ -83,15 +79,20 @@ impl Sender {
     /// association is lost, with the reason; after a clean end that the other end
     /// has acknowledged it never completes.
     pub fn stopped(&self) -> impl Future<Output = Cut> + Send + 'static + use<> {
-        let stopped = match &self.half {
-            SendingHalf::Quic(stream) => stream.stopped(),
+        let (quic, tls) = match &self.half {
+            SendingHalf::Quic(stream) => (Some(stream.stopped()), None),
+            SendingHalf::Tls(half) => (None, Some(half.stopped())),
         };
         async move {
-            match stopped.await {
-                Ok(Some(code)) => Cut::from_code(code.into_inner()),
-                Err(quinn::StoppedError::ConnectionLost(_)) => Cut::PeerGone,
-                Err(quinn::StoppedError::ZeroRttRejected) => Cut::Failed,
-                Ok(None) => std::future::pending().await,
+            match (quic, tls) {
+                (Some(stopped), _) => match stopped.await {
+                    Ok(Some(code)) => Cut::from_code(code.into_inner()),
+                    Err(quinn::StoppedError::ConnectionLost(_)) => Cut::PeerGone,
+                    Err(quinn::StoppedError::ZeroRttRejected) => Cut::Failed,
+                    Ok(None) => std::future::pending().await,
+                },
+                (None, Some(stopped)) => stopped.await,
+                (None, None) => std::future::pending().await,
             }
         }
     }
@@ -102,6 +103,7 @@ impl Sender {
         match &mut self.half {
             // An error means that the stream has ended already.
             SendingHalf::Quic(stream) => drop(stream.reset(why.code().into())),
+            SendingHalf::Tls(half) => half.cut(why),
         }
     }
 }
@@ -141,6 +143,23 @@ impl Receiver {
         }
     }
 
+    pub(crate) const fn tls(half: TlsReceiver) -> Receiver {
+        Receiver {
+            half: ReceivingHalf::Tls(half),
+            ahead: Bytes::new(),
+            end: None,
+        }
+    }
+
+    /// True where it has ended, or the connection is lost, for all that is known
+    /// without reading.
+    pub(crate) fn has_ended(&self) -> bool {
+        match &self.half {
+            ReceivingHalf::Quic(_) => self.end.is_some(),
+            ReceivingHalf::Tls(half) => half.has_ended(),
+        }
+    }
+
     /// The next bytes, at most `most`; `None` after a half-close.
     ///
     /// # Errors
@@ -158,6 +177,7 @@ impl Receiver {
                 Ok(chunk) => Ok(chunk.map(|chunk| chunk.bytes)),
                 Err(error) => Err(of_read(&error)),
             },
+            ReceivingHalf::Tls(half) => half.receive(most).await,
         };
         // A stream of quinn that was cut says so once, and that it ended clean from
         // then on.
@@ -202,6 +222,7 @@ impl Receiver {
         match &mut self.half {
             // An error means that the stream has ended already.
             ReceivingHalf::Quic(stream) => drop(stream.stop(why.code().into())),
+            ReceivingHalf::Tls(half) => half.stop(why),
         }
     }
 }

@@ -13,7 +13,7 @@ use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +42,26 @@ pub fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     socket.set_recv_buffer_size(SOCKET_BUFFER)?;
     socket.set_send_buffer_size(SOCKET_BUFFER)?;
     socket.bind(&address.into())?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
+/// Listens on TCP, for the fallback.
+///
+/// # Errors
+/// The address cannot be bound.
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )?;
+    if address.is_ipv6() {
+        socket.set_only_v6(false)?;
+    }
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(1024)?;
     socket.set_nonblocking(true)?;
     Ok(socket.into())
 }

@@ -100,9 +100,29 @@ pub(crate) struct Bed {
 
 impl Bed {
     pub(crate) async fn start(more: &str) -> Bed {
+        Bed::start_with(more, |_| {}).await
+    }
+
+    /// Where UDP does not pass and TCP does.
+    pub(crate) async fn start_without_udp() -> Bed {
+        Bed::start_with("", |proxy| {
+            proxy.pass_tcp();
+            proxy.go_dark(true);
+        })
+        .await
+    }
+
+    /// One of each.
+    pub(crate) async fn both() -> [Bed; 2] {
+        let (quic, tls) = tokio::join!(Bed::start(""), Bed::start_without_udp());
+        [quic, tls]
+    }
+
+    async fn start_with(more: &str, set: impl FnOnce(&mut Proxy)) -> Bed {
         let keys = Keys::make();
         let hub = keys.hub(ANY, more);
-        let proxy = Proxy::start(hub.address().unwrap()).await;
+        let mut proxy = Proxy::start(hub.address().unwrap()).await;
+        set(&mut proxy);
         let terminal = keys.terminal(proxy.address, more);
         terminal.ready().await;
         Bed {
@@ -156,8 +176,10 @@ pub(crate) async fn connect(
 /// Passes datagrams between terminals and the hub, or loses them.
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
-    pub(crate) dark: Arc<AtomicBool>,
-    _task: Task,
+    dark: Arc<AtomicBool>,
+    hub: SocketAddr,
+    _udp: Task,
+    tcp: Option<Task>,
 }
 
 impl Proxy {
@@ -190,8 +212,26 @@ impl Proxy {
         Proxy {
             address,
             dark,
-            _task: task,
+            hub,
+            _udp: task,
+            tcp: None,
         }
+    }
+
+    /// Passes TCP connections to the same port as well.
+    pub(crate) fn pass_tcp(&mut self) {
+        let listener = std::net::TcpListener::bind(self.address).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let listener = TcpListener::from_std(listener).unwrap();
+        let hub = self.hub;
+        self.tcp = Some(Task::spawn(async move {
+            while let Ok((mut near, _)) = listener.accept().await {
+                tokio::spawn(async move {
+                    let mut far = TcpStream::connect(hub).await.unwrap();
+                    let _ = tokio::io::copy_bidirectional(&mut near, &mut far).await;
+                });
+            }
+        }));
     }
 
     pub(crate) fn go_dark(&self, dark: bool) {

@@ -1,6 +1,8 @@
 //! Every way in which a connection ends, through the tunnel.
 
 use crate::bed::{ANY, Bed, Task, connect};
+use socket2::SockRef;
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -52,7 +54,6 @@ pub(crate) async fn echo() -> (SocketAddr, Task) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_half_close_is_one_at_the_other_end() {
-    let bed = Bed::start("").await;
     let (address, _server) = server(|mut tcp| async move {
         let mut got = Vec::new();
         tcp.read_to_end(&mut got).await.unwrap();
@@ -60,42 +61,125 @@ async fn a_half_close_is_one_at_the_other_end() {
         tcp.write_all(&got).await.unwrap();
     })
     .await;
-    for length in [0, 1, 1000, 100_000, 5_000_000] {
-        let mut sent = bytes(length);
-        let mut client = bed.connect(address).await;
-        client.write_all(&sent).await.unwrap();
-        client.shutdown().await.unwrap();
+    for bed in Bed::both().await {
+        for length in [0, 1, 1000, 100_000, 5_000_000] {
+            let mut sent = bytes(length);
+            let mut client = bed.connect(address).await;
+            client.write_all(&sent).await.unwrap();
+            client.shutdown().await.unwrap();
+            let mut got = Vec::new();
+            let end = timeout(SOON, client.read_to_end(&mut got)).await;
+            end.unwrap().unwrap();
+            sent.reverse();
+            assert!(got == sent, "{length}: {} bytes came back", got.len());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_may_speak_and_end_first() {
+    let (address, _server) = server(|mut tcp| async move {
+        tcp.write_all(&bytes(3_000_000)).await.unwrap();
+        tcp.shutdown().await.unwrap();
         let mut got = Vec::new();
-        timeout(SOON, client.read_to_end(&mut got))
-            .await
-            .unwrap()
+        tcp.read_to_end(&mut got).await.unwrap();
+        assert!(got == bytes(1_000_000));
+    })
+    .await;
+    for bed in Bed::both().await {
+        let mut client = bed.connect(address).await;
+        let mut got = Vec::new();
+        let end = timeout(SOON, client.read_to_end(&mut got)).await;
+        end.unwrap().unwrap();
+        assert!(got == bytes(3_000_000), "{} bytes came", got.len());
+        client.write_all(&bytes(1_000_000)).await.unwrap();
+        client.shutdown().await.unwrap();
+        // Both directions have ended in order, at both boxes.
+        timeout(SOON, async {
+            while bed.hub.connections() > 0 {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        })
+        .await
+        .unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reset_is_never_a_clean_end() {
+    let (ends, mut ended) = tokio::sync::mpsc::unbounded_channel();
+    let (address, _server) = server(move |mut tcp| {
+        let ends = ends.clone();
+        async move {
+            let mut order = [0];
+            if tcp.read_exact(&mut order).await.is_ok() && order == *b"r" {
+                tcp.write_all(&bytes(1_000_000)).await.unwrap();
+                SockRef::from(&tcp)
+                    .set_linger(Some(Duration::ZERO))
+                    .unwrap();
+            } else {
+                let mut got = Vec::new();
+                ends.send(tcp.read_to_end(&mut got).await.is_ok()).unwrap();
+            }
+        }
+    })
+    .await;
+    for bed in Bed::both().await {
+        // By the server.
+        let mut client = bed.connect(address).await;
+        client.write_all(b"r").await.unwrap();
+        let mut got = Vec::new();
+        let end = timeout(SOON, client.read_to_end(&mut got)).await.unwrap();
+        assert!(end.is_err(), "a clean end after {} bytes", got.len());
+        // By the client.
+        let mut client = bed.connect(address).await;
+        client.write_all(b"w").await.unwrap();
+        client.write_all(&bytes(500_000)).await.unwrap();
+        SockRef::from(&client)
+            .set_linger(Some(Duration::ZERO))
             .unwrap();
-        sent.reverse();
-        assert!(got == sent, "{length}: {} bytes came back", got.len());
+        drop(client);
+        let clean = timeout(SOON, ended.recv()).await.unwrap().unwrap();
+        assert!(!clean, "the server saw a clean end");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_reader_gets_everything_and_holds_nobody_up() {
+    let (address, _server) = server(|mut tcp| async move {
+        tcp.write_all(&bytes(30_000_000)).await.unwrap();
+    })
+    .await;
+    let (quick, _quick) = echo().await;
+    for bed in Bed::both().await {
+        let mut client = bed.connect(address).await;
+        let mut got = vec![0; 1];
+        client.read_exact(&mut got).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        echoes(bed.connect(quick).await, 100_000).await;
+        let end = timeout(SOON, client.read_to_end(&mut got)).await;
+        end.unwrap().unwrap();
+        assert!(got == bytes(30_000_000), "{} bytes came", got.len());
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refusal_is_no_connection() {
-    let bed = Bed::start("").await;
     let nobody = {
         let listener = TcpListener::bind(ANY).await.unwrap();
         listener.local_addr().unwrap()
     };
-    let mut early = bed.connect(nobody).await;
-    let read = timeout(SOON, early.read(&mut [0; 10])).await.unwrap();
-    assert_eq!(
-        read.unwrap_err().kind(),
-        std::io::ErrorKind::ConnectionReset
-    );
-    let mut confirmed = connect(&bed.terminal, nobody, true).await;
-    let mut reply = Vec::new();
-    timeout(SOON, confirmed.read_to_end(&mut reply))
-        .await
-        .unwrap()
-        .unwrap();
-    // RFC 1928, section 6: connection refused.
-    assert_eq!(reply[..2], [5, 5]);
+    for bed in Bed::both().await {
+        let mut early = bed.connect(nobody).await;
+        let read = timeout(SOON, early.read(&mut [0; 10])).await.unwrap();
+        assert_eq!(read.unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+        let mut confirmed = connect(&bed.terminal, nobody, true).await;
+        let mut reply = Vec::new();
+        let end = timeout(SOON, confirmed.read_to_end(&mut reply)).await;
+        end.unwrap().unwrap();
+        // RFC 1928, section 6: connection refused.
+        assert_eq!(reply[..2], [5, 5]);
+    }
 }
 
 /// Sends `length` bytes, gets them back, and ends in order.

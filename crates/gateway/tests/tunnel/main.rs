@@ -1,8 +1,13 @@
 //! The tunnel end to end: a terminal and a hub in one process, over loopback.
 
 #![cfg(target_os = "linux")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "what is tested runs in real time"
+)]
 
 mod bed;
 mod closes;
+mod falls_back;
 mod strangers;
 mod survives;

@@ -1,10 +1,11 @@
 //! The terminal's side of the association.
 
-use super::{Close, HANDSHAKE, Health, Status, heartbeat, words};
+use super::{Close, HANDSHAKE, Health, Status, backup, heartbeat, words};
 use crate::Cut;
 use crate::config::{Config, Tunnel};
 use crate::operate::{Board, Path};
 use crate::tunnel::codec::{Hello, Welcome};
+use crate::tunnel::fallback::{Pool, Settings};
 use crate::tunnel::keys::{Identity, PublicKey, SERVER_NAME};
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::transport;
@@ -22,13 +23,16 @@ const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::fro
 /// Time until the next attempt where another terminal uses the same key: the two
 /// must not take the association from each other all the time.
 const REPLACED: Duration = Duration::from_secs(30);
+/// Time without an answer over UDP, beside that of the handshakes, after which the
+/// hub is tried over TCP.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The terminal's side of the association. It connects, and connects again for
 /// ever, until it is dropped.
 #[derive(Debug)]
 pub struct Client {
     shared: Arc<Shared>,
-    task: JoinHandle<()>,
+    tasks: Vec<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
@@ -42,6 +46,7 @@ struct Shared {
     handshake: Duration,
     status: watch::Sender<Status>,
     current: watch::Sender<Option<Connection>>,
+    fallback: Option<Arc<Pool>>,
 }
 
 impl Client {
@@ -63,6 +68,19 @@ impl Client {
         let mut client = ClientConfig::new(Arc::new(quic));
         let settings = transport::transport(config, tunnel.outage, tunnel.stream_window);
         client.transport_config(Arc::new(settings));
+        let handshake = HANDSHAKE.max(8 * config.link.rtt);
+        let fallback = if tunnel.fallback {
+            let tls = identity.client(peers).map_err(io::Error::other)?;
+            let settings = Settings::new(tunnel);
+            Some(Arc::new(Pool::new(
+                tunnel.address,
+                tls,
+                settings,
+                handshake,
+            )))
+        } else {
+            None
+        };
         let instance = u8::try_from(hello.generation & 0xff).unwrap_or(0);
         let shared = Arc::new(Shared {
             endpoint: transport::endpoint(socket, identity, instance, None)?,
@@ -71,12 +89,24 @@ impl Client {
             board: Arc::clone(board),
             config: client,
             hello,
-            handshake: HANDSHAKE.max(8 * config.link.rtt),
+            handshake,
             status: watch::Sender::new(Status::new()),
             current: watch::Sender::new(None),
+            fallback,
         });
-        let task = tokio::spawn(keep(Arc::clone(&shared)));
-        Ok(Client { shared, task })
+        let mut tasks = vec![tokio::spawn(keep(Arc::clone(&shared)))];
+        if let Some(pool) = &shared.fallback {
+            tasks.push(tokio::spawn(backup::watch(
+                Arc::clone(pool),
+                shared.status.clone(),
+                Arc::clone(board),
+                shared.key.clone(),
+                shared.hub,
+                // Both handshakes take three round trips.
+                4 * config.link.rtt + PATIENCE,
+            )));
+        }
+        Ok(Client { shared, tasks })
     }
 
     /// How the hub answers, as it changes.
@@ -91,29 +121,29 @@ impl Client {
         self.shared.current.borrow().clone()
     }
 
-    /// Opens a stream; waits up to `patience` for an association.
+    /// Opens a stream, or takes a connection of the fallback; waits up to `patience`
+    /// for either.
     ///
     /// # Errors
     /// There is none, or it is lost.
     pub async fn open(&self, patience: Duration) -> Result<(Sender, Receiver), Cut> {
-        let mut current = self.shared.current.subscribe();
+        let mut status = self.shared.status.subscribe();
         let open = async {
             loop {
-                let connection = current
-                    .wait_for(Option::is_some)
-                    .await
-                    .map_err(|_| Cut::PeerGone)?
-                    .clone();
-                let Some(connection) = connection else {
-                    continue;
-                };
-                match connection.open_bi().await {
-                    Ok((send, receive)) => {
-                        return Ok((Sender::quic(send), Receiver::quic(receive)));
-                    }
-                    // It was lost; the next one may come in time.
-                    Err(_) => current.changed().await.map_err(|_| Cut::PeerGone)?,
+                let health = status.borrow_and_update().health;
+                if let (Health::Fallback, Some(pool)) = (health, &self.shared.fallback) {
+                    let halves = pool.take().await?;
+                    self.shared.board.counters.fallback_connections.increment();
+                    return Ok(halves);
                 }
+                // In an outage, what is written waits for its end.
+                let connection = self.connection();
+                if let Some(connection) = connection
+                    && let Ok((send, receive)) = connection.open_bi().await
+                {
+                    return Ok((Sender::quic(send), Receiver::quic(receive)));
+                }
+                status.changed().await.map_err(|_| Cut::PeerGone)?;
             }
         };
         tokio::time::timeout(patience, open)
@@ -123,7 +153,7 @@ impl Client {
 
     /// Closes the association and makes no other; streams that are open are cut.
     pub async fn stop(&self) {
-        self.task.abort();
+        self.abort();
         self.shared.endpoint.close(Close::Stopping.code(), &[]);
         // CONNECTION_CLOSE is sent at once; what follows it is of no use.
         let _ = tokio::time::timeout(Duration::from_millis(200), self.shared.endpoint.wait_idle())
@@ -133,7 +163,15 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        self.task.abort();
+        self.abort();
+    }
+}
+
+impl Client {
+    fn abort(&self) {
+        for task in &self.tasks {
+            task.abort();
+        }
     }
 }
 
@@ -154,7 +192,7 @@ async fn keep(shared: Arc<Shared>) {
             wait = REPLACED;
         }
         shared.status.send_if_modified(|status| {
-            if status.reason.as_ref() != Some(&reason) || status.health == Health::Up {
+            if status.reason.as_ref() != Some(&reason) || status.quic != Health::Down {
                 tracing::warn!(hub = %shared.hub, reason, "no association with the hub");
             }
             status.enter(Health::Down);
@@ -196,6 +234,7 @@ impl Shared {
     /// Serves an association until it is lost.
     async fn serve(&self, connection: &Connection) -> ConnectionError {
         tracing::info!(hub = %self.hub, rtt = ?connection.rtt(), "associated with the hub");
+        self.current.send_replace(Some(connection.clone()));
         self.status.send_modify(|status| {
             status.enter(Health::Up);
             status.rtt = Some(connection.rtt());
@@ -205,7 +244,6 @@ impl Shared {
         let counters = &self.board.counters;
         counters.associations_opened.increment();
         let _listed = self.board.list(&self.key, Path::Quic(connection.clone()));
-        self.current.send_replace(Some(connection.clone()));
         let lost = heartbeat::keep(connection, |beat| {
             let health = if beat.outage {
                 Health::Outage
@@ -213,12 +251,12 @@ impl Shared {
                 Health::Up
             };
             self.status.send_if_modified(|status| {
-                let changed = status.health != health;
-                if changed {
-                    if health == Health::Outage {
-                        counters.outages.increment();
-                    }
-                    tracing::info!(?health, "the hub's answers have changed");
+                let changed = status.quic != health;
+                if changed && health == Health::Outage {
+                    counters.outages.increment();
+                    tracing::warn!("nothing arrives from the hub");
+                } else if changed {
+                    tracing::info!("the hub answers again");
                 }
                 status.rtt = Some(beat.rtt);
                 status.enter(health);

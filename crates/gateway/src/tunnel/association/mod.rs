@@ -5,6 +5,7 @@
 //! - [`Server`] is the hub's side: it accepts the terminals that it is configured
 //!   with.
 
+mod backup;
 mod client;
 mod heartbeat;
 mod opening;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 
 /// Longest time for the handshakes, beyond which a new attempt begins; at least 8
 /// round trips of the link.
-const HANDSHAKE: Duration = Duration::from_secs(10);
+pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// Why a box closed an association, as the code of CONNECTION_CLOSE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +66,10 @@ pub struct Status {
     pub reason: Option<String>,
     /// Associations made since the start.
     pub associations: u64,
+    /// How the association is, whatever replaces it.
+    quic: Health,
+    /// Whether the fallback works.
+    tls: bool,
 }
 
 impl Status {
@@ -75,14 +80,40 @@ impl Status {
             rtt: None,
             reason: None,
             associations: 0,
+            quic: Health::Down,
+            tls: false,
         }
     }
 
-    fn enter(&mut self, health: Health) {
-        if self.health != health {
+    /// Whether new connections are carried.
+    #[must_use]
+    pub fn serves(&self) -> bool {
+        matches!(self.health, Health::Up | Health::Fallback)
+    }
+
+    /// Notes how the association is; true where that changes anything.
+    fn enter(&mut self, quic: Health) -> bool {
+        self.quic = quic;
+        self.settle()
+    }
+
+    /// Notes whether the fallback works; true where that changes anything.
+    fn fall_back(&mut self, tls: bool) -> bool {
+        self.tls = tls;
+        self.settle()
+    }
+
+    fn settle(&mut self) -> bool {
+        let health = match self.quic {
+            Health::Down | Health::Outage if self.tls => Health::Fallback,
+            quic => quic,
+        };
+        let changed = self.health != health;
+        if changed {
             self.health = health;
             self.since = Instant::now();
         }
+        changed
     }
 }
 

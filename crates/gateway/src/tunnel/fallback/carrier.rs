@@ -1,0 +1,370 @@
+//! One TLS connection as the two halves of a stream.
+
+use super::frame::{self, Frame, HEADER, MOST};
+use crate::Cut;
+use bytes::{Bytes, BytesMut};
+use socket2::SockRef;
+use std::io;
+use std::os::fd::AsFd;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::timeout;
+
+/// Chunks that wait for the socket, or for whoever receives.
+const WAITING: usize = 2;
+/// After a cut, how long data that was being written may take.
+const HURRY: Duration = Duration::from_secs(5);
+/// After both directions have ended, how long the other box may take to end the
+/// connection.
+const ENDING: Duration = Duration::from_secs(60);
+
+/// What both halves and the task between them share.
+#[derive(Debug)]
+struct Shared {
+    /// Why the other end wants no more, or that the connection is lost.
+    stopped: watch::Sender<Option<Cut>>,
+    /// How the incoming direction ended.
+    end: Mutex<Option<Result<(), Cut>>>,
+    /// A direction was cut: what is being written must not wait for ever.
+    hurry: Notify,
+}
+
+impl Shared {
+    fn end(&self) -> Option<Result<(), Cut>> {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes how the incoming direction ended; the first note holds.
+    fn note_end(&self, end: Result<(), Cut>) {
+        let mut noted = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.get_or_insert(end);
+    }
+
+    fn note_stopped(&self, why: Cut) {
+        self.stopped.send_if_modified(|stopped| {
+            let first = stopped.is_none();
+            stopped.get_or_insert(why);
+            first
+        });
+    }
+}
+
+#[derive(Debug)]
+enum Outgoing {
+    Data(Bytes),
+    End,
+}
+
+/// What goes before data that waits.
+#[derive(Debug)]
+enum Order {
+    Cut(Cut),
+    Stop(Cut),
+    /// The incoming direction has ended.
+    Ended,
+}
+
+/// The sending half of a TLS connection.
+#[derive(Debug)]
+pub(crate) struct TlsSender {
+    outgoing: mpsc::Sender<Outgoing>,
+    orders: mpsc::UnboundedSender<Order>,
+    shared: Arc<Shared>,
+}
+
+/// The receiving half of a TLS connection.
+#[derive(Debug)]
+pub(crate) struct TlsReceiver {
+    incoming: mpsc::Receiver<Bytes>,
+    rest: Bytes,
+    orders: mpsc::UnboundedSender<Order>,
+    shared: Arc<Shared>,
+}
+
+impl TlsSender {
+    /// Sends data; waits while there is no room.
+    pub(crate) async fn send(&mut self, data: Bytes) -> Result<(), Cut> {
+        self.put(Outgoing::Data(data)).await
+    }
+
+    /// Ends this direction.
+    pub(crate) async fn finish(&mut self) -> Result<(), Cut> {
+        self.put(Outgoing::End).await
+    }
+
+    async fn put(&self, what: Outgoing) -> Result<(), Cut> {
+        tokio::select! {
+            biased;
+            why = stopped(self.shared.stopped.subscribe()) => Err(why),
+            sent = self.outgoing.send(what) => sent.map_err(|_| Cut::PeerGone),
+        }
+    }
+
+    /// Completes when the other end wants no more, or the connection is lost.
+    pub(crate) fn stopped(&self) -> impl Future<Output = Cut> + Send + 'static + use<> {
+        stopped(self.shared.stopped.subscribe())
+    }
+
+    /// Cuts this direction.
+    pub(crate) fn cut(&self, why: Cut) {
+        // It fails where the connection has ended.
+        let _ = self.orders.send(Order::Cut(why));
+        self.shared.hurry.notify_one();
+    }
+}
+
+async fn stopped(mut stopped: watch::Receiver<Option<Cut>>) -> Cut {
+    match stopped.wait_for(Option::is_some).await.map(|why| *why) {
+        Ok(Some(why)) => why,
+        // Both directions ended in order.
+        Ok(None) | Err(_) => std::future::pending().await,
+    }
+}
+
+impl TlsReceiver {
+    /// The next bytes; `None` after a half-close.
+    pub(crate) async fn receive(&mut self, most: usize) -> Result<Option<Bytes>, Cut> {
+        if self.rest.is_empty() {
+            match self.incoming.recv().await {
+                Some(bytes) => self.rest = bytes,
+                None => {
+                    let end = self.shared.end().unwrap_or(Err(Cut::PeerGone));
+                    return end.map(|()| None);
+                }
+            }
+        }
+        Ok(Some(self.rest.split_to(most.min(self.rest.len()))))
+    }
+
+    /// Wants no more.
+    pub(crate) fn stop(&mut self, why: Cut) {
+        self.incoming.close();
+        // It fails where the connection has ended.
+        let _ = self.orders.send(Order::Stop(why));
+        self.shared.hurry.notify_one();
+    }
+
+    /// True where this direction has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.shared.end().is_some()
+    }
+}
+
+impl Drop for TlsReceiver {
+    fn drop(&mut self) {
+        if self.shared.end().is_none() {
+            self.stop(Cut::Failed);
+        }
+    }
+}
+
+/// Carries a stream on a connection that is authenticated and greeted, in a task of
+/// its own. `read` are bytes that were read from it already.
+pub(super) fn carry<S>(connection: S, read: BytesMut) -> (TlsSender, TlsReceiver)
+where
+    S: AsyncRead + AsyncWrite + AsSocket + Send + Unpin + 'static,
+{
+    let (outgoing, from_sender) = mpsc::channel(WAITING);
+    let (to_receiver, incoming) = mpsc::channel(WAITING);
+    let (orders, to_writer) = mpsc::unbounded_channel();
+    let shared = Arc::new(Shared {
+        stopped: watch::Sender::new(None),
+        end: Mutex::new(None),
+        hurry: Notify::new(),
+    });
+    let sender = TlsSender {
+        outgoing,
+        orders: orders.clone(),
+        shared: Arc::clone(&shared),
+    };
+    let receiver = TlsReceiver {
+        incoming,
+        rest: Bytes::new(),
+        orders: orders.clone(),
+        shared: Arc::clone(&shared),
+    };
+    tokio::spawn(async move {
+        let (reading, writing) = tokio::io::split(connection);
+        let reader = Reader {
+            reading,
+            buffer: read,
+            to_receiver: Some(to_receiver),
+            orders,
+            shared: &shared,
+        };
+        let writer = Writer {
+            writing,
+            from_sender,
+            to_writer,
+            shared: &shared,
+        };
+        let ended = async {
+            let mut reader = pin!(reader.run());
+            let mut writer = pin!(writer.run());
+            tokio::select! {
+                reading = &mut reader => io::Result::Ok((reading?, writer.await?)),
+                writing = &mut writer => {
+                    let writing = writing?;
+                    Ok((timeout(ENDING, reader).await??, writing))
+                }
+            }
+        };
+        match ended.await {
+            Ok((reading, writing)) => reading.unsplit(writing).end_orderly(),
+            Err(error) => {
+                // The socket lingers for no time, so that dropping it resets it.
+                tracing::debug!(%error, "a connection of the fallback is lost");
+                shared.note_end(Err(Cut::PeerGone));
+                shared.note_stopped(Cut::PeerGone);
+            }
+        }
+    });
+    (sender, receiver)
+}
+
+/// A connection whose socket can be told to end in order.
+pub(super) trait AsSocket {
+    /// Clears what would make closing it a reset.
+    fn end_orderly(&self);
+}
+
+/// As [`AsSocket::end_orderly`], of a socket.
+pub(super) fn end_orderly(socket: &impl AsFd) {
+    // It fails where the connection is lost.
+    let _ = SockRef::from(socket).set_linger(None);
+}
+
+struct Reader<'a, S> {
+    reading: tokio::io::ReadHalf<S>,
+    buffer: BytesMut,
+    to_receiver: Option<mpsc::Sender<Bytes>>,
+    orders: mpsc::UnboundedSender<Order>,
+    shared: &'a Shared,
+}
+
+impl<S: AsyncRead> Reader<'_, S> {
+    /// Reads until the other box ends the connection.
+    async fn run(mut self) -> io::Result<tokio::io::ReadHalf<S>> {
+        loop {
+            let next = frame::decode(&self.buffer);
+            match next.map_err(|_| io::Error::from(io::ErrorKind::InvalidData))? {
+                Some((Frame::Data(length), header)) => {
+                    while self.buffer.len() < header + length {
+                        self.more().await?;
+                    }
+                    let mut whole = self.buffer.split_to(header + length);
+                    let data = whole.split_off(header).freeze();
+                    // Where it is not wanted any more, it is read away.
+                    if let Some(to_receiver) = &self.to_receiver {
+                        let _ = to_receiver.send(data).await;
+                    }
+                    continue;
+                }
+                Some((Frame::Stop(why), header)) => {
+                    self.shared.note_stopped(why);
+                    let _ = self.buffer.split_to(header);
+                    continue;
+                }
+                Some((end @ (Frame::End | Frame::Cut(_)), header)) => {
+                    let end = match end {
+                        Frame::Cut(why) => Err(why),
+                        _ => Ok(()),
+                    };
+                    let _ = self.buffer.split_to(header);
+                    self.shared.note_end(end);
+                    self.to_receiver = None;
+                    // It fails where the writer has ended.
+                    let _ = self.orders.send(Order::Ended);
+                    continue;
+                }
+                None => {}
+            }
+            let ended = self.to_receiver.is_none() && self.buffer.is_empty();
+            match self.more().await {
+                Ok(()) => {}
+                Err(error) if ended && error.kind() == io::ErrorKind::UnexpectedEof => {
+                    return Ok(self.reading);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn more(&mut self) -> io::Result<()> {
+        self.buffer.reserve(HEADER + MOST);
+        match self.reading.read_buf(&mut self.buffer).await? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+struct Writer<'a, S> {
+    writing: tokio::io::WriteHalf<S>,
+    from_sender: mpsc::Receiver<Outgoing>,
+    to_writer: mpsc::UnboundedReceiver<Order>,
+    shared: &'a Shared,
+}
+
+impl<S: AsyncWrite> Writer<'_, S> {
+    /// Writes until both directions have ended, and ends the connection.
+    async fn run(mut self) -> io::Result<tokio::io::WriteHalf<S>> {
+        let (mut sent_end, mut stop_sent, mut received_end) = (false, false, false);
+        let mut sender_gone = false;
+        while !(sent_end && (received_end || stop_sent)) {
+            let mut bytes = Vec::new();
+            tokio::select! {
+                biased;
+                order = self.to_writer.recv() => match order {
+                    Some(Order::Cut(why)) if !sent_end => {
+                        frame::encode(Frame::Cut(why), &mut bytes);
+                        sent_end = true;
+                    }
+                    Some(Order::Stop(why)) if !received_end && !stop_sent => {
+                        frame::encode(Frame::Stop(why), &mut bytes);
+                        stop_sent = true;
+                    }
+                    Some(Order::Ended) => received_end = true,
+                    Some(_) => {}
+                    None => return Err(io::ErrorKind::BrokenPipe.into()),
+                },
+                outgoing = self.from_sender.recv(), if !sent_end && !sender_gone => match outgoing {
+                    Some(Outgoing::Data(data)) => {
+                        for part in data.chunks(MOST) {
+                            frame::encode(Frame::Data(part.len()), &mut bytes);
+                            bytes.extend_from_slice(part);
+                        }
+                    }
+                    Some(Outgoing::End) => {
+                        frame::encode(Frame::End, &mut bytes);
+                        sent_end = true;
+                    }
+                    // Whoever drops a sender before its end has ordered a cut.
+                    None => sender_gone = true,
+                },
+            }
+            if !bytes.is_empty() {
+                self.write(&bytes).await?;
+            }
+        }
+        timeout(ENDING, self.writing.shutdown()).await??;
+        Ok(self.writing)
+    }
+
+    /// Writes; after a cut, only for a while.
+    async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let write = async {
+            self.writing.write_all(bytes).await?;
+            self.writing.flush().await
+        };
+        let mut write = pin!(write);
+        tokio::select! {
+            biased;
+            written = &mut write => written,
+            () = self.shared.hurry.notified() => timeout(HURRY, write).await?,
+        }
+    }
+}

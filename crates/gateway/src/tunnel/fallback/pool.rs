@@ -1,0 +1,166 @@
+//! The terminal's side of the fallback: connections that are kept warm.
+
+use super::Settings;
+use super::carrier;
+use crate::Cut;
+use crate::tunnel::codec::Welcome;
+use crate::tunnel::keys::SERVER_NAME;
+use crate::tunnel::stream::{Receiver, Sender};
+use bytes::BytesMut;
+use rustls::pki_types::ServerName;
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio_rustls::{TlsConnector, TlsStream};
+
+/// Fewest and most connections that are kept warm. The number doubles when a
+/// client finds none, and falls by one a minute.
+const WARM: (usize, usize) = (4, 64);
+/// After this time, one connection fewer is kept warm.
+const COOLING: Duration = Duration::from_secs(60);
+
+/// Connections to the hub that are authenticated and carry nothing yet.
+pub(crate) struct Pool {
+    hub: SocketAddr,
+    connector: TlsConnector,
+    settings: Settings,
+    patience: Duration,
+    warm: Mutex<Warm>,
+    taken: Notify,
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool")
+            .field("hub", &self.hub)
+            .finish_non_exhaustive()
+    }
+}
+
+struct Warm {
+    idle: VecDeque<(Sender, Receiver)>,
+    target: usize,
+}
+
+impl Pool {
+    pub(crate) fn new(
+        hub: SocketAddr,
+        tls: rustls::ClientConfig,
+        settings: Settings,
+        patience: Duration,
+    ) -> Pool {
+        Pool {
+            hub,
+            connector: TlsConnector::from(Arc::new(tls)),
+            settings,
+            patience,
+            warm: Mutex::new(Warm {
+                idle: VecDeque::new(),
+                target: WARM.0,
+            }),
+            taken: Notify::new(),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Warm> {
+        self.warm.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new connection that the hub has accepted.
+    async fn connect(&self) -> io::Result<(Sender, Receiver)> {
+        let connect = async {
+            let tcp = TcpStream::connect(self.hub).await?;
+            self.settings.apply(&tcp)?;
+            let name = ServerName::try_from(SERVER_NAME).map_err(io::Error::other)?;
+            let mut tls = self.connector.connect(name, tcp).await?;
+            let mut welcome = [0; Welcome::LENGTH];
+            tls.read_exact(&mut welcome).await?;
+            Welcome::decode(welcome).map_err(io::Error::other)?;
+            let (sender, receiver) = carrier::carry(TlsStream::from(tls), BytesMut::new());
+            Ok((Sender::tls(sender), Receiver::tls(receiver)))
+        };
+        tokio::time::timeout(self.patience, connect)
+            .await
+            .unwrap_or_else(|late| Err(late.into()))
+    }
+
+    /// Whether the hub answers here. The connection stays warm.
+    pub(crate) async fn probe(&self) -> io::Result<()> {
+        let made = self.connect().await?;
+        self.lock().idle.push_back(made);
+        Ok(())
+    }
+
+    /// A connection, warm if there is one.
+    pub(crate) async fn take(&self) -> Result<(Sender, Receiver), Cut> {
+        let found = {
+            let mut warm = self.lock();
+            let found = loop {
+                match warm.idle.pop_front() {
+                    Some((_, receiver)) if receiver.has_ended() => {}
+                    found => break found,
+                }
+            };
+            if found.is_none() {
+                warm.target = (2 * warm.target).min(WARM.1);
+            }
+            found
+        };
+        self.taken.notify_one();
+        match found {
+            Some(found) => Ok(found),
+            None => self.connect().await.map_err(|error| {
+                tracing::debug!(%error, "no connection of the fallback");
+                Cut::PeerGone
+            }),
+        }
+    }
+
+    /// Keeps connections warm until it is cancelled, and returns when the hub does
+    /// not answer any more.
+    pub(crate) async fn keep_warm(&self) -> io::Error {
+        loop {
+            let missing = {
+                let mut warm = self.lock();
+                warm.idle.retain(|(_, receiver)| !receiver.has_ended());
+                warm.target.saturating_sub(warm.idle.len())
+            };
+            if missing == 0 {
+                if tokio::time::timeout(COOLING, self.taken.notified())
+                    .await
+                    .is_err()
+                {
+                    let mut warm = self.lock();
+                    warm.target = (warm.target - 1).max(WARM.0);
+                    let target = warm.target;
+                    warm.idle.truncate(target);
+                }
+                continue;
+            }
+            // Several at a time, so that a burst of clients waits for one handshake.
+            let made = tokio::join!(
+                self.probe_if(missing > 0),
+                self.probe_if(missing > 1),
+                self.probe_if(missing > 2),
+                self.probe_if(missing > 3)
+            );
+            if let (Err(error), ..) = made {
+                return error;
+            }
+        }
+    }
+
+    async fn probe_if(&self, wanted: bool) -> io::Result<()> {
+        if wanted { self.probe().await } else { Ok(()) }
+    }
+
+    /// Closes the connections that carry nothing.
+    pub(crate) fn cool(&self) {
+        self.lock().idle.clear();
+    }
+}

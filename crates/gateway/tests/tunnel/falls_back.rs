@@ -1,0 +1,73 @@
+//! TLS over TCP where UDP does not pass, and back.
+
+use crate::bed::{Bed, connect};
+use crate::closes::{echo, echoes};
+use bentpipe_gateway::tunnel::association::Health;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::time::timeout;
+
+const SOON: Duration = Duration::from_secs(15);
+
+async fn becomes(bed: &Bed, health: Health) {
+    let mut status = bed.terminal.status();
+    let wait = status.wait_for(|status| status.health == health);
+    timeout(SOON, wait).await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_without_udp_is_used_over_tcp_until_udp_passes() {
+    let bed = Bed::start_without_udp().await;
+    assert_eq!(bed.terminal.status().borrow().health, Health::Fallback);
+    assert!(bed.hub.associations().is_empty());
+    let (server, _server) = echo().await;
+    echoes(bed.connect(server).await, 2_000_000).await;
+    let mut live = connect(&bed.terminal, server, false).await;
+    live.write_all(b"before").await.unwrap();
+    live.read_exact(&mut [0; 6]).await.unwrap();
+    bed.proxy.go_dark(false);
+    becomes(&bed, Health::Up).await;
+    assert_eq!(bed.hub.associations().len(), 1);
+    echoes(bed.connect(server).await, 2_000_000).await;
+    // What the fallback carries stays where it is.
+    live.write_all(b"after").await.unwrap();
+    timeout(SOON, live.read_exact(&mut [0; 5]))
+        .await
+        .unwrap()
+        .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn udp_that_stops_passing_is_replaced_and_what_it_carried_waits() {
+    let mut bed = Bed::start("").await;
+    bed.proxy.pass_tcp();
+    let (server, _server) = echo().await;
+    let mut live = bed.connect(server).await;
+    live.write_all(b"before").await.unwrap();
+    live.read_exact(&mut [0; 6]).await.unwrap();
+    bed.proxy.go_dark(true);
+    becomes(&bed, Health::Fallback).await;
+    echoes(bed.connect(server).await, 1_000_000).await;
+    bed.proxy.go_dark(false);
+    becomes(&bed, Health::Up).await;
+    live.write_all(b"after").await.unwrap();
+    timeout(SOON, live.read_exact(&mut [0; 5]))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(bed.terminal.status().borrow().associations, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_connections_at_once_go_over_tcp() {
+    let bed = Bed::start_without_udp().await;
+    let (server, _server) = echo().await;
+    let mut all = tokio::task::JoinSet::new();
+    for length in 0..100 {
+        let client = bed.connect(server).await;
+        all.spawn(echoes(client, length * 1000));
+    }
+    while let Some(done) = all.join_next().await {
+        done.unwrap();
+    }
+}
