@@ -1,11 +1,12 @@
 //! How connections reach the gateway: interception, SOCKS5, HTTP CONNECT.
 
 use super::net::{Nets, Ports};
-use super::read::{self, ADDRESS};
+use super::read::{self, ADDRESS, Reading};
 use super::role::Answer;
 use bentpipe_document::schema::{Kind, integer};
 use bentpipe_document::{OptionalField, Reported};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// Interception of TCP connections that the box forwards (nftables TPROXY).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub struct Listener {
     pub listen: SocketAddr,
     /// When clients are told that their connection stands.
     pub answer: Answer,
+    /// File with the names and passwords of those who may use it; `None`: everybody.
+    pub users: Option<PathBuf>,
 }
 
 bentpipe_document::table! {
@@ -44,12 +47,12 @@ bentpipe_document::table! {
     pub(super) InterceptTable at "intercept", called "the interception of",
         example "[intercept]\ninterfaces = [\"lan0\"]\nexcept_ports = [22]";
     /// the interfaces at which connections arrive
-    interfaces: Vec<String> [Kind::Names("network interface")], or "all but those of the link";
+    interfaces: Vec<String> [Kind::Names("network interface")], or "all but those that lead to the satellite: `interfaces` of `[link]`, or that of the route to the other box";
     /// the nets of clients
     from: Nets, or "all";
     /// the nets of servers
     to: Nets, or "all";
-    /// nets, of clients or servers, whose connections pass untouched; those of this machine, of the other box and of the local link always do
+    /// nets, of clients or servers, whose connections pass untouched; those to this machine, to the other box and within a link always do
     except: Nets, or "none";
     /// the ports of servers
     ports: Ports, or "all";
@@ -60,25 +63,29 @@ bentpipe_document::table! {
     /// the port of the intercepting socket on this machine
     port: u32 [integer(1, 65_535)], default 4434;
     /// the mark of intercepted packets, and the number of their routing table
-    mark: u32 [integer(1, 0xffff_ffff)], default 20_993;
+    mark: u32 [integer(256, 0xffff_ffff)], default 20_993;
 }
 
 bentpipe_document::table! {
     /// a SOCKS5 listener, which needs no root: for a laptop or a container
     pub(super) SocksTable at "socks", called "the SOCKS listener of", example "[socks]\nlisten = \"127.0.0.1:1080\"";
-    /// where it listens; nothing authenticates its clients, so keep it to this machine or to a net that is trusted
+    /// where it listens; without `users`, everybody who reaches it may use it, so keep it to this machine or to a net that is trusted
     listen: String [Kind::Form(ADDRESS)], default "127.0.0.1:1080";
     /// when a client is told that its connection stands: `early`, at once, which saves a round trip but makes a refusal a reset; `confirmed`, when the server has answered
     answer: Answer { "early" => Answer::Early, "confirmed" => Answer::Confirmed }, default "confirmed";
+    /// a file with a line `name:password` for each of those who may use it; both cross the net in the clear
+    users: String [Kind::File], or "everybody may use it";
 }
 
 bentpipe_document::table! {
     /// a listener for HTTP CONNECT, which needs no root: for browsers and for `https_proxy`
     pub(super) ConnectTable at "connect", called "the CONNECT listener of", example "[connect]\nlisten = \"127.0.0.1:8080\"";
-    /// where it listens; nothing authenticates its clients, so keep it to this machine or to a net that is trusted
+    /// where it listens; without `users`, everybody who reaches it may use it, so keep it to this machine or to a net that is trusted
     listen: String [Kind::Form(ADDRESS)], default "127.0.0.1:8080";
     /// when a client is told that its connection stands: `early`, at once, which saves a round trip but makes a refusal a reset; `confirmed`, when the server has answered
     answer: Answer { "early" => Answer::Early, "confirmed" => Answer::Confirmed }, default "confirmed";
+    /// a file with a line `name:password` for each of those who may use it; both cross the net in the clear
+    users: String [Kind::File], or "everybody may use it";
 }
 
 /// The section on interception.
@@ -104,21 +111,29 @@ pub(super) fn intercept(
 }
 
 /// The section on SOCKS5.
-pub(super) fn socks(table: OptionalField<SocksTable>) -> Result<Option<Listener>, Reported> {
+pub(super) fn socks(
+    reading: &Reading<'_>,
+    table: OptionalField<SocksTable>,
+) -> Result<Option<Listener>, Reported> {
     let Some(table) = table? else { return Ok(None) };
     let table = table.value;
     Ok(Some(Listener {
         listen: read::address(&table.context, &table.listen?, "listen", None)?,
         answer: table.answer?.value,
+        users: table.users?.map(|path| reading.path(&path.value)),
     }))
 }
 
 /// The section on HTTP CONNECT.
-pub(super) fn connect(table: OptionalField<ConnectTable>) -> Result<Option<Listener>, Reported> {
+pub(super) fn connect(
+    reading: &Reading<'_>,
+    table: OptionalField<ConnectTable>,
+) -> Result<Option<Listener>, Reported> {
     let Some(table) = table? else { return Ok(None) };
     let table = table.value;
     Ok(Some(Listener {
         listen: read::address(&table.context, &table.listen?, "listen", None)?,
         answer: table.answer?.value,
+        users: table.users?.map(|path| reading.path(&path.value)),
     }))
 }

@@ -143,8 +143,8 @@ fn config(
         Err(reported) => Err(*reported),
     };
     let intercept = entry::intercept(top.intercept);
-    let socks = entry::socks(top.socks);
-    let connect = entry::connect(top.connect);
+    let socks = entry::socks(&reading, top.socks);
+    let connect = entry::connect(&reading, top.connect);
     let policy = reading.or_defaults(top.policy).and_then(policy::read);
     let limits = reading.or_defaults(top.limits).and_then(limits::read);
     let status = reading

@@ -22,7 +22,7 @@ impl Default for Policy {
 }
 
 bentpipe_document::table! {
-    /// what this box may connect to on behalf of the other one; loopback, link-local, multicast and metadata addresses are refused unless they are allowed here
+    /// what this box may connect to on behalf of the other one; its own addresses and all loopback, link-local, multicast and metadata addresses are refused unless they are allowed here; private nets are reached unless they are denied
     pub(super) PolicyTable at "policy", called "the policy of",
         example "[policy]\ndeny = [\"10.0.0.0/8\"]\nallow = [\"10.20.0.0/16\"]";
     /// nets that are allowed although they would be refused

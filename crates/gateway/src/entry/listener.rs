@@ -1,9 +1,12 @@
 //! Listening sockets of the three ways in.
 
+use super::users::Users;
+use crate::config::Answer;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Connections that the kernel completes before they are accepted.
@@ -26,7 +29,17 @@ pub enum Kind {
 pub struct Listener {
     kind: Kind,
     address: SocketAddr,
+    settings: Settings,
     socket: TcpListener,
+}
+
+/// What a listener for SOCKS or CONNECT does.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// When clients are told that their connection stands.
+    pub answer: Answer,
+    /// Who may use the listener; `None`: everybody.
+    pub users: Option<Arc<Users>>,
 }
 
 impl Listener {
@@ -76,8 +89,22 @@ impl Listener {
         Ok(Listener {
             kind,
             address,
+            settings: Settings::default(),
             socket,
         })
+    }
+
+    /// Changes what it does.
+    #[must_use]
+    pub fn with(mut self, settings: Settings) -> Listener {
+        self.settings = settings;
+        self
+    }
+
+    /// What it does, to be given to [`serve`](super::serve).
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// The way in that it is for.
@@ -100,6 +127,7 @@ impl Listener {
         Ok(Listener {
             kind: self.kind,
             address: self.address,
+            settings: self.settings.clone(),
             socket: self.socket.try_clone()?,
         })
     }

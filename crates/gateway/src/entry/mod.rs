@@ -4,14 +4,16 @@
 pub mod connect;
 mod host;
 mod listener;
+mod listeners;
 mod reply;
 mod serve;
 pub mod socks;
 mod users;
 
-pub use listener::{Kind, Listener};
+pub use listener::{Kind, Listener, Settings};
+pub use listeners::{ListenError, listeners};
 pub use reply::Reply;
-pub use serve::{Serving, Settings, serve};
+pub use serve::{Serving, serve};
 pub use users::{Users, UsersError};
 
 use crate::Open;

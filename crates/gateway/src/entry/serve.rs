@@ -2,7 +2,7 @@
 
 use super::Arrival;
 use super::connect::{self, Connect};
-use super::listener::{Kind, Listener};
+use super::listener::{Kind, Listener, Settings};
 use super::reply::{Reply, refuse};
 use super::socks::{self, Socks};
 use super::users::Users;
@@ -37,15 +37,6 @@ const PIECE: usize = 1024;
 /// Pauses after an error of the whole process, such as that no descriptor is
 /// left: from the first to the second, doubling.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
-
-/// What the listeners for SOCKS and CONNECT do.
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    /// When clients are told that their connection stands.
-    pub answer: Answer,
-    /// Who may use the listener; `None`: everybody.
-    pub users: Option<Arc<Users>>,
-}
 
 /// A listener that is served, until this is dropped. Connections that it has
 /// handed on live longer.

@@ -13,14 +13,16 @@
 //! was killed blocks nothing; the next start, or `bentpipe gateway rules remove`,
 //! removes what it left.
 
+mod keeper;
 mod plan;
 mod record;
 mod rules;
 mod script;
 mod system;
 
+pub use keeper::{Fitness, Keeper};
 pub use plan::{Passing, Plan};
-pub use rules::{Finding, Left, Rules, findings, left, remove};
+pub use rules::{Left, Rules, check, left, print, remove};
 pub use system::Error;
 
 #[cfg(test)]

@@ -42,13 +42,16 @@ impl Plan {
             .as_ref()
             .filter(|_| config.role == Role::Terminal)
             .map(|tunnel| tunnel.address.ip().to_canonical());
-        let except_interfaces = other.and_then(super::system::interface_to);
+        let except_interfaces = match (&config.link.interfaces[..], other) {
+            ([], Some(other)) => super::system::interface_to(other).into_iter().collect(),
+            (named, _) => named.to_vec(),
+        };
         Some(Plan {
             name: config.name.clone(),
             mark: intercept.mark,
             intercept: Some(intercept).filter(|_| config.role != Role::Hub),
             except: other.and_then(single).into_iter().collect(),
-            except_interfaces: except_interfaces.into_iter().collect(),
+            except_interfaces,
             ipv6: super::system::has_ipv6(),
         })
     }

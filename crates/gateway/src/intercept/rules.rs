@@ -4,8 +4,8 @@ use super::plan::{Passing, Plan};
 use super::record::Record;
 use super::script;
 use super::system::{self, Error};
+use std::fmt::Write as _;
 use std::fs;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 /// Place of the routing rule among the others: before that of the main table.
@@ -111,8 +111,21 @@ impl Rules {
     /// # Errors
     /// Where `nft` fails, such as because somebody removed the rules.
     pub fn taken(&self) -> Result<u64, Error> {
+        self.count(script::TAKEN)
+    }
+
+    /// As [`Rules::taken`], new connections that passed directly or were refused
+    /// because the rules were switched so.
+    ///
+    /// # Errors
+    /// As [`Rules::taken`].
+    pub fn passed(&self) -> Result<u64, Error> {
+        self.count(script::PASSED)
+    }
+
+    fn count(&self, counter: &str) -> Result<u64, Error> {
         let table = self.plan.table();
-        let found = system::nft_json(&["list", "counter", "inet", &table, script::TAKEN])?;
+        let found = system::nft_json(&["list", "counter", "inet", &table, counter])?;
         let parts = found["nftables"].as_array();
         let counter = parts.and_then(|parts| parts.iter().find_map(|part| part.get("counter")));
         Ok(counter.and_then(|c| c["packets"].as_u64()).unwrap_or(0))
@@ -233,55 +246,26 @@ fn gone(removed: Result<String, Error>) -> Result<(), Error> {
     }
 }
 
-/// Something on this machine that keeps interception from working.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// What is wrong.
-    pub what: String,
-    /// How it is mended.
-    pub mend: String,
+/// Tries the rules on this machine's kernel, and changes nothing.
+///
+/// # Errors
+/// What is missing, and how it is mended.
+pub fn check(plan: &Plan) -> Result<(), Error> {
+    system::ip(&["rule"])?;
+    system::nft_check(&script::install(plan, Passing::Gateway))
 }
 
-/// What keeps interception from working on this machine, before or after the rules
-/// are made. For the self-check and `bentpipe gateway doctor`.
+/// The rules as `nft` reads them, and the commands of `ip` that go with them.
 #[must_use]
-pub fn findings(plan: &Plan) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut add = |what: String, mend: String| found.push(Finding { what, mend });
-    if let Err(error) = system::nft_check(&script::install(plan, Passing::Gateway)) {
-        let text = error.to_string();
-        let (what, mend) = text.split_once(": ").unwrap_or((&text, ""));
-        add(what.to_owned(), mend.to_owned());
-    }
-    for (name, key, wanted) in [
-        ("IPv4", "net/ipv4/ip_forward", true),
-        ("IPv6", "net/ipv6/conf/all/forwarding", plan.ipv6),
-    ] {
-        if wanted && system::sysctl(key).is_some_and(|value| value == "0") {
-            let key = key.replace('/', ".");
-            add(
-                format!("this machine does not forward {name}: what is not intercepted is lost"),
-                format!("sysctl -w {key}=1, and the same line in /etc/sysctl.d"),
-            );
-        }
-    }
-    let interfaces = plan.intercept.iter().flat_map(|i| &i.interfaces);
-    for interface in interfaces {
-        if system::sysctl(&format!("net/ipv4/conf/{interface}/forwarding")).is_none() {
-            add(
-                format!("there is no interface `{interface}`"),
-                "name one that `ip link` lists in `interfaces` of `[intercept]`".to_owned(),
-            );
-        }
-    }
-    if let Some(address) = plan.except.first().map(|net| net.address())
-        && matches!(address, IpAddr::V4(_) | IpAddr::V6(_))
-        && system::interface_to(address).is_none()
-    {
-        add(
-            format!("there is no route to the other box, {address}"),
-            "add a route, or a default route, over the satellite".to_owned(),
+pub fn print(plan: &Plan) -> String {
+    let mark = plan.mark;
+    let mut text = script::install(plan, Passing::Gateway);
+    for family in families(plan.ipv6) {
+        let _ = write!(
+            text,
+            "# ip {family} route replace local default dev lo table {mark}\n\
+             # ip {family} rule add fwmark {mark} lookup {mark} pref {PREFERENCE}\n"
         );
     }
-    found
+    text
 }

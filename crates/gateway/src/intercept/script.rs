@@ -13,6 +13,9 @@ const STAY: &str = "    ip daddr { 0.0.0.0/8, 127.0.0.0/8, 169.254.0.0/16, 224.0
 /// The counter of connections that went to the gateway.
 pub(super) const TAKEN: &str = "taken";
 
+/// The counter of connections that were kept from it.
+pub(super) const PASSED: &str = "passed";
+
 /// The script that makes the rules, or makes them anew.
 pub(super) fn install(plan: &Plan, passing: Passing) -> String {
     let (table, mark) = (plan.table(), plan.mark);
@@ -30,6 +33,7 @@ pub(super) fn install(plan: &Plan, passing: Passing) -> String {
         text,
         "table inet {table} {{
   counter {TAKEN} {{ }}
+  counter {PASSED} {{ }}
   chain prerouting {{
     type filter hook prerouting priority mangle; policy accept;
     tcp flags & (syn | ack) != syn socket transparent 1 meta mark set {mark} accept
@@ -136,8 +140,10 @@ fn choice(plan: &Plan, intercept: &Intercept) -> String {
 fn verdict(plan: &Plan, intercept: &Intercept, passing: Passing) -> String {
     let (port, mark) = (intercept.port, plan.mark);
     match passing {
-        Passing::Direct => String::new(),
-        Passing::Refused => "    meta l4proto tcp reject with tcp reset\n".to_owned(),
+        Passing::Direct => format!("    counter name {PASSED}\n"),
+        Passing::Refused => {
+            format!("    counter name {PASSED} meta l4proto tcp reject with tcp reset\n")
+        }
         Passing::Gateway => [("ipv4", "ip to 127.0.0.1"), ("ipv6", "ip6 to [::1]")]
             .into_iter()
             .filter(|(family, _)| plan.ipv6 || *family == "ipv4")

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write as _};
 use std::net::IpAddr;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Where programs for the network are, if they are not in the search path, as in
@@ -162,10 +161,4 @@ pub(super) fn interface_to(address: IpAddr) -> Option<String> {
 pub(super) fn namespace() -> Option<String> {
     let link = std::fs::read_link("/proc/thread-self/ns/net").ok()?;
     Some(link.to_string_lossy().into_owned())
-}
-
-/// The value of a sysctl, such as `net/ipv4/ip_forward`.
-pub(super) fn sysctl(name: &str) -> Option<String> {
-    let text = std::fs::read_to_string(Path::new("/proc/sys").join(name)).ok()?;
-    Some(text.trim().to_owned())
 }

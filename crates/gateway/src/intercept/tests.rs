@@ -42,7 +42,7 @@ fn choices_of_the_file_become_rules() {
         &plan(
             "interfaces = [\"lan0\", \"lan1\"]\nfrom = \"10.1.0.0/16\"\nto = \"2001:db8::/32\"\n\
              except = [\"10.9.0.0/16\", \"2001:db8:9::/48\"]\nports = [80, \"8000-8099\"]\n\
-             except_ports = 22\nport = 999\nmark = 77",
+             except_ports = 22\nport = 999\nmark = 777",
         ),
         Passing::Gateway,
     );

@@ -1,0 +1,191 @@
+//! Keeps the rules in step with what the gateway can do: connections that it
+//! cannot serve pass directly, or are refused, as configured.
+
+use super::plan::{Passing, Plan};
+use super::rules::Rules;
+use super::system::Error;
+use crate::config::{Config, WhenDown};
+use crate::operate::Board;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::task::JoinHandle;
+
+/// How often the rules are compared with what the gateway can do.
+const TURN: Duration = Duration::from_millis(100);
+
+/// How long the other box may be silent before new connections are kept from the
+/// gateway: the start of an association over a satellite takes a second or two,
+/// and short fades are no reason to change the path of connections.
+const SILENCE: Duration = Duration::from_secs(3);
+
+/// Whether new connections can be served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fitness {
+    /// They can.
+    Serves,
+    /// A limit leaves no room for another one.
+    Full,
+    /// The other box does not answer.
+    Alone,
+}
+
+/// Keeps the rules until it is dropped, which leaves them as they are.
+#[derive(Debug)]
+pub struct Keeper {
+    rules: Arc<Mutex<Option<Rules>>>,
+    task: JoinHandle<()>,
+    board: Arc<Board>,
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Keeper {
+    /// Makes the rules of `plan`, with their record in `folder`, and follows
+    /// `fitness`. Listen before this, and call it in a runtime of tokio.
+    ///
+    /// # Errors
+    /// What is missing on this machine, and how it is mended.
+    pub fn start(
+        plan: Plan,
+        folder: &Path,
+        board: &Arc<Board>,
+        fitness: impl Fn() -> Fitness + Send + 'static,
+    ) -> Result<Keeper, Error> {
+        let rules = Rules::install(plan, folder)?;
+        let rules = Arc::new(Mutex::new(Some(rules)));
+        let task = tokio::spawn(follow(Arc::clone(&rules), Arc::clone(board), fitness));
+        Ok(Keeper {
+            rules,
+            task,
+            board: Arc::clone(board),
+        })
+    }
+
+    /// Lets new connections pass directly from now on. Those that exist go on.
+    pub async fn stop_accepting(&self) {
+        self.task.abort();
+        switch(&self.rules, &self.board, Passing::Direct).await;
+    }
+
+    /// Removes the rules. Connections must have ended: packets of others would be
+    /// forwarded to hosts that do not know them.
+    ///
+    /// # Errors
+    /// Where `nft` or `ip` fails; the record then stays for the next start.
+    pub fn remove(self) -> Result<(), Error> {
+        let rules = self
+            .rules
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        rules.map_or(Ok(()), Rules::remove)
+    }
+}
+
+async fn follow(
+    rules: Arc<Mutex<Option<Rules>>>,
+    board: Arc<Board>,
+    fitness: impl Fn() -> Fitness + Send + 'static,
+) {
+    let mut served = Instant::now();
+    let mut now = Passing::Gateway;
+    loop {
+        tokio::time::sleep(TURN).await;
+        let fitness = fitness();
+        if fitness != Fitness::Alone {
+            served = Instant::now();
+        }
+        let wanted = wanted(fitness, served.elapsed(), &board.config());
+        if wanted == now {
+            continue;
+        }
+        if switch(&rules, &board, wanted).await {
+            report(wanted, fitness);
+            now = wanted;
+        } else {
+            tokio::time::sleep(SILENCE).await;
+        }
+    }
+}
+
+/// What is to become of new connections, when the other box has been silent for
+/// `silence`.
+fn wanted(fitness: Fitness, silence: Duration, config: &Config) -> Passing {
+    let when_down = config.tunnel.as_ref().map(|tunnel| tunnel.when_down);
+    match (fitness, when_down) {
+        (Fitness::Serves, _) => Passing::Gateway,
+        (Fitness::Full, _) => Passing::Direct,
+        (Fitness::Alone, _) if silence < SILENCE => Passing::Gateway,
+        (Fitness::Alone, Some(WhenDown::Closed)) => Passing::Refused,
+        (Fitness::Alone, Some(WhenDown::Open) | None) => Passing::Direct,
+    }
+}
+
+fn report(passing: Passing, fitness: Fitness) {
+    let why = match fitness {
+        Fitness::Full => "a limit is reached",
+        Fitness::Alone | Fitness::Serves => "the other box does not answer",
+    };
+    match passing {
+        Passing::Gateway => tracing::info!("new connections go through the gateway again"),
+        Passing::Direct => tracing::warn!("new connections pass directly: {why}"),
+        Passing::Refused => tracing::warn!("new connections are refused: {why}"),
+    }
+}
+
+/// Switches the rules, on a thread that may wait for `nft`. False where it fails.
+async fn switch(rules: &Arc<Mutex<Option<Rules>>>, board: &Arc<Board>, passing: Passing) -> bool {
+    let (rules, board) = (Arc::clone(rules), Arc::clone(board));
+    let switched = tokio::task::spawn_blocking(move || {
+        let mut rules = rules.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(rules) = rules.as_mut() else {
+            return true;
+        };
+        // The counters begin anew with the rules.
+        let passed = rules.passed().unwrap_or(0);
+        let number = match rules.passing() {
+            Passing::Refused => &board.counters.connections_turned_away,
+            Passing::Gateway | Passing::Direct => &board.counters.connections_bypassed,
+        };
+        let switched = rules.switch(passing);
+        if let Err(error) = &switched {
+            tracing::error!("the rules stay as they are: {error}");
+        } else {
+            number.add(passed);
+        }
+        switched.is_ok()
+    });
+    switched.await.unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::config_from_str;
+
+    #[test]
+    fn what_cannot_be_served_passes_or_is_refused() {
+        let config = |when_down: &str| {
+            let text = format!(
+                "role = \"terminal\"\n[tunnel]\naddress = \"192.0.2.7\"\npeers = [\"k\"]\n\
+                 when_down = \"{when_down}\"\n[intercept]\n"
+            );
+            config_from_str(&text).unwrap()
+        };
+        let (open, closed) = (config("open"), config("closed"));
+        let long = SILENCE;
+        for config in [&open, &closed] {
+            assert_eq!(wanted(Fitness::Serves, long, config), Passing::Gateway);
+            assert_eq!(wanted(Fitness::Full, long, config), Passing::Direct);
+            let short = Duration::from_secs(1);
+            assert_eq!(wanted(Fitness::Alone, short, config), Passing::Gateway);
+        }
+        assert_eq!(wanted(Fitness::Alone, long, &open), Passing::Direct);
+        assert_eq!(wanted(Fitness::Alone, long, &closed), Passing::Refused);
+    }
+}
