@@ -4,12 +4,14 @@
 mod cc;
 mod compare;
 mod emulate;
+pub(crate) mod gateway;
 pub(crate) mod kernel;
 mod studies;
 
 pub(crate) use cc::{Cc, CcCheck, CcCommand, CcNew, OwnControls};
 pub(crate) use compare::Compare;
 pub(crate) use emulate::Emulate;
+pub(crate) use gateway::Gateway;
 pub(crate) use kernel::{Kernel, KernelCommand, KernelList};
 pub(crate) use studies::{Merge, Pages, Reproduce, Slurm, Study, StudyCommand, Where};
 
@@ -52,6 +54,7 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     Trace(Trace),
     Emulate(Emulate),
+    Gateway(Gateway),
     Transports(Transports),
     Kernel(Kernel),
     Cc(Cc),

@@ -83,7 +83,7 @@ impl From<bentpipe::Error> for Failure {
 }
 
 /// What is wrong with a document, for the terminal that stderr is.
-fn rendered(diagnostics: &Diagnostics) -> String {
+pub(crate) fn rendered(diagnostics: &Diagnostics) -> String {
     match talk_width() {
         Some(width) => diagnostics.render_within(stderr_colour(), width),
         None => diagnostics.render(stderr_colour()),

@@ -17,6 +17,7 @@ mod curves;
 mod doctor;
 mod emulate;
 mod exit;
+mod gateway;
 mod generate;
 mod groups;
 mod help;
@@ -85,6 +86,7 @@ fn dispatch(command: Command, arguments: &[OsString], out: &mut Output) -> Resul
         Command::Reproduce(args) => reproduce::main(&args, out),
         Command::Trace(args) => trace::main(&args, out),
         Command::Emulate(args) => emulate::main(&args, out),
+        Command::Gateway(args) => gateway::main(&args, out),
         Command::Transports(args) => transports::main(&args, out),
         Command::Cc(args) => cc::main(&args.command, out),
         Command::Kernel(args) => kernel::main(&args.command, out),

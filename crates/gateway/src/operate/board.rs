@@ -253,7 +253,9 @@ impl Board {
 }
 
 impl Finding {
-    fn json(&self) -> Value {
+    /// As status and doctor print it with `--json`.
+    #[must_use]
+    pub fn json(&self) -> Value {
         json!({
             "what": self.what,
             "severity": self.severity.word(),

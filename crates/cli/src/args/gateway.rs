@@ -1,0 +1,168 @@
+//! What `bentpipe gateway` takes.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// Runs a split-TCP gateway at the edge of a satellite link.
+///
+/// TCP connections of the users end here and go on over the satellite with a
+/// transport that is made for it: in one box, or between two with one association.
+/// Nothing is lost: an end stays an end, a reset a reset, a refusal a refusal.
+/// SIGHUP reads the file again, SIGTERM lets connections finish. Interception needs
+/// root; SOCKS5 and HTTP CONNECT do not. docs/gateway.md has set-ups to copy.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_long_help = "\
+Examples:
+  bentpipe gateway keys ship.key
+  bentpipe gateway check ship.toml
+  sudo bentpipe gateway ship.toml
+  sudo bentpipe gateway status
+  sudo bentpipe gateway doctor ship.toml
+  sudo bentpipe gateway rate '18 Mbit/s'"
+)]
+pub(crate) struct Gateway {
+    #[command(subcommand)]
+    pub(crate) command: Option<GatewayCommand>,
+    #[command(flatten)]
+    pub(crate) run: GatewayRun,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GatewayCommand {
+    Run(GatewayRun),
+    Check(GatewayCheck),
+    Keys(GatewayKeys),
+    Status(GatewayStatus),
+    Doctor(GatewayDoctor),
+    Rules(GatewayRules),
+    Rate(GatewayRate),
+    Schema(GatewaySchema),
+}
+
+/// Runs the gateway until a signal ends it; `bentpipe gateway FILE` does the same.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct GatewayRun {
+    /// The configuration, a TOML file
+    #[arg(required = true)]
+    pub(crate) file: Option<PathBuf>,
+    /// Take over the sockets of the gateway of this name that runs, and let it drain:
+    /// a restart that drops no connection
+    #[arg(long)]
+    pub(crate) take_over: bool,
+}
+
+/// Says what a configuration means, or what is wrong with it.
+///
+/// Runs nothing. Mistakes are shown with their line.
+#[derive(Debug, Args)]
+pub(crate) struct GatewayCheck {
+    /// The configuration, a TOML file
+    pub(crate) file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Makes the key of a box, and prints its public key.
+///
+/// The other box has the public key among its `peers`. A file that is there is kept:
+/// then only its public key is printed.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe gateway keys ship.key
+  bentpipe gateway keys ship.key --show")]
+pub(crate) struct GatewayKeys {
+    /// The file of the private key
+    pub(crate) file: PathBuf,
+    /// Make none: print the public key of a file that is there
+    #[arg(long)]
+    pub(crate) show: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Shows how a running gateway does: association, rate, connections, findings.
+///
+/// In a terminal it goes on until Ctrl-C.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  sudo bentpipe gateway status
+  sudo bentpipe gateway status ship --once
+  sudo bentpipe gateway status --json | jq .associations")]
+pub(crate) struct GatewayStatus {
+    /// Which one: its configuration file, its name or its control socket [default:
+    /// the only one that runs]
+    pub(crate) which: Option<PathBuf>,
+    /// Print it once
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Print JSON, once
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Examines this machine and the gateway: what is wrong, and how it is mended.
+///
+/// Changes nothing. The exit status is 1 if something does not work.
+#[derive(Debug, Args)]
+pub(crate) struct GatewayDoctor {
+    /// The configuration, a TOML file
+    pub(crate) file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is done with the rules of interception.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum RulesAction {
+    /// Makes them: nftables, routing rule and route.
+    Add,
+    /// Removes what was made.
+    Remove,
+    /// Prints them, as `nft` and `ip` take them.
+    Print,
+}
+
+/// Makes, removes or prints the rules of interception.
+///
+/// `bentpipe gateway FILE` does it by itself where it may; a service that has fewer
+/// privileges has it done before it starts and after it has ended.
+#[derive(Debug, Args)]
+pub(crate) struct GatewayRules {
+    /// The configuration, a TOML file
+    pub(crate) file: PathBuf,
+    /// What to do
+    pub(crate) action: RulesAction,
+}
+
+/// Sets the rate of the link of a running gateway, as its modem would.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  sudo bentpipe gateway rate '18 Mbit/s'
+  sudo bentpipe gateway rate 18Mbit/s ship
+  sudo bentpipe gateway rate measured")]
+pub(crate) struct GatewayRate {
+    /// The rate with its unit, or `measured`
+    pub(crate) rate: String,
+    /// Which one, as in `bentpipe gateway status`
+    pub(crate) which: Option<PathBuf>,
+}
+
+/// Prints the keys of the configuration, with their meanings and defaults.
+#[derive(Debug, Args)]
+pub(crate) struct GatewaySchema {
+    /// Print a JSON Schema, by which editors complete and check
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) json: bool,
+    /// Print Markdown
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}

@@ -1,0 +1,186 @@
+//! `bentpipe gateway check`: what a configuration means, in words.
+
+use super::real::read;
+use crate::args::gateway::GatewayCheck;
+use crate::exit::{Failure, Status};
+use crate::output::Output;
+use bentpipe_gateway::config::{
+    Answer, Config, Intercept, Listener, Nets, Ports, RateSource, Role, WhenDown,
+};
+use bentpipe_units::{Bytes, Duration as Span};
+use serde_json::json;
+use std::time::Duration;
+
+/// Reads and explains.
+pub(super) fn main(args: &GatewayCheck, out: &mut Output) -> Result<Status, Failure> {
+    let config = read(&args.file)?;
+    let words = words(&config);
+    if args.json {
+        out.json(&json!({
+            "file": args.file,
+            "name": config.name,
+            "role": config.role.word(),
+            "means": words.iter().map(|(what, text)| json!({ "what": what, "text": text }))
+                .collect::<Vec<_>>(),
+        }))?;
+        return Ok(Status::Done);
+    }
+    for (what, text) in &words {
+        out.entry(2, what, 13, text)?;
+    }
+    Ok(Status::Done)
+}
+
+/// What the configuration means, point by point.
+fn words(config: &Config) -> Vec<(&'static str, String)> {
+    let mut words = vec![("role", role(config)), ("link", link(config))];
+    if let Some(tunnel) = &config.tunnel {
+        let verb = match config.role {
+            Role::Hub => "listens at",
+            _ => "reaches its hub at",
+        };
+        let down = match tunnel.when_down {
+            WhenDown::Open => "pass directly, without the gateway",
+            WhenDown::Closed => "are refused",
+        };
+        words.push((
+            "tunnel",
+            format!(
+                "{verb} {} (UDP, and TCP where UDP does not pass); {} known by key; an outage of up \
+                 to {} keeps connections; new ones {down} while the other box does not answer",
+                tunnel.address,
+                match tunnel.peers.len() {
+                    1 => "1 other box is".to_owned(),
+                    n => format!("{n} other boxes are"),
+                },
+                span(tunnel.outage),
+            ),
+        ));
+        words.push(("key", tunnel.key.display().to_string()));
+    }
+    if let Some(intercept) = &config.intercept {
+        words.push(("interception", interception(intercept, config)));
+    }
+    if let Some(socks) = &config.socks {
+        words.push(("SOCKS5", listener(socks)));
+    }
+    if let Some(connect) = &config.connect {
+        words.push(("HTTP CONNECT", listener(connect)));
+    }
+    words.push(("policy", policy(config)));
+    words.push((
+        "limits",
+        format!(
+            "{} connections, {} of payload; a stop lets connections finish for {}",
+            config.limits.connections,
+            Bytes::new(config.limits.memory),
+            span(config.limits.drain)
+        ),
+    ));
+    let metrics = match config.status.metrics {
+        Some(address) => format!("; metrics at http://{address}/metrics"),
+        None => String::new(),
+    };
+    let control = config.status.control.display();
+    words.push(("status", format!("control socket {control}{metrics}")));
+    words
+}
+
+fn role(config: &Config) -> String {
+    let name = &config.name;
+    match config.role {
+        Role::Single => format!("`{name}` is one box: kernel TCP on both of its sides"),
+        Role::Terminal => {
+            format!("`{name}` is a terminal: on the users' side, with a hub beyond the satellite")
+        }
+        Role::Hub => format!("`{name}` is a hub: on the Internet's side, for terminals"),
+    }
+}
+
+fn link(config: &Config) -> String {
+    let link = &config.link;
+    let rate = match &link.rate {
+        RateSource::Fixed(rate) => format!("sends at up to {rate}"),
+        RateSource::File { path, first } => {
+            format!(
+                "sends at the rate that `{}` holds, {first} until it can be read",
+                path.display()
+            )
+        }
+        RateSource::Measured => "sends at a rate that is measured".to_owned(),
+    };
+    let product = match link.configured() {
+        Some(_) => format!(", {} under way", Bytes::new(link.product())),
+        None => String::new(),
+    };
+    format!(
+        "{rate}, round trip {}{product}; transport `{}`",
+        span(link.rtt),
+        link.transport
+    )
+}
+
+fn interception(intercept: &Intercept, config: &Config) -> String {
+    let at = match (
+        intercept.interfaces.as_slice(),
+        config.link.interfaces.as_slice(),
+    ) {
+        ([], []) => "at every interface".to_owned(),
+        ([], link) => format!("at every interface but {}", link.join(", ")),
+        (some, _) => format!("at {}", some.join(", ")),
+    };
+    let mut text = format!("takes TCP connections that arrive {at}");
+    let mut add = |what: &str, listed: String| {
+        if !listed.is_empty() {
+            text.push_str(&format!(", {what} {listed}"));
+        }
+    };
+    add("from", intercept.from.to_string());
+    add("to", intercept.to.to_string());
+    add("to port", intercept.ports.to_string());
+    let except = [
+        intercept.except.to_string(),
+        of_ports(&intercept.except_ports),
+    ];
+    let except: Vec<String> = except.into_iter().filter(|it| !it.is_empty()).collect();
+    add("except", except.join(" and "));
+    text + match intercept.keep_source {
+        true => "; servers see the client's address",
+        false => "; servers see the address of the box that connects",
+    }
+}
+
+fn of_ports(ports: &Ports) -> String {
+    match ports.0.is_empty() {
+        true => String::new(),
+        false => format!("port {ports}"),
+    }
+}
+
+fn listener(listener: &Listener) -> String {
+    let answer = match listener.answer {
+        Answer::Early => "clients may send at once, and a refusal is a reset",
+        Answer::Confirmed => "clients may send when the server has answered",
+    };
+    format!("listens at {}; {answer}", listener.listen)
+}
+
+fn policy(config: &Config) -> String {
+    let policy = &config.policy;
+    let list = |nets: &Nets| nets.to_string();
+    let mut text = "no loopback, link-local, multicast or metadata addresses".to_owned();
+    if !policy.deny.0.is_empty() {
+        text.push_str(&format!(", nor {}", list(&policy.deny)));
+    }
+    if !policy.deny_ports.0.is_empty() {
+        text.push_str(&format!(", nor port {}", policy.deny_ports));
+    }
+    if !policy.allow.0.is_empty() {
+        text.push_str(&format!("; but {}", list(&policy.allow)));
+    }
+    text
+}
+
+fn span(time: Duration) -> Span {
+    Span::from_nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+}
