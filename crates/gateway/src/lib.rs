@@ -36,6 +36,7 @@ pub mod open;
 pub mod operate;
 pub mod policy;
 pub mod relay;
+pub mod single;
 mod sys;
 pub mod terminal;
 pub mod tunnel;

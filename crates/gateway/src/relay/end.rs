@@ -13,6 +13,20 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
+/// Waits until a connection that is not yet relayed breaks.
+pub async fn breaks(tcp: &TcpStream) -> Cut {
+    loop {
+        let ready = tcp.ready(Interest::ERROR).await;
+        match ready.and_then(|_| tcp.take_error()) {
+            Ok(None) => {}
+            Ok(Some(error)) | Err(error) => return Cut::from_io(&error),
+        }
+        // The error queue alone: forget this readiness, and wait for the next.
+        let _: io::Result<()> =
+            tcp.try_io(Interest::ERROR, || Err(io::ErrorKind::WouldBlock.into()));
+    }
+}
+
 /// A TCP socket, and why it broke.
 #[derive(Debug)]
 pub(super) struct End {

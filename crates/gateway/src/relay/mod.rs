@@ -19,6 +19,7 @@ mod pump;
 mod splice;
 
 pub use connect::{Buffers, Dialer, connect};
+pub use end::breaks;
 pub use lifecycle::{guard, reset};
 pub use pipes::Pipes;
 pub use pump::{Toward, pump};

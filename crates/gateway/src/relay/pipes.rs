@@ -53,6 +53,12 @@ impl Pipes {
         self.size
     }
 
+    /// Descriptors that the pool takes at most.
+    #[must_use]
+    pub const fn descriptors(&self) -> usize {
+        2 * self.most
+    }
+
     /// An empty pipe, or `None` at the limit or out of descriptors: the caller
     /// then copies.
     pub(super) fn lend(&self) -> Option<Lent<'_>> {
