@@ -40,7 +40,7 @@ table ip bpthroughput {{
 
 HAPROXY = f"""
 global
-  maxconn 50000
+  maxconn 9000
 defaults
   mode tcp
   timeout connect 10s

@@ -9,7 +9,7 @@
 mod limits;
 mod side;
 
-use crate::entry::{self, Arrival, Listener, Settings};
+use crate::entry::{self, Arrival, Listener};
 use crate::operate::Board;
 use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Patience, Pipes};
@@ -96,9 +96,10 @@ impl Single {
             .build()?;
         let serving = {
             let _inside = runtime.enter();
-            let serve = |listener| {
+            let serve = |listener: Listener| {
                 let shared = Arc::clone(&self.shared);
-                entry::serve(listener, Settings::default(), move |arrival| {
+                let settings = listener.settings().clone();
+                entry::serve(listener, settings, move |arrival| {
                     let shared = Arc::clone(&shared);
                     async move { shared.serve(arrival).await }
                 })
@@ -211,7 +212,8 @@ impl Shared {
             return relay::connect(*address, source, &self.dialer).await;
         }
         let mut why = Cut::NoSuchName;
-        for address in self.policy.resolve(&open.destination).await? {
+        let policy = self.policy.under(&self.board.config().policy);
+        for address in policy.resolve(&open.destination).await? {
             match relay::connect(address, None, &self.dialer).await {
                 Ok(tcp) => return Ok(tcp),
                 Err(cut) => why = cut,

@@ -110,3 +110,18 @@ async fn ended(relay: JoinHandle<Closed>) -> Closed {
 fn writing(mut tcp: tokio::net::tcp::OwnedWriteHalf, bytes: Arc<Vec<u8>>) -> JoinHandle<bool> {
     tokio::spawn(async move { tcp.write_all(&bytes).await.is_ok() })
 }
+
+/// Writes without end, until the connection breaks.
+fn flooding(mut tcp: tokio::net::tcp::OwnedWriteHalf) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let bytes = vec![7; 1 << 20];
+        while tcp.write_all(&bytes).await.is_ok() {}
+    })
+}
+
+/// Lets the window of a reader shut soon.
+fn narrow(tcp: &TcpStream) {
+    socket2::SockRef::from(tcp)
+        .set_recv_buffer_size(16 << 10)
+        .unwrap();
+}
