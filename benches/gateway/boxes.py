@@ -35,6 +35,11 @@ def bench():
     return str(max(built, key=lambda path: path.stat().st_mtime))
 
 
+def gateway():
+    """The command that runs a box: $GATEWAY, another build to compare with, or bentpipe."""
+    return os.environ.get("GATEWAY") or bentpipe()
+
+
 @dataclass(frozen=True)
 class Way:
     """A way through the path, and what the harness may expect of it."""
@@ -85,7 +90,7 @@ class Box:
         file = self.folder / "gateway.key"
         public = self.folder / "public"
         if not public.exists():
-            done = subprocess.run([bentpipe(), "gateway", "keys", file], capture_output=True, text=True)
+            done = subprocess.run([gateway(), "gateway", "keys", file], capture_output=True, text=True)
             if done.returncode:
                 raise RuntimeError(f"gateway keys: {done.stderr}")
             words = (done.stdout + done.stderr).split()
@@ -118,7 +123,7 @@ class Box:
         if self.role == "haproxy":
             argv = ["haproxy", "-f", self.file, "-db"]
         else:
-            argv = [bentpipe(), "gateway", "run", self.file]
+            argv = [gateway(), "gateway", "run", self.file]
         if not self.root:
             for path in (self.folder.parent, self.folder, *self.folder.iterdir()):
                 os.chown(path, 65534, 65534) if path != self.folder.parent else path.chmod(0o755)

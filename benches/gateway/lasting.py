@@ -128,7 +128,7 @@ def idle(args):
     print(f"\n{count} idle connections; a process may have {most} descriptors")
     with Topology("bplast", Link(rate="100 Mbit/s", rtt="550 ms")) as net:
         control = b.serve(net)
-        way = b.WAYS["two"]
+        way = b.WAYS[args.way]
         made = b.boxes(net, way)
         samples = Samples("idle", made, 1 if args.short else 10)
         samples.take()
@@ -177,7 +177,7 @@ def changes(args):
     pieces = 120 if args.short else 1440
     with Topology("bplast", Changing(rate="20 Mbit/s", rtt="550 ms", queue="200 packets", pieces=pieces)) as net:
         control = b.serve(net)
-        way = b.WAYS["two"]
+        way = b.WAYS[args.way]
         made = b.boxes(net, way)
         samples = Samples("changes", made, 1 if args.short else 10)
         seconds = pieces * CHANGE_S

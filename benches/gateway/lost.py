@@ -44,6 +44,9 @@ class Cell:
             return [*flags, "--kinds", "big-up,big-down", "--big", 10**9, "--patience", 600]
         # Half a megabyte each way at most: 64 at a time share 20 Mbit/s.
         flags += ["--largest", 1 << 19, "--big", 4 << 20, "--patience", 180, "--silence", 40, "--slow", 30_000]
+        if self.event:
+            # In flight when it happens, and still coming afterwards.
+            flags += ["--pace", self.transfers / 15]
         if self.way in ("socks", "connect"):
             flags += ["--eager", 0.3]
         if self.event.startswith("kill"):
