@@ -1,6 +1,6 @@
 //! How connections reach the gateway: interception, SOCKS5, HTTP CONNECT.
 
-use super::net::{Nets, Ports};
+use super::net::{Interfaces, Nets, Ports};
 use super::read::{self, ADDRESS, Reading};
 use super::role::Answer;
 use bentpipe_document::schema::{Kind, integer};
@@ -47,7 +47,7 @@ bentpipe_document::table! {
     pub(super) InterceptTable at "intercept", called "the interception of",
         example "[intercept]\ninterfaces = [\"lan0\"]\nexcept_ports = [22]";
     /// the interfaces at which connections arrive
-    interfaces: Vec<String> [Kind::Names("network interface")], or "all but those that lead to the satellite: `interfaces` of `[link]`, or that of the route to the other box";
+    interfaces: Interfaces, or "all but those that lead to the satellite: `interfaces` of `[link]`, or that of the route to the other box";
     /// the nets of clients
     from: Nets, or "all";
     /// the nets of servers
@@ -98,7 +98,7 @@ pub(super) fn intercept(
     let ports =
         |ports: OptionalField<Ports>| ports.map(|n| n.map_or_else(Ports::default, |n| n.value));
     Ok(Some(Intercept {
-        interfaces: table.interfaces?.map_or_else(Vec::new, |names| names.value),
+        interfaces: table.interfaces?.map_or_else(Vec::new, |names| names.value.0),
         from: nets(table.from)?,
         to: nets(table.to)?,
         except: nets(table.except)?,

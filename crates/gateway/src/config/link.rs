@@ -1,5 +1,6 @@
 //! The satellite link, as this box sends into it.
 
+use super::net::Interfaces;
 use super::read::{self, Reading};
 use super::role::Role;
 use bentpipe_document::schema::{Kind, SPAN};
@@ -76,7 +77,7 @@ bentpipe_document::table! {
     /// the transport over the satellite: in two boxes one of `bentpipe transports`, or `complete-knowledge`; in one box a congestion control of the kernel
     transport: String [Kind::Name("transport")], or "`complete-knowledge` in two boxes, `bp_hybla` in one";
     /// the network interfaces that lead to the satellite
-    interfaces: Vec<String> [Kind::Names("network interface")], or "those of the routes to the other box";
+    interfaces: Interfaces, or "those of the routes to the other box";
 }
 
 /// The section.
@@ -106,6 +107,6 @@ pub(super) fn read(reading: &Reading<'_>, role: Role, table: LinkTable) -> Resul
         rate,
         rtt: read::time(table.rtt?.value),
         transport,
-        interfaces: table.interfaces?.map_or_else(Vec::new, |names| names.value),
+        interfaces: table.interfaces?.map_or_else(Vec::new, |names| names.value.0),
     })
 }

@@ -186,6 +186,38 @@ fn ports(item: &Item) -> Result<RangeInclusive<u16>, Problem> {
     }
 }
 
+/// Names of network interfaces, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Interfaces(pub(super) Vec<String>);
+
+/// What the name of an interface looks like.
+const INTERFACE: &str = "1 to 15 letters, digits and `.`, `_`, `-`, `+`, `@`, `:`";
+
+impl Read for Interfaces {
+    const KIND: Kind = Kind::Names("network interface");
+
+    /// The kernel allows more characters, but these names become words of rules
+    /// and commands.
+    fn read(given: Given<'_>, _: &Kind) -> Result<Interfaces, Reported> {
+        let name = |item: &Item| {
+            let Value::Text(name) = &item.value else {
+                return Err(Problem::new(item.value.kind(), INTERFACE));
+            };
+            let plain = |b: u8| b.is_ascii_alphanumeric() || b"._-+@:".contains(&b);
+            let good = (1..=15).contains(&name.len())
+                && name.bytes().all(plain)
+                && !name.starts_with('-')
+                && !matches!(name.as_str(), "." | "..");
+            if good {
+                return Ok(name.clone());
+            }
+            let found = format!("{} is no name of an interface", item.value.to_toml());
+            Err(Problem::new(found, INTERFACE))
+        };
+        each(given, name).map(Interfaces)
+    }
+}
+
 /// Reads one value or an array of them; each that is wrong is reported at its
 /// place.
 fn each<T>(
