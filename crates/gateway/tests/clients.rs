@@ -26,7 +26,10 @@ fn web() -> SocketAddr {
             let mut tcp = tcp.unwrap();
             std::thread::spawn(move || {
                 let mut lines = BufReader::new(tcp.try_clone().unwrap()).lines();
-                while lines.next().is_some_and(|line| line.is_ok_and(|l| !l.is_empty())) {}
+                while lines
+                    .next()
+                    .is_some_and(|line| line.is_ok_and(|l| !l.is_empty()))
+                {}
                 let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {BODY}\r\n\r\n");
                 tcp.write_all(head.as_bytes()).unwrap();
                 tcp.write_all(&vec![b'x'; BODY]).unwrap();
@@ -114,14 +117,20 @@ async fn curl_fetches_through_socks() {
             users: None,
         };
         let (proxy, _serving) = proxy(Kind::Socks, settings);
-        for url in [format!("http://{web}/"), format!("http://localhost:{}/", web.port())] {
+        for url in [
+            format!("http://{web}/"),
+            format!("http://localhost:{}/", web.port()),
+        ] {
             let found = curl(format!("--socks5-hostname {proxy} {url}")).await;
             assert_eq!(printed(&found), format!("200 {BODY} 000"), "{found:?}");
         }
     }
     let (proxy, _serving) = proxy(Kind::Socks, Settings::default());
     // curl reports the code of the reply: 5 refused, 2 not allowed.
-    let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let unused = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
     for (url, code) in [
         (format!("http://{unused}/"), "(5)"),
         (format!("http://127.0.0.2:{}/", web.port()), "(2)"),
@@ -146,7 +155,10 @@ async fn curl_fetches_through_connect() {
     let through = |url: String| curl(format!("-p -x http://{proxy} {url}"));
     let found = through(format!("http://localhost:{}/", web.port())).await;
     assert_eq!(printed(&found), format!("200 {BODY} 200"), "{found:?}");
-    let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let unused = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
     for (url, status) in [
         (format!("http://{unused}/"), "502"),
         ("http://169.254.169.254/".to_owned(), "403"),
@@ -179,9 +191,21 @@ async fn users_are_asked_for_their_passwords() {
     let done = format!("200 {BODY}");
     for (user, admitted) in [("ann:secret@", true), ("ann:wrong@", false), ("", false)] {
         let by_socks = curl(format!("-x socks5h://{user}{socks} http://{web}/")).await;
-        assert_eq!(printed(&by_socks).starts_with(&done), admitted, "{by_socks:?}");
+        assert_eq!(
+            printed(&by_socks).starts_with(&done),
+            admitted,
+            "{by_socks:?}"
+        );
         let by_connect = curl(format!("-p -x http://{user}{connect} http://{web}/")).await;
-        assert_eq!(printed(&by_connect).starts_with(&done), admitted, "{by_connect:?}");
-        assert_eq!(printed(&by_connect).ends_with("407"), !admitted, "{by_connect:?}");
+        assert_eq!(
+            printed(&by_connect).starts_with(&done),
+            admitted,
+            "{by_connect:?}"
+        );
+        assert_eq!(
+            printed(&by_connect).ends_with("407"),
+            !admitted,
+            "{by_connect:?}"
+        );
     }
 }

@@ -98,7 +98,9 @@ pub(super) fn intercept(
     let ports =
         |ports: OptionalField<Ports>| ports.map(|n| n.map_or_else(Ports::default, |n| n.value));
     Ok(Some(Intercept {
-        interfaces: table.interfaces?.map_or_else(Vec::new, |names| names.value.0),
+        interfaces: table
+            .interfaces?
+            .map_or_else(Vec::new, |names| names.value.0),
         from: nets(table.from)?,
         to: nets(table.to)?,
         except: nets(table.except)?,

@@ -107,6 +107,8 @@ pub(super) fn read(reading: &Reading<'_>, role: Role, table: LinkTable) -> Resul
         rate,
         rtt: read::time(table.rtt?.value),
         transport,
-        interfaces: table.interfaces?.map_or_else(Vec::new, |names| names.value.0),
+        interfaces: table
+            .interfaces?
+            .map_or_else(Vec::new, |names| names.value.0),
     })
 }

@@ -119,7 +119,15 @@ fn defaults_are_valid_and_the_examples_are_too() {
 
 #[test]
 fn a_name_that_is_no_interface_never_reaches_the_rules() {
-    for name in ["lan0\\\" } accept #", "", "a b", "-x", "a/b", "..", "0123456789abcdef"] {
+    for name in [
+        "lan0\\\" } accept #",
+        "",
+        "a b",
+        "-x",
+        "a/b",
+        "..",
+        "0123456789abcdef",
+    ] {
         let text = message(&format!("{SHIP}interfaces = [\"{name}\"]\n"));
         assert!(text.contains("is no name of an interface"), "{text}");
     }
