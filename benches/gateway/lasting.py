@@ -103,7 +103,7 @@ def told(what, faults, summary):
 def churn(args):
     transfers = 20_000 if args.short else args.transfers
     more = 8
-    with Topology("bplast") as net:
+    with Topology("bpchurn") as net:
         control = b.serve(net, more)
         way = b.WAYS[args.way]
         made = b.boxes(net, way)
@@ -126,7 +126,7 @@ def idle(args):
     count = 1000 if args.short else min(20_000, most - SPARE)
     outage = 10 if args.short else args.outage
     print(f"\n{count} idle connections; a process may have {most} descriptors")
-    with Topology("bplast", Link(rate="100 Mbit/s", rtt="550 ms")) as net:
+    with Topology("bpidle", Link(rate="100 Mbit/s", rtt="550 ms")) as net:
         control = b.serve(net)
         way = b.WAYS[args.way]
         made = b.boxes(net, way)
@@ -175,7 +175,7 @@ def rate_at(change):
 
 def changes(args):
     pieces = 120 if args.short else 1440
-    with Topology("bplast", Changing(rate="20 Mbit/s", rtt="550 ms", queue="200 packets", pieces=pieces)) as net:
+    with Topology("bpchanges", Changing(rate="20 Mbit/s", rtt="550 ms", queue="200 packets", pieces=pieces)) as net:
         control = b.serve(net)
         way = b.WAYS[args.way]
         made = b.boxes(net, way)

@@ -15,6 +15,7 @@ Every line of the table is one run; target/bench-gateway/lost.jsonl has each vio
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -58,10 +59,13 @@ def plan(ways, scale):
     cells = []
     for way in ways:
         for loss in ("0%", "3%"):
-            cells.append(Cell(way, loss, "", int(600 * scale)))
+            cells.append(Cell(way, loss, "", int(500 * scale)))
             if way in ("direct", "haproxy"):
                 continue
             cells.append(Cell(way, loss, "outage", int(400 * scale)))
+            if "hub" in b.WAYS[way].boxes:
+                cells.append(Cell(way, loss, "no UDP", int(100 * scale)))
+                cells.append(Cell(way, loss, "never UDP", int(100 * scale)))
             for role in b.WAYS[way].boxes:
                 share = 250 // len(b.WAYS[way].boxes)
                 cells.append(Cell(way, loss, f"kill {role}", int(share * scale)))
@@ -73,8 +77,10 @@ def plan(ways, scale):
 def run(cell, seed, log):
     way = b.WAYS[cell.way]
     link = None if cell.event == "1 GB" else Link(loss=cell.loss, **LINK)
-    with Topology("bplost", link) as net:
+    with Topology("bplost", link) as net, contextlib.ExitStack() as stack:
         control = b.serve(net)
+        if cell.event == "never UDP":
+            stack.enter_context(net.without_udp())
         made = b.boxes(net, way)
         start = time.monotonic()
         flags = cell.flags(seed)
@@ -85,6 +91,9 @@ def run(cell, seed, log):
             time.sleep(5)
         if cell.event == "outage":
             with net.outage():
+                time.sleep(OUTAGE_S)
+        elif cell.event == "no UDP":
+            with net.without_udp():
                 time.sleep(OUTAGE_S)
         elif cell.event.startswith("kill"):
             box = made[cell.event.split()[1]]
