@@ -10,10 +10,15 @@ FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
   then echo bentpipe-cli/kernel,bentpipe-cli/gateway; else echo bentpipe-cli/linux,bentpipe-cli/gateway; fi; fi)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions bench-peers bench-gateway lost bench fidelity fidelity-linux reproduce advice
+.PHONY: all test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions bench-peers bench-gateway lost deb bench fidelity fidelity-linux reproduce advice
 
 all:
 	$(CARGO) build --release $(WITH)
+
+# The Debian package: the command, and the service of the gateway. It needs cargo-deb
+# (`cargo install cargo-deb`).
+deb: all
+	$(CARGO) deb -p bentpipe-cli --no-build
 
 # Installs what the tests need, then runs all of them.
 test: tools

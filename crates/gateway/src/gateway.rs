@@ -4,12 +4,14 @@
 //! SIGHUP reads the file again: a bad one is reported and the old one stays in
 //! force. SIGTERM drains: no new connections, and those that exist may finish for
 //! `[limits] drain`. SIGINT, or a second SIGTERM, ends it at once; connections are
-//! then reset.
+//! then reset. SIGUSR2 starts the program again, which takes over the sockets while
+//! this process lets its connections finish: an upgrade that drops none.
 
 mod engines;
 
 use crate::config::{Config, RateSource};
 use crate::operate::control::{Control, serve_tcp};
+use crate::operate::handover::{self, Estate};
 use crate::operate::log::LogLevel;
 use crate::operate::notify::Notify;
 use crate::operate::{Board, Finding, Severity, check, log, reload};
@@ -17,9 +19,11 @@ use bentpipe_document::Diagnostics;
 use engines::Engines;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// What a run is started with.
@@ -114,17 +118,34 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
     raise_descriptors();
     // Before anything is made, so that whatever is made is removed.
     let mut signals = Signals::new().map_err(|error| RunError::start("signals", error))?;
-    let mut engines = Engines::start(&board, options.take_over).await?;
-    let control = Control::open(&config.status.control, options.take_over).map_err(|error| {
-        let what = format!("the control socket `{}`", config.status.control.display());
-        RunError::start(what, error)
-    })?;
-    let control = tokio::spawn(control.serve(Arc::clone(&board)));
-    if let Some(address) = config.status.metrics {
-        let listener = tokio::net::TcpListener::bind(address).await;
-        let listener = listener.map_err(|e| RunError::start(format!("metrics at {address}"), e))?;
-        tokio::spawn(serve_tcp(listener, Arc::clone(&board)));
+    let control = &config.status.control;
+    let predecessor = match options.take_over {
+        true => inherit(control).await?,
+        false => None,
+    };
+    let (asking, inherited) = predecessor.unzip();
+    let takes_over = inherited.is_some();
+    let shown = |error| RunError::start(format!("the socket `{}`", control.display()), error);
+    // First, since it finds out whether a gateway of this name runs. One that is taken
+    // over keeps its socket until this process works.
+    let mut serving = match takes_over {
+        true => None,
+        false => Some(Control::open(control, false).map_err(shown)?),
+    };
+    let mut engines = Engines::start(&board, inherited).await?;
+    let serving = match serving.take() {
+        Some(serving) => serving,
+        None => Control::open(control, true).map_err(shown)?,
+    };
+    let serving = tokio::spawn(serving.serve(Arc::clone(&board)));
+    if let Some(stream) = asking {
+        handover::ready(stream).map_err(|e| RunError::start("the running gateway", e))?;
     }
+    serve_metrics(&config, &board, takes_over).await?;
+    let estate = engines.estate();
+    let mut heirs = estate
+        .and_then(|estate| Heirs::listen(control, estate))
+        .map_err(shown)?;
     watch_rate(&board);
     tokio::spawn(self_check(Arc::clone(&board)));
     let what = format!("{} `{}`", config.role.word(), config.name);
@@ -136,32 +157,196 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
     notify.ready(&what);
     watchdog(&notify);
     let ending = loop {
-        match signals.next().await {
-            Asked::Reload => {
-                notify.reloading();
-                reread(&options.file, &board, level.as_ref());
-                notify.ready(&what);
-            }
-            Asked::Drain => break true,
-            Asked::End => break false,
+        tokio::select! {
+            asked = signals.next() => match asked {
+                Asked::Reload => {
+                    notify.reloading();
+                    reread(&options.file, &board, level.as_ref());
+                    notify.ready(&what);
+                }
+                Asked::Upgrade => upgrade(),
+                Asked::Drain => break Ending::Drain,
+                Asked::End => break Ending::AtOnce,
+            },
+            () = heirs.ready() => break Ending::HandedOver,
         }
     };
-    if ending {
+    // The files of these sockets are the new process' after a hand-over.
+    heirs.close(ending != Ending::HandedOver).await;
+    if ending != Ending::AtOnce {
         let patience = board.config().limits.drain;
-        notify.stopping(patience);
-        drain(&mut engines, &board, patience, &mut signals).await;
+        if ending == Ending::Drain {
+            notify.stopping(patience);
+        }
+        engines.stop_accepting(ending == Ending::HandedOver).await;
+        drain(&board, patience, &mut signals).await;
     }
-    control.abort();
-    drop(control.await);
+    serving.abort();
+    drop(serving.await);
     engines.stop().await;
     tracing::info!("the gateway ends");
     Ok(())
 }
 
+/// How a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// Connections are reset.
+    AtOnce,
+    /// Connections may finish.
+    Drain,
+    /// Connections may finish, and another process takes new ones.
+    HandedOver,
+}
+
+/// Takes over from the gateway that runs; where none does, this one starts afresh.
+async fn inherit(control: &Path) -> Result<Option<(UnixStream, Estate)>, RunError> {
+    let path = control.to_owned();
+    let taken = tokio::task::spawn_blocking(move || handover::take(&path)).await;
+    match taken.unwrap_or_else(|error| Err(io::Error::other(error))) {
+        Ok((stream, estate)) => {
+            tracing::info!(
+                sockets = estate.listeners.len(),
+                "taking over from the gateway that runs"
+            );
+            Ok(Some((stream, estate)))
+        }
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
+            ) =>
+        {
+            tracing::info!("no gateway of this name runs: there is nothing to take over");
+            Ok(None)
+        }
+        Err(error) => Err(RunError::start(
+            "taking over from the gateway that runs",
+            error,
+        )),
+    }
+}
+
+/// Gives the sockets to processes that take over, in a task of its own, so that no
+/// signal disturbs it.
+struct Heirs {
+    task: tokio::task::JoinHandle<()>,
+    ready: tokio::sync::mpsc::Receiver<()>,
+    path: PathBuf,
+}
+
+impl Heirs {
+    fn listen(control: &Path, estate: Estate) -> io::Result<Heirs> {
+        let listener = handover::listen(control)?;
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::UnixListener::from_std(listener)?;
+        let (done, ready) = tokio::sync::mpsc::channel(1);
+        let task = tokio::spawn(async move {
+            let estate = Arc::new(estate);
+            loop {
+                match give(&listener, Arc::clone(&estate)).await {
+                    Ok(()) => {
+                        // The receiver is gone where this process ends anyway.
+                        let _ = done.send(()).await;
+                        return;
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "no process has taken over; this one goes on");
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                    }
+                }
+            }
+        });
+        Ok(Heirs {
+            task,
+            ready,
+            path: handover::socket(control),
+        })
+    }
+
+    /// Waits until another process has taken over.
+    async fn ready(&mut self) {
+        if self.ready.recv().await.is_none() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Ends it, and closes its handles of the sockets.
+    async fn close(mut self, remove: bool) {
+        self.task.abort();
+        drop((&mut self.task).await);
+        if remove {
+            drop(std::fs::remove_file(&self.path));
+        }
+    }
+}
+
+/// Waits for another process, and gives it what it needs until it is ready.
+async fn give(listener: &tokio::net::UnixListener, estate: Arc<Estate>) -> io::Result<()> {
+    let (stream, _) = listener.accept().await?;
+    let mut stream = stream.into_std()?;
+    stream.set_nonblocking(false)?;
+    tracing::info!("another process asks to take over");
+    let giving = move || handover::give(&mut stream, &estate);
+    tokio::task::spawn_blocking(giving)
+        .await
+        .map_err(io::Error::other)?
+}
+
+/// Starts the program of this process again, which may be a newer version, to take
+/// over.
+fn upgrade() {
+    let program = std::fs::read_link("/proc/self/exe").map(|path| {
+        // The kernel says so of a file that was replaced.
+        let text = path.to_string_lossy();
+        PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(&text))
+    });
+    let mut arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    if !arguments.iter().any(|it| it == "--take-over") {
+        arguments.push("--take-over".into());
+    }
+    let started = program.and_then(|path| std::process::Command::new(path).args(arguments).spawn());
+    match started {
+        Ok(child) => tracing::info!(process = child.id(), "a new process is to take over"),
+        Err(error) => tracing::error!(%error, "the new process does not start; this one goes on"),
+    }
+}
+
+/// Serves metrics where that is configured.
+async fn serve_metrics(
+    config: &Config,
+    board: &Arc<Board>,
+    takes_over: bool,
+) -> Result<(), RunError> {
+    let Some(address) = config.status.metrics else {
+        return Ok(());
+    };
+    let board = Arc::clone(board);
+    match TcpListener::bind(address).await {
+        Ok(listener) => {
+            tokio::spawn(serve_tcp(listener, board));
+            Ok(())
+        }
+        Err(error) if takes_over && error.kind() == io::ErrorKind::AddrInUse => {
+            // The old process closes its socket when its last connection has ended.
+            tokio::spawn(async move {
+                loop {
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    if let Ok(listener) = TcpListener::bind(address).await {
+                        serve_tcp(listener, board).await;
+                        return;
+                    }
+                }
+            });
+            Ok(())
+        }
+        Err(error) => Err(RunError::start(format!("metrics at {address}"), error)),
+    }
+}
+
 /// Lets connections finish.
-async fn drain(engines: &mut Engines, board: &Board, patience: Duration, signals: &mut Signals) {
+async fn drain(board: &Board, patience: Duration, signals: &mut Signals) {
     board.note_draining();
-    engines.stop_accepting();
     let active = || board.counters.connections_active.get();
     tracing::info!(
         connections = active(),
@@ -172,7 +357,7 @@ async fn drain(engines: &mut Engines, board: &Board, patience: Duration, signals
         tokio::select! {
             () = tokio::time::sleep(Duration::from_millis(50)) => {}
             asked = signals.next() => {
-                if !matches!(asked, Asked::Reload) {
+                if matches!(asked, Asked::Drain | Asked::End) {
                     break;
                 }
             }
@@ -190,12 +375,14 @@ async fn drain(engines: &mut Engines, board: &Board, patience: Duration, signals
 #[derive(Clone, Copy, Debug)]
 enum Asked {
     Reload,
+    Upgrade,
     Drain,
     End,
 }
 
 struct Signals {
     hangup: Signal,
+    second: Signal,
     terminate: Signal,
     interrupt: Signal,
 }
@@ -204,6 +391,7 @@ impl Signals {
     fn new() -> io::Result<Signals> {
         Ok(Signals {
             hangup: signal(SignalKind::hangup())?,
+            second: signal(SignalKind::user_defined2())?,
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
         })
@@ -212,6 +400,7 @@ impl Signals {
     async fn next(&mut self) -> Asked {
         tokio::select! {
             _ = self.hangup.recv() => Asked::Reload,
+            _ = self.second.recv() => Asked::Upgrade,
             _ = self.terminate.recv() => Asked::Drain,
             _ = self.interrupt.recv() => Asked::End,
         }

@@ -122,18 +122,16 @@ pub(crate) struct GatewayDoctor {
 /// What is done with the rules of interception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum RulesAction {
-    /// Makes them: nftables, routing rule and route.
-    Add,
-    /// Removes what was made.
+    /// Removes what a gateway that was killed has left.
     Remove,
     /// Prints them, as `nft` and `ip` take them.
     Print,
 }
 
-/// Makes, removes or prints the rules of interception.
+/// Prints the rules of interception, or removes what a gateway has left.
 ///
-/// `bentpipe gateway FILE` does it by itself where it may; a service that has fewer
-/// privileges has it done before it starts and after it has ended.
+/// A gateway makes its rules when it starts and removes them when it ends. One that
+/// was killed leaves them; they let every connection pass.
 #[derive(Debug, Args)]
 pub(crate) struct GatewayRules {
     /// The configuration, a TOML file

@@ -39,15 +39,16 @@ fn words(config: &Config) -> Vec<(&'static str, String)> {
             Role::Hub => "listens at",
             _ => "reaches its hub at",
         };
-        let down = match tunnel.when_down {
-            WhenDown::Open => "pass directly, without the gateway",
-            WhenDown::Closed => "are refused",
+        let down = match (tunnel.when_down, &config.intercept) {
+            (_, None) => "",
+            (WhenDown::Open, _) => "; new ones pass directly while the other box does not answer",
+            (WhenDown::Closed, _) => "; new ones are refused while the other box does not answer",
         };
         words.push((
             "tunnel",
             format!(
                 "{verb} {} (UDP, and TCP where UDP does not pass); {} known by key; an outage of up \
-                 to {} keeps connections; new ones {down} while the other box does not answer",
+                 to {} keeps connections{down}",
                 tunnel.address,
                 match tunnel.peers.len() {
                     1 => "1 other box is".to_owned(),

@@ -8,8 +8,9 @@ use crate::exit::{Failure, Status, rendered, talk};
 use crate::help::print_section;
 use crate::output::Output;
 use bentpipe_document::reference;
-use bentpipe_gateway::config::{Config, schema};
+use bentpipe_gateway::config::{Config, control_folder, schema};
 use bentpipe_gateway::gateway::{Options, RunError, load, run};
+use bentpipe_gateway::intercept::{self, Plan};
 use bentpipe_gateway::operate::client::AskError;
 use std::path::Path;
 
@@ -71,12 +72,28 @@ fn rate(args: &GatewayRate, out: &mut Output) -> Result<Status, Failure> {
 
 fn rules(args: &GatewayRules, out: &mut Output) -> Result<Status, Failure> {
     let config = read(&args.file)?;
-    if config.intercept.is_none() {
+    let failed = |error: intercept::Error| Failure::new(error.to_string());
+    let Some(plan) = Plan::of(&config) else {
         talk("the configuration has no [intercept]: there are no rules");
         return Ok(Status::Done);
+    };
+    match args.action {
+        RulesAction::Print => out.text(&intercept::print(&plan))?,
+        RulesAction::Remove => {
+            let (table, mut removed) = (plan.table(), false);
+            for left in intercept::left(&control_folder()).map_err(failed)? {
+                if left.table == table && left.here {
+                    intercept::remove(&left).map_err(failed)?;
+                    removed = true;
+                }
+            }
+            out.line(match removed {
+                true => "the rules are removed",
+                false => "there are no rules of this gateway",
+            })?;
+        }
     }
-    let _ = (out, RulesAction::Add);
-    Err(Failure::new("not yet"))
+    Ok(Status::Done)
 }
 
 fn print_schema(args: &GatewaySchema, out: &mut Output) -> Result<Status, Failure> {

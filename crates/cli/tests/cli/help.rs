@@ -34,6 +34,7 @@ fn every_command_explains_itself() {
         "reproduce",
         "trace",
         "emulate",
+        "gateway",
         "transports",
         "kernel",
         "new",

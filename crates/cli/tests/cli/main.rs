@@ -14,6 +14,7 @@ mod corners;
 mod data;
 mod emulate;
 mod files;
+mod gateway;
 mod guide;
 mod help;
 mod kernel;

@@ -29,7 +29,7 @@ bentpipe_document::table! {
     /// connections at a time
     connections: u64 [integer(1, 10_000_000)], default 50_000;
     /// payload that is held for connections, all together
-    memory: Bytes [Kind::Size { min: 1 << 20, max: 1 << 40 }], default "256 MiB";
+    memory: Bytes [Kind::Size { min: 1 << 20, max: 1 << 40 }], default "256 MB";
     /// how long connections may go on after the gateway was told to stop
     drain: Span [SPAN], default "30 s";
 }

@@ -87,11 +87,20 @@ pub fn schema() -> &'static Section {
     Top::section()
 }
 
-/// The reference of the configuration, as Markdown: a part of `docs/gateway.md`.
+/// The reference of the configuration, as Markdown: `docs/gateway-reference.md`.
 #[must_use]
 pub fn reference() -> String {
-    bentpipe_document::reference::markdown(schema())
+    let tables = bentpipe_document::reference::markdown(schema());
+    format!("{INTRODUCTION}\n{tables}")
 }
+
+const INTRODUCTION: &str = "\
+# The configuration of the gateway
+
+Every table and key of a file for [`bentpipe gateway`](gateway.md), as `bentpipe gateway
+schema` prints them; `--json` prints a JSON Schema, by which editors complete and check.
+Paths start from the folder of the file.
+";
 
 impl Config {
     /// Reads a configuration. `path` names it in messages; relative paths in it

@@ -84,7 +84,7 @@ bentpipe_document::table! {
     level: Level { all Level::WORDS }, default "info";
     /// lines of text or of JSON
     format: bool { "text" => false, "json" => true }, default "text";
-    /// the folder into which a qlog file of every association is written, for qvis or Wireshark; they grow without limit
+    /// the folder into which a qlog file of the associations of each process is written, for qvis or Wireshark; it grows without limit
     qlog: String [Kind::File], or "none is written";
 }
 

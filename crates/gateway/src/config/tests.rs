@@ -135,3 +135,44 @@ fn a_name_that_is_no_interface_never_reaches_the_rules() {
         config_from_str(&format!("{SHIP}interfaces = \"{name}\"\n")).unwrap();
     }
 }
+
+/// `UPDATE_DOCS=1 cargo test -p bentpipe-gateway reference` writes the page anew.
+#[test]
+fn the_reference_is_that_of_the_declarations() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/gateway-reference.md"
+    );
+    let page = reference();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, &page).unwrap();
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    let same = written == page;
+    assert!(
+        same,
+        "docs/gateway-reference.md is stale: `bentpipe gateway schema --markdown` prints it"
+    );
+}
+
+/// The files that the package installs, and those of the documentation.
+#[test]
+fn the_examples_are_valid() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    for name in ["ship", "teleport", "village", "laptop"] {
+        let path = root.join(format!("packaging/{name}.toml"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        if let Err(wrong) = Config::read(&path, &text) {
+            panic!("{}", wrong.render(false));
+        }
+    }
+    let page = std::fs::read_to_string(root.join("docs/gateway.md")).unwrap();
+    let blocks = page.split("```toml\n").skip(1);
+    let blocks: Vec<&str> = blocks.filter_map(|it| it.split("```").next()).collect();
+    assert_eq!(blocks.len(), 3);
+    for block in blocks {
+        if let Err(wrong) = config_from_str(block) {
+            panic!("{block}\n{}", wrong.render(false));
+        }
+    }
+}

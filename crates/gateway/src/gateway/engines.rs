@@ -1,101 +1,218 @@
 //! The parts that a role needs, from start to end.
 
 use super::RunError;
-use crate::config::Role;
-use crate::entry::{self, Arrival, Kind, Listener, Serving, Settings};
+use crate::config::{Role, control_folder};
+use crate::entry::{self, Arrival, Listener, Serving};
 use crate::hub::Hub;
+use crate::intercept::{Fitness, Keeper, Plan};
 use crate::operate::Board;
+use crate::operate::handover::Estate;
+use crate::single::Single;
 use crate::terminal::Terminal;
-use std::future::Future;
+use crate::tunnel::association::Health;
+use crate::tunnel::codec::Hello;
+use crate::tunnel::transport;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a process that takes over waits for its association before it takes
+/// the connections.
+const ASSOCIATION: Duration = Duration::from_secs(10);
 
 /// The running parts.
 pub(super) struct Engines {
-    /// The listeners; draining drops them.
-    ways_in: Vec<Serving>,
+    /// Second handles of the listening sockets, for a hand-over.
+    listeners: Vec<Listener>,
+    /// The listeners at work; draining drops them.
+    serving: Vec<Serving>,
+    keeper: Option<Keeper>,
     carrier: Carrier,
+    hello: Hello,
 }
 
 /// What carries the connections.
 enum Carrier {
+    Single(Single),
     Terminal(Arc<Terminal>),
     Hub(Hub),
 }
 
 impl Engines {
-    /// Starts what the configuration asks for.
-    pub(super) async fn start(board: &Arc<Board>, take_over: bool) -> Result<Engines, RunError> {
-        let _ = take_over;
+    /// Starts what the configuration asks for, with what another process has handed
+    /// over.
+    pub(super) async fn start(
+        board: &Arc<Board>,
+        inherited: Option<Estate>,
+    ) -> Result<Engines, RunError> {
         let config = board.config();
-        let failed = |what: &'static str| move |error| RunError::start(what, error);
-        match config.role {
-            Role::Hub => {
-                let hub = Hub::start(&config, Arc::clone(board)).map_err(failed("the hub"))?;
-                Ok(Engines {
-                    ways_in: Vec::new(),
-                    carrier: Carrier::Hub(hub),
-                })
+        let takes_over = inherited.is_some();
+        let (handed, hello) = match inherited {
+            Some(estate) => (estate.listeners, estate.hello.successor()),
+            None => {
+                let lineage = transport::random();
+                let generation = 0;
+                (
+                    Vec::new(),
+                    Hello {
+                        lineage,
+                        generation,
+                    },
+                )
+            }
+        };
+        let plan = Plan::of(&config);
+        let listeners = entry::listeners(&config, plan.as_ref(), handed)
+            .map_err(|error| RunError::start("a listener", error))?;
+        let kept: Result<Vec<Listener>, _> = listeners.iter().map(Listener::try_clone).collect();
+        let kept = kept.map_err(|error| RunError::start("a listener", error))?;
+        let (carrier, serving) = match config.role {
+            Role::Single => {
+                let single = Single::start(board, listeners);
+                let single = single.map_err(|error| RunError::start("one box", error))?;
+                (Carrier::Single(single), Vec::new())
             }
             Role::Terminal => {
-                let terminal = Terminal::start(&config, Arc::clone(board));
-                let terminal = Arc::new(terminal.map_err(failed("the terminal"))?);
-                let carrying = Arc::clone(&terminal);
-                let carry = move |arrival: Arrival| {
-                    let terminal = Arc::clone(&carrying);
-                    async move {
-                        let _ = terminal.serve(arrival).await;
-                    }
-                };
-                Ok(Engines {
-                    ways_in: listen(board, carry)?,
-                    carrier: Carrier::Terminal(terminal),
-                })
+                let terminal = terminal(board, hello)?;
+                if takes_over {
+                    // Connections go on in the old process until then.
+                    let _ = tokio::time::timeout(ASSOCIATION, terminal.ready()).await;
+                }
+                let serving = carry(board, &terminal, listeners)?;
+                (Carrier::Terminal(terminal), serving)
             }
-            Role::Single => Err(RunError::start("one box", "not in this build")),
-        }
+            Role::Hub => {
+                let hub = Hub::start(&config, Arc::clone(board));
+                let hub = hub.map_err(|error| RunError::start("the hub", error))?;
+                (Carrier::Hub(hub), Vec::new())
+            }
+        };
+        let keeper = match plan {
+            Some(plan) => Some(keep(board, plan, &carrier)?),
+            None => None,
+        };
+        Ok(Engines {
+            listeners: kept,
+            serving,
+            keeper,
+            carrier,
+            hello,
+        })
     }
 
-    /// Takes no more connections; those that exist go on.
-    pub(super) fn stop_accepting(&mut self) {
-        self.ways_in.clear();
-        if let Carrier::Hub(hub) = &self.carrier {
-            hub.refuse();
+    /// What another process needs to take over.
+    pub(super) fn estate(&self) -> std::io::Result<Estate> {
+        let listeners = self.listeners.iter().map(Listener::try_clone);
+        Ok(Estate {
+            listeners: listeners.collect::<std::io::Result<_>>()?,
+            hello: self.hello,
+        })
+    }
+
+    /// Takes no more connections; those that exist go on. After a hand-over the
+    /// rules and sockets are another process'.
+    pub(super) async fn stop_accepting(&mut self, handed_over: bool) {
+        if handed_over {
+            // Its rules have replaced these.
+            self.keeper = None;
+        }
+        if let Some(keeper) = &self.keeper {
+            keeper.stop_accepting().await;
+        }
+        self.serving.clear();
+        self.listeners.clear();
+        match &self.carrier {
+            Carrier::Single(single) => single.stop_accepting(),
+            Carrier::Terminal(_) => {}
+            Carrier::Hub(hub) => hub.refuse(),
         }
     }
 
     /// Ends everything; connections that exist are reset.
     pub(super) async fn stop(self) {
-        drop(self.ways_in);
+        drop(self.serving);
+        drop(self.listeners);
         match self.carrier {
+            Carrier::Single(single) => {
+                // It waits for its threads.
+                let _ = tokio::task::spawn_blocking(|| single.stop()).await;
+            }
             Carrier::Terminal(terminal) => terminal.stop().await,
             Carrier::Hub(hub) => hub.stop().await,
+        }
+        if let Some(Err(error)) = self.keeper.map(Keeper::remove) {
+            tracing::error!("the rules of interception stay: {error}");
         }
     }
 }
 
-/// Listens for clients that ask.
-fn listen<H, F>(board: &Arc<Board>, carry: H) -> Result<Vec<Serving>, RunError>
-where
-    H: Fn(Arrival) -> F + Clone + Send + Sync + 'static,
-    F: Future<Output = ()> + Send + 'static,
-{
+fn terminal(board: &Arc<Board>, hello: Hello) -> Result<Arc<Terminal>, RunError> {
     let config = board.config();
-    let asked = [
-        (Kind::Socks, "SOCKS5", &config.socks),
-        (Kind::Connect, "HTTP CONNECT", &config.connect),
-    ];
-    let mut serving = Vec::new();
-    for (kind, what, settings) in asked {
-        let Some(settings) = settings else { continue };
-        let failed = |error: std::io::Error| {
-            RunError::start(format!("{what} at {}", settings.listen), error)
+    let any: SocketAddr = match config.tunnel.as_ref().map(|tunnel| tunnel.address) {
+        Some(SocketAddr::V4(_)) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+        _ => (Ipv6Addr::UNSPECIFIED, 0).into(),
+    };
+    let terminal = transport::bind(any)
+        .and_then(|socket| Terminal::start_on(&config, Arc::clone(board), socket, hello));
+    Ok(Arc::new(
+        terminal.map_err(|error| RunError::start("the tunnel", error))?,
+    ))
+}
+
+/// Serves the listeners of a terminal.
+fn carry(
+    board: &Arc<Board>,
+    terminal: &Arc<Terminal>,
+    listeners: Vec<Listener>,
+) -> Result<Vec<Serving>, RunError> {
+    let mut serving = Vec::with_capacity(listeners.len());
+    for listener in listeners {
+        let address = listener.address();
+        let settings = listener.settings().clone();
+        let (terminal, board) = (Arc::clone(terminal), Arc::clone(board));
+        let handle = move |mut arrival: Arrival| {
+            let terminal = Arc::clone(&terminal);
+            let config = board.config();
+            async move {
+                if config.intercept.as_ref().is_some_and(|it| !it.keep_source) {
+                    arrival.open.source = None;
+                }
+                drop(config);
+                // It has counted how the connection ended.
+                let _ = terminal.serve(arrival).await;
+            }
         };
-        let listener = Listener::bind(kind, settings.listen).map_err(failed)?;
-        let settings = Settings {
-            answer: settings.answer,
-            users: None,
-        };
-        serving.push(entry::serve(listener, settings, carry.clone()).map_err(failed)?);
+        let served = entry::serve(listener, settings, handle);
+        let failed = |error| RunError::start(format!("the listener at {address}"), error);
+        serving.push(served.map_err(failed)?);
     }
     Ok(serving)
+}
+
+/// Makes the rules, and keeps them in step with what the carrier can do.
+fn keep(board: &Arc<Board>, plan: Plan, carrier: &Carrier) -> Result<Keeper, RunError> {
+    let folder = control_folder();
+    let kept = match carrier {
+        Carrier::Single(single) => {
+            let full = single.full();
+            Keeper::start(plan, &folder, board, move || match *full.borrow() {
+                true => Fitness::Full,
+                false => Fitness::Serves,
+            })
+        }
+        Carrier::Terminal(terminal) => {
+            let status = terminal.status();
+            let numbers = Arc::clone(board);
+            Keeper::start(plan, &folder, board, move || {
+                let active = numbers.counters.connections_active.get();
+                match status.borrow().health {
+                    Health::Down | Health::Outage => Fitness::Alone,
+                    _ if active >= numbers.config().limits.connections as u64 => Fitness::Full,
+                    Health::Up | Health::Fallback => Fitness::Serves,
+                }
+            })
+        }
+        Carrier::Hub(_) => Keeper::start(plan, &folder, board, || Fitness::Serves),
+    };
+    kept.map_err(|error| RunError::start("interception", error))
 }

@@ -6,6 +6,7 @@
 
 use super::board::{Finding, Severity};
 use crate::config::{Config, Role};
+use crate::intercept::{self, Plan};
 use crate::tunnel::keys::{Identity, PublicKey};
 use bentpipe_units::{Bytes, Duration as Span};
 use rustix::process::{Resource, getrlimit};
@@ -49,7 +50,7 @@ pub fn machine(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(keys(config));
     if config.intercept.is_some() {
-        findings.push(privileges());
+        findings.extend(interception(config));
         findings.extend(forwarding(config));
     }
     findings.push(descriptors(config));
@@ -105,9 +106,6 @@ fn keys(config: &Config) -> Vec<Finding> {
 
 /// Number of a capability (`capability.h`).
 const NET_ADMIN: u32 = 12;
-/// See [`NET_ADMIN`].
-const NET_RAW: u32 = 13;
-
 fn has_capability(number: u32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -115,16 +113,16 @@ fn has_capability(number: u32) -> bool {
     set.is_some_and(|set| set & (1 << number) != 0)
 }
 
-fn privileges() -> Finding {
-    if has_capability(NET_ADMIN) || has_capability(NET_RAW) {
-        return good("privileges", "transparent sockets are allowed");
-    }
-    error(
-        "privileges",
-        "interception needs CAP_NET_RAW, which this process does not have",
-        "run it with sudo or as the systemd service; or use [socks] or [connect], which need no \
-         privileges",
-    )
+fn interception(config: &Config) -> Option<Finding> {
+    let plan = Plan::of(config)?;
+    Some(match intercept::check(&plan) {
+        Ok(()) => good("interception", "the rules can be made here"),
+        Err(why) => error(
+            "interception",
+            why.to_string(),
+            "run it with sudo or as the systemd service; [socks] and [connect] need no privileges",
+        ),
+    })
 }
 
 fn sysctl(name: &str) -> Option<String> {

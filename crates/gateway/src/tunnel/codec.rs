@@ -195,6 +195,15 @@ impl Hello {
     /// Length in bytes.
     pub const LENGTH: usize = 13;
 
+    /// The next process of the lineage.
+    #[must_use]
+    pub const fn successor(self) -> Hello {
+        Hello {
+            lineage: self.lineage,
+            generation: self.generation.wrapping_add(1),
+        }
+    }
+
     /// As bytes: version, lineage, generation; most significant byte first.
     #[must_use]
     pub fn encode(self) -> [u8; Hello::LENGTH] {

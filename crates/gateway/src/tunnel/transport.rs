@@ -106,6 +106,7 @@ pub(crate) fn transport(config: &Config, outage: Duration, window: u64) -> Trans
     transport.datagram_send_buffer_size(64 * 1024);
     transport.mtu_discovery_config(Some(MtuDiscoveryConfig::default()));
     transport.allow_spin(false);
+    transport.qlog_stream(crate::operate::qlog::stream(config));
     let control = Arc::new(BbrConfig::default());
     transport.congestion_controller_factory(Arc::new(Openable(control)));
     transport

@@ -1,0 +1,100 @@
+//! `bentpipe gateway`, in every build.
+
+use crate::common::bentpipe;
+
+#[cfg(not(all(feature = "gateway", target_os = "linux")))]
+#[test]
+fn a_build_without_it_says_how_to_build() {
+    let error = bentpipe(&["gateway", "check", "ship.toml"]).refused();
+    assert!(
+        error.contains("--features gateway") || error.contains("needs Linux"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_file_is_asked_for() {
+    let error = bentpipe(&["gateway"]).refused();
+    assert!(error.contains("<FILE>"), "{error}");
+}
+
+#[cfg(all(feature = "gateway", target_os = "linux"))]
+mod with {
+    use crate::common::bentpipe;
+    use serde_json::Value;
+    use std::fs;
+    use std::path::Path;
+
+    const SHIP: &str = "role = \"terminal\"\n[link]\nrate = \"2 Mbit/s\"\n[tunnel]\n\
+                        address = \"192.0.2.7\"\npeers = [\"PEER\"]\n[socks]\n";
+
+    fn text(path: &Path) -> &str {
+        path.to_str().unwrap()
+    }
+
+    #[test]
+    fn a_key_is_made_once_and_its_public_half_is_the_output() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ship.key");
+        let made = bentpipe(&["gateway", "keys", text(&file)]).ok();
+        assert!(
+            made.starts_with("bpk1-") && made.lines().count() == 1,
+            "{made}"
+        );
+        let private = fs::read_to_string(&file).unwrap();
+        assert_eq!(bentpipe(&["gateway", "keys", text(&file)]).ok(), made);
+        assert_eq!(
+            bentpipe(&["gateway", "keys", text(&file), "--show"]).ok(),
+            made
+        );
+        assert_eq!(fs::read_to_string(&file).unwrap(), private);
+        let missing = folder.path().join("none.key");
+        bentpipe(&["gateway", "keys", text(&missing), "--show"]).refused();
+        assert!(!missing.exists());
+        let error = bentpipe(&["gateway", "keys", "ship.toml"]).refused();
+        assert!(error.contains("such as `ship.key`"), "{error}");
+    }
+
+    #[test]
+    fn a_file_is_explained_and_its_mistakes_are_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("ship.key");
+        let public = bentpipe(&["gateway", "keys", text(&key)]).ok();
+        let file = folder.path().join("ship.toml");
+        fs::write(&file, SHIP.replace("PEER", public.trim())).unwrap();
+        let words = bentpipe(&["gateway", "check", text(&file)]).ok();
+        for part in [
+            "`ship` is a terminal",
+            "2 Mbit/s",
+            "192.0.2.7:4433",
+            "127.0.0.1:1080",
+        ] {
+            assert!(words.contains(part), "{part} is not in\n{words}");
+        }
+        fs::write(&file, SHIP.replace("rate", "rat")).unwrap();
+        let error = bentpipe(&["gateway", "check", text(&file)]).refused();
+        assert!(error.contains("ship.toml:3:1"), "{error}");
+        assert!(error.contains("did you mean `rate`?"), "{error}");
+        let same = bentpipe(&["gateway", text(&file)]).refused();
+        assert!(same.contains("did you mean `rate`?"), "{same}");
+    }
+
+    #[test]
+    fn who_is_not_running_cannot_be_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("ship.sock");
+        let error = bentpipe(&["gateway", "status", text(&socket)]).refused();
+        assert!(error.contains("no gateway runs at"), "{error}");
+        let error = bentpipe(&["gateway", "rate", "2 Mbit/s", text(&socket)]).refused();
+        assert!(error.contains("no gateway runs at"), "{error}");
+    }
+
+    #[test]
+    fn the_language_is_printed() {
+        let page = bentpipe(&["gateway", "schema", "--markdown"]).ok();
+        assert!(page.contains("## `[tunnel]`"));
+        let json: Value =
+            serde_json::from_str(&bentpipe(&["gateway", "schema", "--json"]).ok()).unwrap();
+        assert!(json["properties"]["role"].is_object());
+    }
+}

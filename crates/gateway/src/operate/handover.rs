@@ -1,0 +1,224 @@
+//! Hand-over: a new process takes the listening sockets of the running one, which
+//! then lets its connections finish and ends. No connection is dropped, and none is
+//! refused in between.
+//!
+//! The running process listens at a Unix socket beside its control socket. The new
+//! one connects, gets the sockets (`SCM_RIGHTS`) with their description, starts, and
+//! says `ready`; only then does the old one stop to accept. If the new one fails, the
+//! old one goes on as if nothing had been asked. The association of a terminal is
+//! not handed over: the new process makes one of its own, of the same lineage, and
+//! the hub keeps both until the old one is empty.
+
+use crate::entry::{Kind, Listener};
+use crate::tunnel::codec::Hello;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What one process leaves to the next.
+#[derive(Debug)]
+pub struct Estate {
+    /// The listening sockets.
+    pub listeners: Vec<Listener>,
+    /// Who the running process is to its hub.
+    pub hello: Hello,
+}
+
+/// Sockets of one hand-over, at most.
+const MOST: usize = 16;
+
+/// Time for the sockets to arrive.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Time in which the new process must be ready.
+const START: Duration = Duration::from_secs(60);
+
+/// What the new process says when it takes connections.
+const READY: &[u8; 6] = b"ready\n";
+
+/// The socket beside the control socket.
+#[must_use]
+pub fn socket(control: &Path) -> PathBuf {
+    let mut name = control.as_os_str().to_owned();
+    name.push(".handover");
+    PathBuf::from(name)
+}
+
+/// Opens the socket at which hand-overs are asked for; only the user of this process
+/// may. What another process has left or has there is replaced.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn listen(control: &Path) -> io::Result<UnixListener> {
+    let path = socket(control);
+    drop(std::fs::remove_file(&path));
+    let listener = UnixListener::bind(&path)?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+const fn kind_code(kind: Kind) -> u8 {
+    match kind {
+        Kind::Transparent => b't',
+        Kind::Socks => b's',
+        Kind::Connect => b'c',
+    }
+}
+
+fn kind_of(code: u8) -> Option<Kind> {
+    match code {
+        b't' => Some(Kind::Transparent),
+        b's' => Some(Kind::Socks),
+        b'c' => Some(Kind::Connect),
+        _ => None,
+    }
+}
+
+/// Gives the sockets to the process at the other end, and waits until it is ready.
+/// Blocks.
+///
+/// # Errors
+/// When it does not become ready: then this process keeps its task.
+pub fn give(stream: &mut UnixStream, estate: &Estate) -> io::Result<()> {
+    stream.set_read_timeout(Some(START))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut head = estate.hello.encode().to_vec();
+    let listeners = estate.listeners.get(..MOST).unwrap_or(&estate.listeners);
+    head.extend(listeners.iter().map(|listener| kind_code(listener.kind())));
+    let descriptors: Vec<BorrowedFd<'_>> = listeners.iter().map(AsFd::as_fd).collect();
+    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut room);
+    if !descriptors.is_empty() {
+        ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+    }
+    let length = u8::try_from(head.len()).map_err(io::Error::other)?;
+    let parts = [
+        IoSlice::new(std::slice::from_ref(&length)),
+        IoSlice::new(&head),
+    ];
+    sendmsg(&*stream, &parts, &mut ancillary, SendFlags::NOSIGNAL)?;
+    let mut answer = [0; READY.len()];
+    stream.read_exact(&mut answer)?;
+    match answer == *READY {
+        true => Ok(()),
+        false => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+/// Asks the running process for its sockets. [`ready`] ends the hand-over; to drop
+/// the stream before that leaves all as it was. Blocks.
+///
+/// # Errors
+/// When nothing runs there, or the exchange fails.
+pub fn take(control: &Path) -> io::Result<(UnixStream, Estate)> {
+    let stream = UnixStream::connect(socket(control))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut room);
+    let mut bytes = [0; 1 + Hello::LENGTH + MOST];
+    let mut parts = [IoSliceMut::new(&mut bytes)];
+    let got = recvmsg(&stream, &mut parts, &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    let mut descriptors: Vec<OwnedFd> = Vec::new();
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(more) = message {
+            descriptors.extend(more);
+        }
+    }
+    let wrong = || io::Error::new(io::ErrorKind::InvalidData, "another version runs");
+    let head = bytes
+        .get(1..got.bytes)
+        .filter(|head| head.len() == usize::from(bytes[0]));
+    let (hello, kinds) = head
+        .and_then(|head| head.split_at_checked(Hello::LENGTH))
+        .ok_or_else(wrong)?;
+    let hello = hello
+        .try_into()
+        .ok()
+        .and_then(|bytes| Hello::decode(bytes).ok())
+        .ok_or_else(wrong)?;
+    if kinds.len() != descriptors.len() {
+        return Err(wrong());
+    }
+    let adopt =
+        |(code, socket): (&u8, OwnedFd)| Listener::adopt(kind_of(*code).ok_or_else(wrong)?, socket);
+    let listeners: io::Result<Vec<Listener>> = kinds.iter().zip(descriptors).map(adopt).collect();
+    let listeners = listeners?;
+    Ok((stream, Estate { listeners, hello }))
+}
+
+/// Tells the old process that this one takes the connections from now on.
+///
+/// # Errors
+/// When it is gone.
+pub fn ready(mut stream: UnixStream) -> io::Result<()> {
+    stream.write_all(READY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpStream;
+
+    fn estate() -> Estate {
+        let any = "127.0.0.1:0".parse().unwrap();
+        let listener = Listener::bind(Kind::Socks, any).unwrap();
+        Estate {
+            listeners: vec![listener],
+            hello: Hello {
+                lineage: 7,
+                generation: 3,
+            },
+        }
+    }
+
+    #[test]
+    fn sockets_arrive_with_their_kind_and_still_listen() {
+        let folder = tempfile::tempdir().unwrap();
+        let control = folder.path().join("ship.sock");
+        let listener = listen(&control).unwrap();
+        let estate = estate();
+        let address = estate.listeners[0].address();
+        let old = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            give(&mut stream, &estate)
+        });
+        let (stream, taken) = take(&control).unwrap();
+        assert_eq!(taken.hello.generation, 3);
+        assert_eq!(taken.listeners[0].kind(), Kind::Socks);
+        assert_eq!(taken.listeners[0].address(), address);
+        ready(stream).unwrap();
+        old.join().unwrap().unwrap();
+        TcpStream::connect(address).unwrap();
+    }
+
+    #[test]
+    fn a_new_process_that_fails_leaves_the_old_one_at_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let control = folder.path().join("ship.sock");
+        let listener = listen(&control).unwrap();
+        let estate = estate();
+        let old = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let given = give(&mut stream, &estate);
+            (given, estate)
+        });
+        drop(take(&control).unwrap());
+        let (given, estate) = old.join().unwrap();
+        assert!(given.is_err());
+        TcpStream::connect(estate.listeners[0].address()).unwrap();
+    }
+
+    #[test]
+    fn nobody_there_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(take(&folder.path().join("ship.sock")).is_err());
+    }
+}

@@ -1,0 +1,243 @@
+//! The gateway as a process: signals, and a restart that drops nothing.
+//!
+//! It runs the example `gateway`, which `cargo test` builds.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::disallowed_methods, reason = "processes take time")]
+
+use bentpipe_gateway::operate::client;
+use bentpipe_gateway::tunnel::keys::Identity;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Long, since machines that test are busy.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A process that is killed with the test.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+impl Process {
+    fn start(file: &Path) -> Process {
+        let test = std::env::current_exe().unwrap();
+        let program = test.ancestors().nth(2).unwrap().join("examples/gateway");
+        let log = fs::File::create(file.with_extension("log")).unwrap();
+        let child = Command::new(program)
+            .arg(file)
+            .stdin(Stdio::null())
+            .stderr(log)
+            .stdout(Stdio::null())
+            .spawn();
+        Process(child.unwrap())
+    }
+
+    fn signal(&self, signal: nix::sys::signal::Signal) {
+        let pid = nix::unistd::Pid::from_raw(self.0.id().cast_signed());
+        nix::sys::signal::kill(pid, signal).unwrap();
+    }
+
+    fn ended(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_some()
+    }
+}
+
+fn until(what: &str, mut happens: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !happens() {
+        assert!(Instant::now() < end, "{what} did not happen");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A terminal and a hub with an echo server behind it.
+struct Bed {
+    folder: tempfile::TempDir,
+    ship: Process,
+    _hub: Process,
+    socks: u16,
+    echo: u16,
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+fn bed() -> Bed {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let key = |name: &str| {
+        let identity = Identity::generate().unwrap();
+        identity.write_new(&path(name)).unwrap();
+        identity.public().to_string()
+    };
+    let (ship_key, hub_key) = (key("ship.key"), key("hub.key"));
+    let (port, socks) = (free_port(), free_port());
+    let common = "[link]\nrate = \"50 Mbit/s\"\nrtt = \"10 ms\"\n[limits]\nconnections = 100\n";
+    let hub = format!(
+        "role = \"hub\"\n{common}[status]\ncontrol = \"hub.sock\"\n[policy]\n\
+         allow = [\"127.0.0.0/8\"]\n[tunnel]\naddress = \"127.0.0.1:{port}\"\n\
+         peers = [\"{ship_key}\"]\n"
+    );
+    let ship = format!(
+        "role = \"terminal\"\n{common}drain = \"20 s\"\n[status]\ncontrol = \"ship.sock\"\n\
+         [socks]\nlisten = \"127.0.0.1:{socks}\"\n[tunnel]\naddress = \"127.0.0.1:{port}\"\n\
+         peers = [\"{hub_key}\"]\n"
+    );
+    fs::write(path("hub.toml"), hub).unwrap();
+    fs::write(path("ship.toml"), ship).unwrap();
+    let _hub = Process::start(&path("hub.toml"));
+    let ship = Process::start(&path("ship.toml"));
+    let echo = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = echo.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in echo.incoming() {
+            std::thread::spawn(move || {
+                let (mut stream, mut from) = {
+                    let stream = stream.unwrap();
+                    (stream.try_clone().unwrap(), stream)
+                };
+                // A reset ends it, too.
+                drop(std::io::copy(&mut from, &mut stream));
+                drop(stream.shutdown(std::net::Shutdown::Write));
+            });
+        }
+    });
+    let bed = Bed {
+        folder,
+        ship,
+        _hub,
+        socks,
+        echo: port,
+    };
+    until("the association", || {
+        client::status(&bed.socket()).is_ok_and(|it| it["associations"][0].is_object())
+    });
+    bed
+}
+
+impl Bed {
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join("ship.sock")
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("ship.toml")
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("ship.log")).unwrap()
+    }
+
+    /// A connection to the echo server through SOCKS5.
+    fn connect(&self) -> std::io::Result<TcpStream> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.socks))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.write_all(&[5, 1, 0])?;
+        let mut answer = [0; 2];
+        stream.read_exact(&mut answer)?;
+        let [high, low] = self.echo.to_be_bytes();
+        stream.write_all(&[5, 1, 0, 1, 127, 0, 0, 1, high, low])?;
+        let mut answer = [0; 10];
+        stream.read_exact(&mut answer)?;
+        assert_eq!(answer[1], 0, "{answer:?}");
+        Ok(stream)
+    }
+}
+
+fn echoes(stream: &mut TcpStream) {
+    stream.write_all(b"hello").unwrap();
+    let mut answer = [0; 5];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"hello");
+}
+
+#[test]
+fn a_bad_file_changes_nothing_and_a_good_one_changes_what_it_can() {
+    use nix::sys::signal::Signal::SIGHUP;
+    let bed = bed();
+    let good = fs::read_to_string(bed.file()).unwrap();
+    fs::write(bed.file(), good.replace("50 Mbit/s", "fast")).unwrap();
+    bed.ship.signal(SIGHUP);
+    until("the refusal", || bed.log().contains("stays as it was"));
+    let status = client::status(&bed.socket()).unwrap();
+    assert_eq!(status["rate_bits_per_second"], 50_000_000);
+    assert_eq!(status["counters"]["reloads_refused"], 1);
+    let changed = good
+        .replace("50 Mbit/s", "7 Mbit/s")
+        .replace("\"10 ms\"", "\"20 ms\"");
+    fs::write(bed.file(), changed).unwrap();
+    bed.ship.signal(SIGHUP);
+    until("the new rate", || {
+        client::status(&bed.socket()).unwrap()["rate_bits_per_second"] == 7_000_000
+    });
+    until("the line", || {
+        bed.log().contains("changes with the next restart: [link]")
+    });
+    echoes(&mut bed.connect().unwrap());
+}
+
+#[test]
+fn a_stop_lets_connections_finish() {
+    let mut bed = bed();
+    let mut open = bed.connect().unwrap();
+    echoes(&mut open);
+    bed.ship.signal(nix::sys::signal::Signal::SIGTERM);
+    until("the end of listening", || bed.connect().is_err());
+    echoes(&mut open);
+    open.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut rest = Vec::new();
+    open.read_to_end(&mut rest).unwrap();
+    assert!(rest.is_empty());
+    until("the end", || bed.ship.ended());
+    assert!(!bed.socket().exists());
+}
+
+#[test]
+fn an_interrupt_resets_connections() {
+    let mut bed = bed();
+    let mut open = bed.connect().unwrap();
+    echoes(&mut open);
+    bed.ship.signal(nix::sys::signal::Signal::SIGINT);
+    until("the end", || bed.ship.ended());
+    let error = open.read(&mut [0; 1]).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+}
+
+#[test]
+fn an_upgrade_drops_no_connection() {
+    let mut bed = bed();
+    let mut open = bed.connect().unwrap();
+    echoes(&mut open);
+    let pid = |bed: &Bed| {
+        client::status(&bed.socket()).unwrap()["pid"]
+            .as_u64()
+            .unwrap()
+    };
+    let old = pid(&bed);
+    bed.ship.signal(nix::sys::signal::Signal::SIGUSR2);
+    until("the new process", || {
+        // In between every connection is served.
+        echoes(&mut bed.connect().unwrap());
+        pid(&bed) != old
+    });
+    let new = i32::try_from(pid(&bed)).unwrap();
+    echoes(&mut open);
+    echoes(&mut bed.connect().unwrap());
+    drop(open);
+    until("the end of the old process", || bed.ship.ended());
+    echoes(&mut bed.connect().unwrap());
+    let new = nix::unistd::Pid::from_raw(new);
+    nix::sys::signal::kill(new, nix::sys::signal::Signal::SIGINT).unwrap();
+    until("the end of the new process", || !bed.socket().exists());
+}
