@@ -1,5 +1,6 @@
-//! A client, a gateway and a server in namespaces of their own:
-//! client - 10.7.1.0/24, fd07:1::/64 - gateway - 10.7.2.0/24, fd07:2::/64 - server.
+//! A client, one or two boxes and a server in namespaces of their own. The nets
+//! between them are 10.7.1.0/24 and fd07:1::/64, 10.7.2.0/24 and fd07:2::/64, and
+//! so on from the client to the server; 1 is the host on the client's side.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -10,7 +11,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 pub(crate) const CLIENT: [&str; 2] = ["10.7.1.2", "fd07:1::2"];
-pub(crate) const SERVER: [&str; 2] = ["10.7.2.2", "fd07:2::2"];
 
 /// The file that the gateway's process reads.
 pub(crate) const CONFIG: &str = "BENTPIPE_TEST_GATEWAY";
@@ -28,15 +28,16 @@ fn run(command: &str) -> String {
     String::from_utf8_lossy(&ended.stdout).into_owned()
 }
 
-/// The three namespaces, removed when this is dropped.
+/// The namespaces, removed when this is dropped.
 pub(crate) struct Bed {
     name: String,
+    roles: &'static [&'static str],
     pub(crate) folder: tempfile::TempDir,
 }
 
 impl Drop for Bed {
     fn drop(&mut self) {
-        for role in ["c", "g", "s"] {
+        for role in self.roles {
             let name = self.namespace(role);
             let _ = Command::new("ip").args(["netns", "del", &name]).output();
         }
@@ -44,8 +45,18 @@ impl Drop for Bed {
 }
 
 impl Bed {
-    /// `None`, with a line, where this machine cannot have one.
+    /// A client `c`, a gateway `g` and a server `s`. `None`, with a line, where
+    /// this machine cannot have them.
     pub(crate) fn new(test: &str) -> Option<Bed> {
+        Bed::in_line(test, &["c", "g", "s"])
+    }
+
+    /// A client `c`, a terminal `g`, a hub `h` and a server `s`.
+    pub(crate) fn pair(test: &str) -> Option<Bed> {
+        Bed::in_line(test, &["c", "g", "h", "s"])
+    }
+
+    fn in_line(test: &str, roles: &'static [&'static str]) -> Option<Bed> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         if !rustix::process::geteuid().is_root() {
             bentpipe_testing::skip(test, "root");
@@ -58,37 +69,74 @@ impl Bed {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let bed = Bed {
             name: format!("edge-{}-{count}", std::process::id()),
+            roles,
             folder: tempfile::tempdir().unwrap(),
         };
-        for role in ["c", "g", "s"] {
+        for role in roles {
             run(&format!("ip netns add {}", bed.namespace(role)));
             bed.ip(role, "link set lo up");
         }
-        for (net, role, name) in [(1, "c", "lan0"), (2, "s", "wan0")] {
-            let (host, gateway) = (bed.namespace(role), bed.namespace("g"));
-            run(&format!(
-                "ip link add {name} netns {gateway} type veth peer name eth0 netns {host}"
-            ));
-            for (at, device, last) in [("g", name, 1), (role, "eth0", 2)] {
-                bed.ip(at, &format!("addr add 10.7.{net}.{last}/24 dev {device}"));
-                bed.ip(
-                    at,
-                    &format!("addr add fd07:{net}::{last}/64 dev {device} nodad"),
-                );
-                bed.ip(at, &format!("link set {device} up"));
-            }
-            bed.ip(role, &format!("route add default via 10.7.{net}.1"));
-            bed.ip(role, &format!("route add default via fd07:{net}::1"));
+        for net in 1..roles.len() {
+            bed.link(roles[net - 1], roles[net], net);
         }
-        bed.inside("g", || {
-            std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
-            std::fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1").unwrap();
-        });
+        for (at, role) in roles.iter().enumerate() {
+            bed.routes(role, at);
+        }
         bed.inside("c", || {
             let range = "/proc/sys/net/ipv4/ping_group_range";
             std::fs::write(range, "0 2147483647").unwrap();
         });
         Some(bed)
+    }
+
+    /// Joins two neighbours: `wan0` of the one on the client's side, `lan0` of the
+    /// other.
+    fn link(&self, near: &str, far: &str, net: usize) {
+        let (a, b) = (self.namespace(near), self.namespace(far));
+        run(&format!(
+            "ip link add wan0 netns {a} type veth peer name lan0 netns {b}"
+        ));
+        // A client has the address 2 in its only net, as every host has towards the
+        // client.
+        let last = if net == 1 { (2, 1) } else { (1, 2) };
+        for (at, device, last) in [(near, "wan0", last.0), (far, "lan0", last.1)] {
+            let v4 = format!("addr add 10.7.{net}.{last}/24 dev {device}");
+            self.ip(at, &v4);
+            let v6 = format!("addr add fd07:{net}::{last}/64 dev {device} nodad");
+            self.ip(at, &v6);
+            self.ip(at, &format!("link set {device} up"));
+        }
+    }
+
+    /// Routes of the host at this place in the line, to all nets that it is not in.
+    fn routes(&self, role: &str, at: usize) {
+        self.inside(role, || {
+            std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
+            std::fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1").unwrap();
+        });
+        for net in 1..self.roles.len() {
+            // The nets of the host itself are `at` and `at + 1`.
+            let via = match net {
+                _ if net < at => (at, if at == 1 { 2 } else { 1 }),
+                _ if net > at + 1 => (at + 1, if at == 0 { 1 } else { 2 }),
+                _ => continue,
+            };
+            let (through, host) = via;
+            self.ip(
+                role,
+                &format!("route add 10.7.{net}.0/24 via 10.7.{through}.{host}"),
+            );
+            self.ip(
+                role,
+                &format!("route add fd07:{net}::/64 via fd07:{through}::{host}"),
+            );
+        }
+    }
+
+    /// The server's addresses.
+    pub(crate) fn server(&self) -> [String; 2] {
+        let net = self.roles.len() - 1;
+        [format!("10.7.{net}.2"), format!("fd07:{net}::2")]
     }
 
     pub(crate) fn namespace(&self, role: &str) -> String {
@@ -115,7 +163,7 @@ impl Bed {
 
     /// A server that says whom it sees, and then sends back what it gets.
     pub(crate) fn serve(&self, port: u16) {
-        for address in SERVER {
+        for address in self.server() {
             let address: IpAddr = address.parse().unwrap();
             let listener = self.inside("s", || TcpListener::bind((address, port)).unwrap());
             std::thread::spawn(move || {
@@ -154,6 +202,32 @@ impl Bed {
         found
     }
 
+    /// Connections that the rules in `role` have sent to the gateway there.
+    pub(crate) fn taken(&self, role: &str, table: &str) -> u64 {
+        let namespace = self.namespace(role);
+        let text = run(&format!(
+            "ip netns exec {namespace} nft list counter inet {table} taken"
+        ));
+        let mut words = text
+            .split_whitespace()
+            .skip_while(|word| *word != "packets");
+        words.nth(1).unwrap().parse().unwrap()
+    }
+
+    /// Starts the whole gateway in `role` with the file at `config`.
+    pub(crate) fn whole(&self, role: &str, config: &Path) -> Whole {
+        let process = Command::new("ip")
+            .args(["netns", "exec", &self.namespace(role)])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "pair::the_whole_gateway", "--ignored", "--nocapture"])
+            .env(CONFIG, config)
+            .env("RUNTIME_DIRECTORY", self.folder.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        Whole { process }
+    }
+
     /// Starts a gateway with this section on interception.
     pub(crate) fn gateway(&self, section: &str) -> Gateway {
         let config = self.folder.path().join("box.toml");
@@ -176,6 +250,27 @@ impl Bed {
         };
         assert_eq!(gateway.answer(), "ready");
         gateway
+    }
+}
+
+/// A process that is the whole gateway.
+pub(crate) struct Whole {
+    pub(crate) process: Child,
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Whole {
+    /// Ends it with SIGTERM, and waits for that.
+    pub(crate) fn terminate(mut self) {
+        let id = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        self.process.wait().unwrap();
     }
 }
 

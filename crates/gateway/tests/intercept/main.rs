@@ -5,8 +5,9 @@
 #![allow(clippy::disallowed_methods, reason = "real sockets need a real clock")]
 
 mod bed;
+mod pair;
 
-use bed::{Bed, CLIENT, CONFIG, FOLDER, SERVER, echo, ping, udp, wait};
+use bed::{Bed, CLIENT, CONFIG, FOLDER, echo, ping, udp, wait};
 use bentpipe_gateway::Destination;
 use bentpipe_gateway::config::Config;
 use bentpipe_gateway::entry::{Arrival, Kind, Listener, Serving, Settings, serve};
@@ -96,8 +97,8 @@ fn both_ends_keep_their_addresses() {
     };
     bed.serve(80);
     let mut gateway = bed.gateway("interfaces = [\"lan0\"]");
-    for (count, (client, server)) in CLIENT.into_iter().zip(SERVER).enumerate() {
-        let (tcp, seen) = bed.connect(server, 80).unwrap();
+    for (count, (client, server)) in CLIENT.into_iter().zip(bed.server()).enumerate() {
+        let (tcp, seen) = bed.connect(&server, 80).unwrap();
         let own = tcp.local_addr().unwrap();
         assert_eq!(own.ip().to_string(), client);
         assert_eq!(seen, own.to_string());
@@ -115,7 +116,7 @@ fn both_ends_keep_their_addresses() {
         assert!(back == text);
     }
     // A port where nothing listens: the gateway cannot know before it has tried.
-    let refused = bed.connect(SERVER[0], 81).map(|(_, seen)| seen);
+    let refused = bed.connect(&bed.server()[0], 81).map(|(_, seen)| seen);
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionReset);
     assert_eq!(gateway.tell("remove"), "removed");
     assert_eq!(bed.traces(), "");
@@ -130,9 +131,9 @@ fn what_is_not_intercepted_passes_untouched() {
     bed.serve(80);
     bed.serve(2222);
     // Older than the gateway.
-    let (old, _) = bed.connect(SERVER[0], 80).unwrap();
+    let (old, _) = bed.connect(&bed.server()[0], 80).unwrap();
     let mut gateway = bed.gateway("except_ports = [2222]\nexcept = [\"fd07:2::/64\"]");
-    for server in SERVER {
+    for server in &bed.server() {
         assert_eq!(
             echo(bed.connect(server, 2222).unwrap().0, b"direct"),
             b"direct"
@@ -140,14 +141,17 @@ fn what_is_not_intercepted_passes_untouched() {
         assert!(udp(&bed, server), "UDP to {server}");
         assert!(ping(&bed, server), "ICMP to {server}");
     }
-    assert_eq!(echo(bed.connect(SERVER[1], 80).unwrap().0, b"net"), b"net");
+    assert_eq!(
+        echo(bed.connect(&bed.server()[1], 80).unwrap().0, b"net"),
+        b"net"
+    );
     assert_eq!(echo(old, b"still here"), b"still here");
     // The gateway's own machine is not behind itself.
     let own = bed.connect("10.7.1.1", 80).map(|(_, seen)| seen);
     assert_eq!(own.unwrap_err().kind(), ErrorKind::ConnectionRefused);
     assert_eq!(gateway.taken(), 0);
     assert_eq!(
-        echo(bed.connect(SERVER[0], 80).unwrap().0, b"taken"),
+        echo(bed.connect(&bed.server()[0], 80).unwrap().0, b"taken"),
         b"taken"
     );
     assert_eq!(gateway.taken(), 1);
@@ -160,7 +164,7 @@ fn a_kill_resets_what_was_open_and_lets_the_rest_pass() {
     };
     bed.serve(80);
     let gateway = bed.gateway("interfaces = [\"lan0\"]");
-    let (mut open, _) = bed.connect(SERVER[0], 80).unwrap();
+    let (mut open, _) = bed.connect(&bed.server()[0], 80).unwrap();
     open.write_all(b"half").unwrap();
     open.read_exact(&mut [0; 4]).unwrap();
     gateway.kill();
@@ -168,7 +172,7 @@ fn a_kill_resets_what_was_open_and_lets_the_rest_pass() {
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
     // The rules are still there, and let everything pass.
     assert!(bed.traces().contains("bentpipe_box"));
-    for server in SERVER {
+    for server in &bed.server() {
         let (tcp, seen) = bed.connect(server, 80).unwrap();
         assert_eq!(seen, tcp.local_addr().unwrap().to_string());
         assert_eq!(echo(tcp, b"direct"), b"direct");
@@ -176,7 +180,7 @@ fn a_kill_resets_what_was_open_and_lets_the_rest_pass() {
     // A second start takes over what the first has left.
     let mut second = bed.gateway("interfaces = [\"lan0\"]");
     assert_eq!(
-        echo(bed.connect(SERVER[1], 80).unwrap().0, b"again"),
+        echo(bed.connect(&bed.server()[1], 80).unwrap().0, b"again"),
         b"again"
     );
     assert_eq!(second.taken(), 1);
@@ -206,9 +210,9 @@ fn new_connections_pass_or_are_refused_when_the_gateway_says_so() {
     };
     bed.serve(80);
     let mut gateway = bed.gateway("interfaces = [\"lan0\"]");
-    let (kept, _) = bed.connect(SERVER[0], 80).unwrap();
+    let (kept, _) = bed.connect(&bed.server()[0], 80).unwrap();
     assert_eq!(gateway.tell("direct"), "done");
-    for server in SERVER {
+    for server in &bed.server() {
         assert_eq!(
             echo(bed.connect(server, 80).unwrap().0, b"direct"),
             b"direct"
@@ -216,7 +220,7 @@ fn new_connections_pass_or_are_refused_when_the_gateway_says_so() {
     }
     assert_eq!(gateway.taken(), 0);
     assert_eq!(gateway.tell("refused"), "done");
-    for server in SERVER {
+    for server in &bed.server() {
         let refused = bed.connect(server, 80).map(|(_, seen)| seen);
         assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionRefused);
         assert!(udp(&bed, server));
@@ -225,16 +229,36 @@ fn new_connections_pass_or_are_refused_when_the_gateway_says_so() {
     assert_eq!(echo(kept, b"kept"), b"kept");
     assert_eq!(gateway.tell("gateway"), "done");
     assert_eq!(
-        echo(bed.connect(SERVER[0], 80).unwrap().0, b"taken"),
+        echo(bed.connect(&bed.server()[0], 80).unwrap().0, b"taken"),
         b"taken"
     );
     assert_eq!(gateway.taken(), 1);
     // A process that no longer listens takes nothing.
     assert_eq!(gateway.tell("deaf"), "done");
     assert!(wait(|| {
-        bed.connect(SERVER[1], 80)
+        bed.connect(&bed.server()[1], 80)
             .is_ok_and(|(tcp, _)| echo(tcp, b"direct") == b"direct")
     }));
     assert_eq!(gateway.taken(), 1);
+    assert_eq!(gateway.tell("remove"), "removed");
+}
+
+#[test]
+fn the_path_mtu_beyond_the_gateway_is_found() {
+    // `h` is a router with a narrow link here.
+    let Some(bed) = Bed::pair("a narrow path") else {
+        return;
+    };
+    bed.serve(80);
+    bed.ip("h", "link set wan0 mtu 1300");
+    let mut gateway = bed.gateway("interfaces = [\"lan0\"]");
+    for server in &bed.server() {
+        // The errors of the router go to the address of the client, and are for the
+        // gateway's sockets.
+        let (tcp, _) = bed.connect(server, 80).unwrap();
+        let text = vec![7; 30_000];
+        assert!(echo(tcp, &text) == text);
+    }
+    assert_eq!(gateway.taken(), 2);
     assert_eq!(gateway.tell("remove"), "removed");
 }

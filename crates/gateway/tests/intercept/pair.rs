@@ -1,0 +1,106 @@
+//! A terminal and a hub as whole processes, with interception at both.
+
+use crate::bed::{Bed, CLIENT, CONFIG, echo, ping, udp, wait};
+use bentpipe_gateway::gateway::{Options, run};
+use bentpipe_gateway::tunnel::keys::Identity;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+/// The gateway's process, which a test starts in a namespace.
+#[test]
+#[ignore = "started by the other tests"]
+fn the_whole_gateway() {
+    if let Some(file) = std::env::var_os(CONFIG) {
+        let file = PathBuf::from(file);
+        run(&Options {
+            file,
+            take_over: false,
+        })
+        .unwrap();
+    }
+}
+
+/// Writes the keys and the files of a terminal and its hub.
+fn files(bed: &Bed, when_down: &str) -> [PathBuf; 2] {
+    let folder = bed.folder.path();
+    let mut public = Vec::new();
+    for name in ["ship", "hub"] {
+        let identity = Identity::generate().unwrap();
+        identity
+            .write_new(&folder.join(format!("{name}.key")))
+            .unwrap();
+        public.push(identity.public().to_string());
+    }
+    let ship = format!(
+        "role = \"terminal\"\n[link]\nrate = \"100 Mbit/s\"\n[tunnel]\naddress = \"10.7.2.2\"\n\
+         peers = [\"{}\"]\nwhen_down = \"{when_down}\"\noutage = \"20 s\"\n\
+         [intercept]\nexcept_ports = 2222\n",
+        public[1]
+    );
+    let hub = format!(
+        "role = \"hub\"\n[link]\nrate = \"100 Mbit/s\"\n[tunnel]\npeers = [\"{}\"]\n\
+         [intercept]\n[policy]\ndeny_ports = 25\n",
+        public[0]
+    );
+    [("ship", ship), ("hub", hub)].map(|(name, text)| {
+        let file = folder.join(format!("{name}.toml"));
+        std::fs::write(&file, text).unwrap();
+        file
+    })
+}
+
+/// The terminal's table.
+const SHIP: &str = "bentpipe_ship";
+
+#[test]
+fn two_boxes_keep_both_addresses_and_let_connections_pass_without_the_hub() {
+    let Some(bed) = Bed::pair("two boxes") else {
+        return;
+    };
+    bed.serve(80);
+    bed.serve(2222);
+    let [ship, hub] = files(&bed, "open");
+    let hub_process = bed.whole("h", &hub);
+    let ship_process = bed.whole("g", &ship);
+    assert!(wait(|| bed.traces().contains(SHIP)));
+    for (client, server) in CLIENT.into_iter().zip(bed.server()) {
+        let before = bed.taken("g", SHIP);
+        let (tcp, seen) = bed.connect(&server, 80).unwrap();
+        assert_eq!(seen, tcp.local_addr().unwrap().to_string());
+        assert!(seen.contains(client));
+        assert_eq!(echo(tcp, b"through both"), b"through both");
+        assert_eq!(bed.taken("g", SHIP), before + 1);
+        // What is not intercepted passes both boxes.
+        assert_eq!(
+            echo(bed.connect(&server, 2222).unwrap().0, b"past"),
+            b"past"
+        );
+        assert!(udp(&bed, &server) && ping(&bed, &server));
+        assert_eq!(bed.taken("g", SHIP), before + 1);
+        // What the hub refuses, and what the server refuses, is a reset.
+        for port in [25, 81] {
+            let refused = bed.connect(&server, port).map(|(_, seen)| seen);
+            assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionReset);
+        }
+    }
+    // The hub dies; a few seconds later connections pass without it.
+    drop(hub_process);
+    let server = &bed.server()[0];
+    let passes = || {
+        let Ok((tcp, _)) = bed.connect(server, 80) else {
+            return false;
+        };
+        echo(tcp, b"direct") == b"direct" && bed.taken("g", SHIP) == 0
+    };
+    assert!((0..4).any(|_| wait(passes)));
+    // It comes back, and so do they.
+    let hub_process = bed.whole("h", &hub);
+    let returns = || {
+        let taken = |tcp| echo(tcp, b"again") == b"again" && bed.taken("g", SHIP) > 0;
+        bed.connect(server, 80).is_ok_and(|(tcp, _)| taken(tcp))
+    };
+    assert!((0..4).any(|_| wait(returns)));
+    ship_process.terminate();
+    assert_eq!(bed.traces(), "");
+    hub_process.terminate();
+}
