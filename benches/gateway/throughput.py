@@ -6,7 +6,7 @@ intercept by the same nftables TPROXY rules, keep the client's address, and move
 They are measured in turn, several rounds, in the same run; what counts is the median. CPU is
 that of the process (user and system, /proc/PID/stat). A Markdown table goes to standard output.
 
-    cargo build --release -p bentpipe-gateway --examples
+    cargo build --release -p bentpipe-gateway --example single -p gateway-bench --bin storm
     sudo benches/gateway/throughput.py
 
 Needs root, nft, iproute2, iperf3 and haproxy. Python's standard library only.
@@ -41,6 +41,7 @@ table ip bpthroughput {{
 HAPROXY = f"""
 global
   maxconn 9000
+  maxpipes 500
 defaults
   mode tcp
   timeout connect 10s
@@ -268,14 +269,14 @@ def show(table):
 
 
 def main():
-    built = ROOT / "target" / "release" / "examples"
+    built = ROOT / "target" / "release"
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--idle", type=int, default=5000, help="idle connections")
     parser.add_argument("--control", default="cubic", help="congestion control towards the server")
     parser.add_argument("--parts", default="bulk,short,idle")
-    parser.add_argument("--single", default=built / "single", help="the relay")
+    parser.add_argument("--single", default=built / "examples" / "single", help="the relay")
     parser.add_argument("--storm", default=built / "storm", help="the load")
     parser.add_argument("--name", default="bpthru", help="prefix of the namespaces")
     options = parser.parse_args()
@@ -283,7 +284,7 @@ def main():
         sys.exit("needs root")
     for program in (options.single, options.storm):
         if not Path(program).exists():
-            sys.exit(f"no {program}: cargo build --release -p bentpipe-gateway --examples")
+            sys.exit(f"no {program}: build it as the head of this file says")
     show(measure(options))
 
 

@@ -14,7 +14,7 @@ use crate::operate::Board;
 use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Patience, Pipes};
 use crate::{Cut, Destination, Open};
-use limits::{Places, pipes};
+use limits::{Place, Places, pipes, room};
 use side::{Satellite, dialer, prepare};
 use std::io;
 use std::sync::Arc;
@@ -39,7 +39,9 @@ struct Shared {
     keep_source: bool,
     patience: Patience,
     pipes: Pipes,
-    places: Places,
+    places: Arc<Places>,
+    /// Connections for which there are descriptors.
+    room: usize,
     policy: Policy,
 }
 
@@ -61,19 +63,20 @@ impl Single {
     /// No thread or runtime can be had, or no descriptor.
     pub fn start(board: &Arc<Board>, listeners: Vec<Listener>) -> io::Result<Single> {
         let config = board.config();
-        let patience = Patience::default();
         let satellite = Satellite::of(&config);
         for listener in &listeners {
-            prepare(listener, &satellite, &patience)?;
+            prepare(listener, &satellite)?;
         }
         let keep_source = config.intercept.as_ref().is_none_or(|it| it.keep_source);
+        let pipes = pipes(&config.limits);
         let shared = Arc::new(Shared {
+            room: room(&pipes),
             board: Arc::clone(board),
-            dialer: dialer(&satellite, patience),
+            dialer: dialer(&satellite),
             keep_source,
-            patience,
-            pipes: pipes(&config.limits),
-            places: Places::default(),
+            patience: Patience::default(),
+            pipes,
+            places: Arc::default(),
             policy: Policy::new(config.policy.clone()),
         });
         let mut single = Single {
@@ -100,8 +103,7 @@ impl Single {
                 let shared = Arc::clone(&self.shared);
                 let settings = listener.settings().clone();
                 entry::serve(listener, settings, move |arrival| {
-                    let shared = Arc::clone(&shared);
-                    async move { shared.serve(arrival).await }
+                    Arc::clone(&shared).serve(arrival)
                 })
             };
             listeners
@@ -157,18 +159,38 @@ impl Drop for Single {
 }
 
 impl Shared {
-    /// Carries one connection from its arrival to its end.
-    async fn serve(&self, arrival: Arrival) {
+    /// Takes a connection: connects onward, and relays in a task of its own, whose
+    /// memory does not include what connecting took.
+    async fn serve(self: Arc<Shared>, arrival: Arrival) {
         let counters = &self.board.counters;
-        let most = limits::connections(&self.board.config().limits, &self.pipes);
-        let Some(_place) = self.places.take(most) else {
+        let most = self.board.config().limits.connections.min(self.room);
+        let Some(place) = self.places.take(most) else {
             counters.connections_turned_away.increment();
             arrival.reply.failed(arrival.tcp, Cut::Limit).await;
             return;
         };
         counters.connections_opened.increment();
-        let _active = counters.connections_active.hold();
-        let closed = self.carry(arrival).await;
+        let open = Opened {
+            shared: Arc::clone(&self),
+            _place: place,
+        };
+        counters.connections_active.increment();
+        match self.establish(arrival).await {
+            Ok((client, server, early)) => {
+                tokio::spawn(async move {
+                    let meter = Meter::default();
+                    meter.count_up(early);
+                    let (pipes, patience) = (&open.shared.pipes, &open.shared.patience);
+                    let closed = relay::splice(client, server, pipes, patience, &meter).await;
+                    open.shared.count(closed);
+                });
+            }
+            Err(why) => counters.cut(why).increment(),
+        }
+    }
+
+    fn count(&self, closed: Closed) {
+        let counters = &self.board.counters;
         counters.bytes_to_satellite.add(closed.up);
         counters.bytes_from_satellite.add(closed.down);
         match closed.cut {
@@ -177,7 +199,9 @@ impl Shared {
         }
     }
 
-    async fn carry(&self, mut arrival: Arrival) -> Closed {
+    /// Both connections of an arrival, and how much of the client's data has been
+    /// passed on; where that fails, the client has its answer.
+    async fn establish(&self, mut arrival: Arrival) -> Result<(TcpStream, TcpStream, u64), Cut> {
         let connected = tokio::select! {
             connected = self.connect(&arrival.open) => connected,
             // The client has gone in the meantime.
@@ -187,21 +211,15 @@ impl Shared {
             Ok(onward) => onward,
             Err(why) => {
                 arrival.reply.failed(arrival.tcp, why).await;
-                return before(why);
+                return Err(why);
             }
         };
-        let meter = Meter::default();
-        if let Err(why) = arrival.reply.connected(&mut arrival.tcp).await {
-            return before(why);
-        }
+        arrival.reply.connected(&mut arrival.tcp).await?;
         if !arrival.first.is_empty() {
-            if let Err(error) = onward.write_all(&arrival.first).await {
-                return before(Cut::from_io(&error));
-            }
-            meter.count_up(arrival.first.len() as u64);
+            let written = onward.write_all(&arrival.first).await;
+            written.map_err(|error| Cut::from_io(&error))?;
         }
-        let (pipes, patience) = (&self.pipes, &self.patience);
-        relay::splice(arrival.tcp, onward, pipes, patience, &meter).await
+        Ok((arrival.tcp, onward, arrival.first.len() as u64))
     }
 
     /// Connects to the server.
@@ -223,10 +241,15 @@ impl Shared {
     }
 }
 
-const fn before(why: Cut) -> Closed {
-    Closed {
-        up: 0,
-        down: 0,
-        cut: Some(why),
+/// A connection that is open, as the counters and the limits see it.
+#[derive(Debug)]
+struct Opened {
+    shared: Arc<Shared>,
+    _place: Place,
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.shared.board.counters.connections_active.subtract(1);
     }
 }

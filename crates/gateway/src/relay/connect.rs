@@ -1,6 +1,6 @@
 //! The connection to the server.
 
-use super::{Patience, guard};
+use super::guard;
 use crate::{Cut, sys};
 use nix::sys::socket::{setsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -65,8 +65,6 @@ pub struct Dialer {
     pub buffers: Buffers,
     /// True to keep the client's port as well as its address, where it is free.
     pub keep_port: bool,
-    /// Timeouts of the socket.
-    pub patience: Patience,
 }
 
 impl Default for Dialer {
@@ -77,7 +75,6 @@ impl Default for Dialer {
             control: None,
             buffers: Buffers::default(),
             keep_port: true,
-            patience: Patience::default(),
         }
     }
 }
@@ -137,7 +134,7 @@ async fn attempt(
 fn socket(to: SocketAddr, source: Option<SocketAddr>, dialer: &Dialer) -> io::Result<Socket> {
     let kind = Type::STREAM.nonblocking().cloexec();
     let socket = Socket::new(Domain::for_address(to), kind, Some(Protocol::TCP))?;
-    guard(&socket, &dialer.patience)?;
+    guard(&socket)?;
     if let Some(mark) = dialer.mark {
         socket.set_mark(mark)?;
     }

@@ -1,8 +1,8 @@
 //! Both directions of a connection, run until they end or something breaks.
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 /// How the two directions stand when [`both`] returns.
 pub(super) struct Ended<B> {
@@ -16,12 +16,14 @@ pub(super) struct Ended<B> {
 
 /// Polls both directions, and `watch` for what neither of them would notice
 /// while it is blocked.
+///
+/// It takes everything by reference: an argument of an async function is stored
+/// twice in its future, which each connection would hold.
 pub(super) async fn both<B>(
     mut out: Pin<&mut impl Future<Output = Result<(), B>>>,
     mut back: Pin<&mut impl Future<Output = Result<(), B>>>,
-    watch: impl Future<Output = B>,
+    mut watch: impl FnMut(&mut Context<'_>) -> Poll<B>,
 ) -> Ended<B> {
-    let mut watch = pin!(watch);
     let mut ended = Ended {
         broken: None,
         out_runs: true,
@@ -47,27 +49,8 @@ pub(super) async fn both<B>(
         if !ended.out_runs && !ended.back_runs {
             return Poll::Ready(None);
         }
-        watch.as_mut().poll(cx).map(Some)
+        watch(cx).map(Some)
     })
     .await;
     ended
-}
-
-/// The first of three futures.
-pub(super) async fn first<T>(
-    a: impl Future<Output = T>,
-    b: impl Future<Output = T>,
-    c: impl Future<Output = T>,
-) -> T {
-    let (mut a, mut b, mut c) = (pin!(a), pin!(b), pin!(c));
-    poll_fn(|cx| {
-        if let Poll::Ready(value) = a.as_mut().poll(cx) {
-            return Poll::Ready(value);
-        }
-        if let Poll::Ready(value) = b.as_mut().poll(cx) {
-            return Poll::Ready(value);
-        }
-        c.as_mut().poll(cx)
-    })
-    .await
 }

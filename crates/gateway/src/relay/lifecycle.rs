@@ -26,17 +26,23 @@ const PROBES: u32 = 5;
 ///
 /// # Errors
 /// `socket` is not one of TCP.
-pub fn guard(socket: &impl AsFd, patience: &Patience) -> io::Result<()> {
+pub fn guard(socket: &impl AsFd) -> io::Result<()> {
     let socket = SockRef::from(socket);
     socket.set_linger(Some(Duration::ZERO))?;
     // A relay passes on what it has at once; waiting for more is the hosts' choice.
-    socket.set_tcp_nodelay(true)?;
+    socket.set_tcp_nodelay(true)
+}
+
+/// Lets the kernel ask a silent peer whether it is there. Most connections end
+/// long before that matters, and are spared these four calls.
+fn keep_alive(tcp: &TcpStream, patience: &Patience) {
     let interval = (patience.keepalive / PROBES).max(Duration::from_secs(1));
     let keepalive = TcpKeepalive::new()
         .with_time(patience.keepalive.max(Duration::from_secs(1)))
         .with_interval(interval)
         .with_retries(PROBES);
-    socket.set_tcp_keepalive(&keepalive)
+    // A failure means that the connection is gone, which the relay notices.
+    let _ = SockRef::from(tcp).set_tcp_keepalive(&keepalive);
 }
 
 /// Closes a connection with a reset.
@@ -96,8 +102,14 @@ pub(super) async fn vanishes<const N: usize>(
     let mut silences: [Silence; N] = std::array::from_fn(|_| Silence::default());
     let carried = || meter.up().wrapping_add(meter.down());
     let mut last = (carried(), Instant::now());
+    let mut young = true;
     loop {
         tokio::time::sleep(pause).await;
+        if std::mem::take(&mut young) {
+            for tcp in ends {
+                keep_alive(tcp, patience);
+            }
+        }
         if carried() != last.0 {
             last = (carried(), Instant::now());
         }

@@ -11,6 +11,7 @@ use std::io::IoSlice;
 use std::pin::pin;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -64,19 +65,23 @@ pub async fn pump(
     let broken = {
         let mut out = pin!(into_tunnel(&end, &mut sender, read, &sent));
         let mut back = pin!(from_tunnel(&end, &mut receiver, early, written));
-        let watch = drive::first(
-            async { Broken::Tcp(end.breaks().await) },
-            async { Broken::Tunnel(stopped.as_mut().await) },
-            async {
-                vanishes([end.tcp()], patience, meter).await;
-                Broken::Tcp(end.fails(Cut::TimedOut))
-            },
-        );
+        let mut breaks = pin!(end.breaks());
+        let mut vanishing = pin!(vanishes([end.tcp()], patience, meter));
+        let watch = |cx: &mut Context<'_>| {
+            if let Poll::Ready(cut) = breaks.as_mut().poll(cx) {
+                return Poll::Ready(Broken::Tcp(cut));
+            }
+            if let Poll::Ready(cut) = stopped.as_mut().poll(cx) {
+                return Poll::Ready(Broken::Tunnel(cut));
+            }
+            let vanished = vanishing.as_mut().poll(cx);
+            vanished.map(|()| Broken::Tcp(end.fails(Cut::TimedOut)))
+        };
         let ended = drive::both(out.as_mut(), back.as_mut(), watch).await;
         // What the host that broke off sent before goes on to the other.
         match &ended.broken {
             Some(Broken::Tcp(_)) if ended.out_runs => {
-                let _ = timeout(patience.last_bytes, out).await;
+                let _ = Box::pin(timeout(patience.last_bytes, out)).await;
             }
             Some(Broken::Tunnel(_)) => {
                 let rest = async {
@@ -85,7 +90,7 @@ pub async fn pump(
                     }
                     end.delivered().await;
                 };
-                let _ = timeout(patience.last_bytes, rest).await;
+                let _ = Box::pin(timeout(patience.last_bytes, rest)).await;
             }
             _ => {}
         }
@@ -101,7 +106,7 @@ pub async fn pump(
             // A cut stream delivers nothing more, so that what was sent just
             // before gets the time to arrive.
             let until = sent.plus(patience.last_bytes);
-            let _ = timeout(until, stopped).await;
+            let _ = Box::pin(timeout(until, stopped)).await;
             cut
         }
         Some(Broken::Tunnel(cut)) => {

@@ -20,6 +20,7 @@ use rustix::pipe::SpliceFlags;
 use std::cell::RefCell;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -36,10 +37,14 @@ thread_local! {
     static BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; SMALL].into_boxed_slice());
 }
 
-/// Which socket broke, and why.
-enum Broken {
-    Client(Cut),
-    Server(Cut),
+/// One of the sockets broke; [`End::broken`] has the reason.
+#[derive(Debug)]
+struct Broken;
+
+impl From<Cut> for Broken {
+    fn from(_: Cut) -> Broken {
+        Broken
+    }
 }
 
 /// Moves bytes between two TCP connections until both directions have ended or
@@ -54,49 +59,41 @@ pub async fn splice(
     let client = End::new(client);
     let server = End::new(server);
     let broken = {
-        let up = async {
-            match direction(&client, &server, pipes, &meter.up).await {
-                Ok(()) => Ok(()),
-                Err(Side::From(cut)) => Err(Broken::Client(cut)),
-                Err(Side::To(cut)) => Err(Broken::Server(cut)),
+        let mut up = pin!(direction(&client, &server, pipes, &meter.up));
+        let mut down = pin!(direction(&server, &client, pipes, &meter.down));
+        let mut client_breaks = pin!(client.breaks());
+        let mut server_breaks = pin!(server.breaks());
+        let mut vanishing = pin!(vanishes([client.tcp(), server.tcp()], patience, meter));
+        let watch = |cx: &mut Context<'_>| {
+            if client_breaks.as_mut().poll(cx).is_ready()
+                || server_breaks.as_mut().poll(cx).is_ready()
+            {
+                return Poll::Ready(Broken);
             }
+            vanishing.as_mut().poll(cx).map(|()| {
+                client.fails(Cut::TimedOut);
+                Broken
+            })
         };
-        let down = async {
-            match direction(&server, &client, pipes, &meter.down).await {
-                Ok(()) => Ok(()),
-                Err(Side::From(cut)) => Err(Broken::Server(cut)),
-                Err(Side::To(cut)) => Err(Broken::Client(cut)),
-            }
-        };
-        let (mut up, mut down) = (pin!(up), pin!(down));
-        let watch = drive::first(
-            async { Broken::Client(client.breaks().await) },
-            async { Broken::Server(server.breaks().await) },
-            async {
-                vanishes([client.tcp(), server.tcp()], patience, meter).await;
-                Broken::Client(client.fails(Cut::TimedOut))
-            },
-        );
         let ended = drive::both(up.as_mut(), down.as_mut(), watch).await;
-        // What the host that broke off sent before goes on to the other.
-        let rest = async {
-            match &ended.broken {
-                Some(Broken::Client(_)) => {
+        if ended.broken.is_some() {
+            // What the host that broke off sent before goes on to the other. It
+            // is seldom, and not worth memory in every connection.
+            let rest = async {
+                if client.broken().is_some() {
                     if ended.out_runs {
                         let _ = up.await;
                     }
                     server.delivered().await;
-                }
-                Some(Broken::Server(_)) => {
+                } else {
                     if ended.back_runs {
                         let _ = down.await;
                     }
                     client.delivered().await;
                 }
-                None => {}
-            }
-        };
-        let _ = timeout(patience.last_bytes, rest).await;
+            };
+            let _ = Box::pin(timeout(patience.last_bytes, rest)).await;
+        }
         ended.broken
     };
     match broken {
@@ -105,18 +102,13 @@ pub async fn splice(
             end_orderly(server.into_tcp());
             meter.closed(None)
         }
-        Some(Broken::Client(cut) | Broken::Server(cut)) => {
+        Some(Broken) => {
+            let cut = client.broken().or(server.broken()).unwrap_or(Cut::Failed);
             reset(client.into_tcp());
             reset(server.into_tcp());
             meter.closed(Some(cut))
         }
     }
-}
-
-/// Which socket of a direction broke.
-enum Side {
-    From(Cut),
-    To(Cut),
 }
 
 /// What one burst came to.
@@ -130,14 +122,14 @@ enum Burst {
 }
 
 /// Moves bytes one way, and then the half-close.
-async fn direction(from: &End, to: &End, pipes: &Pipes, meter: &AtomicU64) -> Result<(), Side> {
+async fn direction(from: &End, to: &End, pipes: &Pipes, meter: &AtomicU64) -> Result<(), Broken> {
     let mut bulk = false;
     loop {
         // Other connections have their turn, however much arrives here.
         tokio::task::consume_budget().await;
-        from.readable().await.map_err(Side::From)?;
+        from.readable().await?;
         // Nothing is read before it can be passed on.
-        to.writable().await.map_err(Side::To)?;
+        to.writable().await?;
         let burst = if !bulk {
             small(from, to, meter).await?
         } else if let Some(pipe) = pipes.lend() {
@@ -151,25 +143,25 @@ async fn direction(from: &End, to: &End, pipes: &Pipes, meter: &AtomicU64) -> Re
             Burst::Dry(moved) => bulk &= moved >= BURST,
         }
     }
-    to.finish().map_err(Side::To)
+    Ok(to.finish()?)
 }
 
 /// One read through the thread's buffer.
-async fn small(from: &End, to: &End, meter: &AtomicU64) -> Result<Burst, Side> {
+async fn small(from: &End, to: &End, meter: &AtomicU64) -> Result<Burst, Broken> {
     let (length, rest) = BUFFER.with_borrow_mut(|buffer| {
-        let Some(length) = from.read(buffer).map_err(Side::From)? else {
+        let Some(length) = from.read(buffer)? else {
             return Ok((None, None));
         };
         let wrote = match length {
             0 => 0,
-            _ => to.write(&buffer[..length]).map_err(Side::To)?.unwrap_or(0),
+            _ => to.write(&buffer[..length])?.unwrap_or(0),
         };
         // Seldom: the socket had room, but not for all.
         let rest = (wrote < length).then(|| buffer[wrote..length].to_vec());
-        Ok((Some(length), rest))
+        Ok::<_, Cut>((Some(length), rest))
     })?;
     if let Some(rest) = rest {
-        to.write_all(&rest).await.map_err(Side::To)?;
+        to.write_all(&rest).await?;
     }
     Ok(match length {
         None => Burst::Dry(0),
@@ -191,16 +183,14 @@ async fn through_pipe(
     mut lent: Lent<'_>,
     size: usize,
     meter: &AtomicU64,
-) -> Result<Burst, Side> {
+) -> Result<Burst, Broken> {
     let mut moved = 0;
     while moved < TURN {
-        let got = from
-            .read_with(|| {
-                let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
-                let got = rustix::pipe::splice(from.tcp(), None, lent.inlet(), None, size, flags)?;
-                Ok(got)
-            })
-            .map_err(Side::From)?;
+        let got = from.read_with(|| {
+            let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
+            let got = rustix::pipe::splice(from.tcp(), None, lent.inlet(), None, size, flags)?;
+            Ok(got)
+        })?;
         match got {
             None => return Ok(Burst::Dry(moved)),
             Some(0) => return Ok(Burst::End),
@@ -208,22 +198,20 @@ async fn through_pipe(
         }
         while lent.held > 0 {
             let held = lent.held;
-            let wrote = to
-                .write_with(|| {
-                    let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
-                    let outlet = lent.outlet();
-                    Ok(rustix::pipe::splice(
-                        outlet,
-                        None,
-                        to.tcp(),
-                        None,
-                        held,
-                        flags,
-                    )?)
-                })
-                .map_err(Side::To)?;
+            let wrote = to.write_with(|| {
+                let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
+                let outlet = lent.outlet();
+                Ok(rustix::pipe::splice(
+                    outlet,
+                    None,
+                    to.tcp(),
+                    None,
+                    held,
+                    flags,
+                )?)
+            })?;
             let Some(wrote) = wrote else {
-                to.writable().await.map_err(Side::To)?;
+                to.writable().await?;
                 continue;
             };
             lent.held -= wrote;
@@ -238,28 +226,24 @@ async fn through_pipe(
 
 /// Moves what fits without a pipe: the bytes are read, written, and only then
 /// taken from the receive queue.
-fn by_copy(from: &End, to: &End, meter: &AtomicU64) -> Result<Burst, Side> {
+fn by_copy(from: &End, to: &End, meter: &AtomicU64) -> Result<Burst, Broken> {
     BUFFER.with_borrow_mut(|buffer| {
-        let seen = from
-            .read_with(|| {
-                let (_, seen) = rustix::net::recv(from.tcp(), &mut buffer[..], RecvFlags::PEEK)?;
-                Ok(seen)
-            })
-            .map_err(Side::From)?;
+        let seen = from.read_with(|| {
+            let (_, seen) = rustix::net::recv(from.tcp(), &mut buffer[..], RecvFlags::PEEK)?;
+            Ok(seen)
+        })?;
         let seen = match seen {
             None => return Ok(Burst::Dry(0)),
             Some(0) => return Ok(Burst::End),
             Some(seen) => seen,
         };
-        let sent = to
-            .write_with(|| {
-                Ok(rustix::net::send(
-                    to.tcp(),
-                    &buffer[..seen],
-                    SendFlags::NOSIGNAL,
-                )?)
-            })
-            .map_err(Side::To)?;
+        let sent = to.write_with(|| {
+            Ok(rustix::net::send(
+                to.tcp(),
+                &buffer[..seen],
+                SendFlags::NOSIGNAL,
+            )?)
+        })?;
         let Some(sent) = sent else {
             return Ok(Burst::More);
         };
@@ -267,16 +251,14 @@ fn by_copy(from: &End, to: &End, meter: &AtomicU64) -> Result<Burst, Side> {
         let mut left = sent;
         while left > 0 {
             // What was seen is there: this takes it without waiting.
-            let taken = from
-                .read_with(|| {
-                    let (_, taken) =
-                        rustix::net::recv(from.tcp(), &mut buffer[..left], RecvFlags::TRUNC)?;
-                    Ok(taken)
-                })
-                .map_err(Side::From)?;
+            let taken = from.read_with(|| {
+                let (_, taken) =
+                    rustix::net::recv(from.tcp(), &mut buffer[..left], RecvFlags::TRUNC)?;
+                Ok(taken)
+            })?;
             match taken {
                 Some(taken) if taken > 0 => left -= taken.min(left),
-                _ => return Err(Side::From(from.fails(Cut::Failed))),
+                _ => return Err(from.fails(Cut::Failed).into()),
             }
         }
         Ok(Burst::More)

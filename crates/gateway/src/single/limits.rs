@@ -4,6 +4,7 @@
 use crate::config::Limits;
 use crate::relay::Pipes;
 use rustix::process::{Resource, getrlimit};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::watch;
 
@@ -36,11 +37,10 @@ pub(super) fn pipes(limits: &Limits) -> Pipes {
     Pipes::new(usize::try_from(most).unwrap_or(1), PIPE)
 }
 
-/// Connections at a time.
-pub(super) fn connections(limits: &Limits, pipes: &Pipes) -> usize {
+/// Connections at a time for which there are descriptors.
+pub(super) fn room(pipes: &Pipes) -> usize {
     let taken = OTHERS + pipes.descriptors();
-    let room = descriptors().saturating_sub(taken) / SOCKETS;
-    limits.connections.min(room)
+    descriptors().saturating_sub(taken) / SOCKETS
 }
 
 /// The places that are taken.
@@ -52,14 +52,14 @@ pub(super) struct Places {
 
 /// A place of one connection.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
-    places: &'a Places,
+pub(super) struct Place {
+    places: Arc<Places>,
     most: usize,
 }
 
 impl Places {
     /// A place, if fewer than `most` are taken.
-    pub(super) fn take(&self, most: usize) -> Option<Place<'_>> {
+    pub(super) fn take(self: &Arc<Places>, most: usize) -> Option<Place> {
         let before = self.taken.fetch_add(1, Ordering::Relaxed);
         if before + 1 >= most {
             self.note(true);
@@ -68,7 +68,10 @@ impl Places {
             self.taken.fetch_sub(1, Ordering::Relaxed);
             return None;
         }
-        Some(Place { places: self, most })
+        Some(Place {
+            places: Arc::clone(self),
+            most,
+        })
     }
 
     pub(super) fn full(&self) -> watch::Receiver<bool> {
@@ -86,7 +89,7 @@ impl Places {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Place {
     fn drop(&mut self) {
         let left = self.places.taken.fetch_sub(1, Ordering::Relaxed) - 1;
         // Some room, so that one end and one beginning do not switch to and fro.
@@ -102,7 +105,7 @@ mod tests {
 
     #[test]
     fn the_limit_holds_and_is_reported_until_there_is_room() {
-        let places = Places::default();
+        let places = Arc::new(Places::default());
         let full = places.full();
         let mut taken: Vec<_> = (0..32).map(|_| places.take(32).unwrap()).collect();
         assert!(places.take(32).is_none());
@@ -121,6 +124,6 @@ mod tests {
             ..Limits::default()
         };
         assert!(pipes(&limits).descriptors() <= 16);
-        assert!(connections(&limits, &pipes(&limits)) <= descriptors() / 2);
+        assert!(room(&pipes(&limits)) <= descriptors() / 2);
     }
 }

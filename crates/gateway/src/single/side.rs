@@ -2,7 +2,7 @@
 //! socket gets.
 
 use crate::config::{Config, RateSource};
-use crate::relay::{Buffers, Dialer, Patience, guard};
+use crate::relay::{Buffers, Dialer, guard};
 use socket2::{Domain, SockRef, Socket, Type};
 use std::io;
 use std::os::fd::AsFd;
@@ -58,12 +58,8 @@ fn has(control: &str) -> bool {
 }
 
 /// Gives a listening socket what the connections that it accepts inherit.
-pub(super) fn prepare(
-    listener: &impl AsFd,
-    satellite: &Satellite,
-    patience: &Patience,
-) -> io::Result<()> {
-    guard(listener, patience)?;
+pub(super) fn prepare(listener: &impl AsFd, satellite: &Satellite) -> io::Result<()> {
+    guard(listener)?;
     if satellite.toward_clients {
         if let Some(control) = &satellite.control {
             SockRef::from(listener).set_tcp_congestion(control.as_bytes())?;
@@ -74,11 +70,8 @@ pub(super) fn prepare(
 }
 
 /// How connections to servers are made.
-pub(super) fn dialer(satellite: &Satellite, patience: Patience) -> Dialer {
-    let mut dialer = Dialer {
-        patience,
-        ..Dialer::default()
-    };
+pub(super) fn dialer(satellite: &Satellite) -> Dialer {
+    let mut dialer = Dialer::default();
     if !satellite.toward_clients {
         dialer.control.clone_from(&satellite.control);
         dialer.buffers = satellite.buffers;
@@ -103,14 +96,14 @@ mod tests {
     fn the_side_follows_from_the_interfaces() {
         let ship = satellite("interfaces = [\"lan0\"]");
         assert!(!ship.toward_clients);
-        let dialer_of_ship = dialer(&ship, Patience::default());
+        let dialer_of_ship = dialer(&ship);
         assert_eq!(dialer_of_ship.control.as_deref(), Some("reno"));
         // Twice 20 Mbit/s times 550 ms.
         assert_eq!(dialer_of_ship.buffers.send, Some(2_750_000));
 
         let teleport = satellite("interfaces = [\"sat0\"]");
         assert!(teleport.toward_clients);
-        let dialer_of_teleport = dialer(&teleport, Patience::default());
+        let dialer_of_teleport = dialer(&teleport);
         assert_eq!(dialer_of_teleport.control, None);
         assert_eq!(dialer_of_teleport.buffers, Buffers::default());
     }
@@ -119,14 +112,14 @@ mod tests {
     fn connections_inherit_what_their_listener_got() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let teleport = satellite("interfaces = [\"sat0\"]");
-        prepare(&listener, &teleport, &Patience::default()).unwrap();
+        prepare(&listener, &teleport).unwrap();
         let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (accepted, _) = listener.accept().unwrap();
         let accepted = SockRef::from(&accepted);
         let control = accepted.tcp_congestion().unwrap();
         assert!(control.starts_with(b"reno\0"));
         assert_eq!(accepted.linger().unwrap(), Some(std::time::Duration::ZERO));
-        assert!(accepted.keepalive().unwrap() && accepted.tcp_nodelay().unwrap());
+        assert!(accepted.tcp_nodelay().unwrap());
         drop(client);
     }
 

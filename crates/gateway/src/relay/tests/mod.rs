@@ -26,15 +26,12 @@ async fn relayed() -> Relayed {
 async fn relayed_with(pipes: Pipes, patience: Patience) -> Relayed {
     let local = SocketAddr::from(([127, 0, 0, 1], 0));
     let front = TcpListener::bind(local).await.unwrap();
-    guard(&front, &patience).unwrap();
+    guard(&front).unwrap();
     let behind = TcpListener::bind(local).await.unwrap();
     let to = behind.local_addr().unwrap();
     let client = TcpStream::connect(front.local_addr().unwrap());
     let (client, arrived) = tokio::join!(client, front.accept());
-    let dialer = Dialer {
-        patience,
-        ..Dialer::default()
-    };
+    let dialer = Dialer::default();
     let (onward, server) = tokio::join!(connect(to, None, &dialer), behind.accept());
     let (arrived, onward) = (arrived.unwrap().0, onward.unwrap());
     let relay =
@@ -124,4 +121,16 @@ fn narrow(tcp: &TcpStream) {
     socket2::SockRef::from(tcp)
         .set_recv_buffer_size(16 << 10)
         .unwrap();
+}
+
+/// What an idle connection holds in memory, beside its sockets, is this future.
+#[tokio::test]
+async fn a_relayed_connection_is_small() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let to = listener.local_addr().unwrap();
+    let client = TcpStream::connect(to).await.unwrap();
+    let server = TcpStream::connect(to).await.unwrap();
+    let (pipes, patience, meter) = (Pipes::new(1, 1), Patience::default(), Meter::default());
+    let size = size_of_val(&splice(client, server, &pipes, &patience, &meter));
+    assert!(size <= 2000, "{size} bytes");
 }

@@ -109,11 +109,11 @@ async fn many_connections_share_few_pipes() {
         let relayed = relayed_with(Pipes::new(0, 0), Patience::default()).await;
         // The relay under test goes on from the server's side of the first.
         let front = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        guard(&front, &Patience::default()).unwrap();
+        guard(&front).unwrap();
         let to = front.local_addr().unwrap();
         let (second, arrived) = tokio::join!(TcpStream::connect(to), front.accept());
         let arrived = arrived.unwrap().0;
-        guard(&relayed.server, &Patience::default()).unwrap();
+        guard(&relayed.server).unwrap();
         let server = relayed.server;
         tokio::spawn(async move {
             let meter = Meter::default();

@@ -79,7 +79,8 @@ async fn answer(mut tcp: TcpStream) -> io::Result<()> {
     }
     if buffer[..got].starts_with(STAY) {
         tcp.write_all(b"+").await?;
-        tcp.read(&mut buffer).await?;
+        // It stays until the other end goes.
+        while tcp.read(&mut buffer).await? > 0 {}
     } else {
         tcp.write_all(ASK).await?;
     }
