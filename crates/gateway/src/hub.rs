@@ -212,6 +212,8 @@ impl Engine {
         };
         counters.connections_opened.increment();
         let _active = counters.connections_active.hold();
+        let port = open.destination.port();
+        sender.classify(self.board.config().priority.of(port));
         let closed = match self.begin(&open, &mut sender).await {
             Ok(tcp) => {
                 let (toward, early, meter) = (Toward::Server, Bytes::new(), Meter::default());

@@ -138,6 +138,8 @@ impl Terminal {
                 return cut_before(why);
             }
         };
+        let port = open.destination.port();
+        sender.classify(self.board.config().priority.of(port));
         let first = if open.confirm || !first.is_empty() {
             first
         } else {

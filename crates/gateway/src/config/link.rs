@@ -3,7 +3,7 @@
 use super::net::Interfaces;
 use super::read::{self, Reading};
 use super::role::Role;
-use bentpipe_document::schema::{Kind, SPAN};
+use bentpipe_document::schema::{Kind, SPAN, integer};
 use bentpipe_document::{Diagnostic, Reported};
 use bentpipe_units::{Duration as Span, Rate};
 use std::path::PathBuf;
@@ -38,6 +38,8 @@ pub struct Link {
     pub transport: String,
     /// The network interfaces that lead to the satellite.
     pub interfaces: Vec<String>,
+    /// The largest IP packet that the path between the two boxes carries, bytes.
+    pub packet: u16,
 }
 
 /// The rate that buffers are sized by where none is configured.
@@ -78,6 +80,8 @@ bentpipe_document::table! {
     transport: String [Kind::Name("transport")], or "`complete-knowledge` in two boxes, `bp_hybla` in one";
     /// the network interfaces that lead to the satellite
     interfaces: Interfaces, or "those of the routes to the other box";
+    /// the largest IP packet that the path between the two boxes carries (its MTU), bytes; a path that turns out to carry less is noticed after some losses
+    packet: u64 [integer(1280, 9000)], default 1500;
 }
 
 /// The section.
@@ -110,5 +114,6 @@ pub(super) fn read(reading: &Reading<'_>, role: Role, table: LinkTable) -> Resul
         interfaces: table
             .interfaces?
             .map_or_else(Vec::new, |names| names.value.0),
+        packet: u16::try_from(table.packet?.value).unwrap_or(1500),
     })
 }

@@ -10,6 +10,7 @@ mod link;
 mod net;
 mod operate;
 mod policy;
+mod priority;
 mod read;
 mod role;
 
@@ -19,6 +20,7 @@ pub use link::{Link, RateSource};
 pub use net::{Nets, Ports, Prefix};
 pub use operate::{Level, Log, Status, control_folder};
 pub use policy::Policy;
+pub use priority::{Priority, Urgency};
 pub use read::PORT;
 pub use role::{Answer, Role, Tunnel, WhenDown};
 
@@ -47,6 +49,8 @@ pub struct Config {
     pub connect: Option<Listener>,
     /// What this box may connect to on behalf of the other.
     pub policy: Policy,
+    /// Which connections go first over the satellite.
+    pub priority: Priority,
     /// Limits, beyond which connections bypass the gateway or are refused.
     pub limits: Limits,
     /// How the gateway shows itself.
@@ -73,6 +77,8 @@ bentpipe_document::table! {
     connect: entry::ConnectTable, or "no listener";
     /// what this box may connect to on behalf of the other
     policy: policy::PolicyTable, or "its defaults";
+    /// which connections go first over the satellite
+    priority: priority::PriorityTable, or "small before bulk, all ports alike";
     /// limits, beyond which new connections bypass the gateway or are refused
     limits: limits::LimitsTable, or "its defaults";
     /// how the gateway shows itself
@@ -155,6 +161,7 @@ fn config(
     let socks = entry::socks(&reading, top.socks);
     let connect = entry::connect(&reading, top.connect);
     let policy = reading.or_defaults(top.policy).and_then(policy::read);
+    let priority = reading.or_defaults(top.priority).and_then(priority::read);
     let limits = reading.or_defaults(top.limits).and_then(limits::read);
     let status = reading
         .or_defaults(top.status)
@@ -171,6 +178,7 @@ fn config(
         socks: socks?,
         connect: connect?,
         policy: policy?,
+        priority: priority?,
         limits: limits?,
         status: status?,
         log: log?,

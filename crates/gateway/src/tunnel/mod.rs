@@ -2,8 +2,11 @@
 
 pub mod association;
 pub mod codec;
+pub mod controller;
 pub(crate) mod fallback;
 pub mod keys;
+pub mod known;
+pub mod priority;
 pub mod shaper;
 pub mod socket;
 mod stream;

@@ -13,7 +13,7 @@ use bentpipe_units::Rate;
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -141,7 +141,7 @@ struct Line {
 pub struct Shaper {
     line: Mutex<Line>,
     limited: AtomicBool,
-    peers: Mutex<HashMap<SocketAddr, Arc<Peer>>>,
+    peers: Mutex<HashMap<SocketAddr, Weak<Peer>>>,
     has_peers: AtomicBool,
     segments: AtomicUsize,
     bytes: AtomicU64,
@@ -206,32 +206,27 @@ impl Shaper {
     }
 
     /// The bucket of the associations with `address`, which is made where there is
-    /// none. It does not limit until it has a rate. Call [`Shaper::forget`] when
-    /// the association has ended.
+    /// none, and lasts for as long as it is held. It does not limit until it has a
+    /// rate.
     pub fn peer(self: &Arc<Shaper>, address: SocketAddr) -> Arc<Peer> {
         let mut peers = lock(&self.peers);
-        self.has_peers.store(true, Ordering::Release);
-        let peer = peers.entry(canonical(address)).or_insert_with(|| {
-            Arc::new(Peer {
-                shaper: Arc::downgrade(self),
-                limits: Mutex::new(Limits {
-                    bucket: Bucket::new(None, Instant::now()),
-                    link: None,
-                    pace: None,
-                    waiting: Vec::new(),
-                }),
-            })
+        let address = canonical(address);
+        if let Some(peer) = peers.get(&address).and_then(Weak::upgrade) {
+            return peer;
+        }
+        peers.retain(|_, peer| peer.strong_count() > 0);
+        let peer = Arc::new(Peer {
+            shaper: Arc::downgrade(self),
+            limits: Mutex::new(Limits {
+                bucket: Bucket::new(None, Instant::now()),
+                link: None,
+                pace: None,
+                waiting: Vec::new(),
+            }),
         });
-        Arc::clone(peer)
-    }
-
-    /// Drops the bucket of `address`.
-    pub fn forget(&self, address: SocketAddr) {
-        let mut peers = lock(&self.peers);
-        peers.remove(&canonical(address));
-        self.has_peers.store(!peers.is_empty(), Ordering::Release);
-        drop(peers);
-        self.size_batches();
+        peers.insert(address, Arc::downgrade(&peer));
+        self.has_peers.store(true, Ordering::Release);
+        peer
     }
 
     /// Most datagrams of one batch: what the slowest link sends in 2 ms.
@@ -243,7 +238,7 @@ impl Shaper {
         let shared = self.rate();
         let slowest = lock(&self.peers)
             .values()
-            .filter_map(|peer| lock(&peer.limits).lowest())
+            .filter_map(|peer| peer.upgrade()?.rate())
             .chain(shared)
             .min();
         let segments = slowest.map_or(MOST_SEGMENTS, |rate| {
@@ -267,7 +262,7 @@ impl Shaper {
     }
 
     pub(super) fn find_peer(&self, address: SocketAddr) -> Option<Arc<Peer>> {
-        lock(&self.peers).get(&canonical(address)).cloned()
+        lock(&self.peers).get(&canonical(address))?.upgrade()
     }
 
     /// Asks for the turn of `sender`. It keeps its place in the line until
@@ -355,8 +350,16 @@ impl Limits {
 /// The rate of one association besides that of the socket.
 #[derive(Debug)]
 pub struct Peer {
-    shaper: std::sync::Weak<Shaper>,
+    shaper: Weak<Shaper>,
     limits: Mutex<Limits>,
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        if let Some(shaper) = self.shaper.upgrade() {
+            shaper.size_batches();
+        }
+    }
 }
 
 impl Peer {

@@ -2,9 +2,13 @@
 //! where UDP does not pass. [`crate::relay`] knows these two types and no other.
 
 use super::fallback::{TlsReceiver, TlsSender};
+use super::priority::{Rank, Ranks};
 use crate::Cut;
+use crate::config::Urgency;
 use bytes::Bytes;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 /// The sending half. Dropped before its end, it cuts its direction: only
 /// [`Sender::finish`] ends it clean.
@@ -12,6 +16,7 @@ use std::task::{Context, Poll, Waker};
 pub struct Sender {
     half: SendingHalf,
     ended: bool,
+    rank: Option<Rank>,
 }
 
 #[derive(Debug)]
@@ -41,6 +46,20 @@ impl Sender {
         Sender {
             half: SendingHalf::Quic(stream),
             ended: false,
+            rank: None,
+        }
+    }
+
+    /// The same with a place among all streams of this box.
+    pub(crate) fn ranked(mut self, ranks: &Arc<Ranks>) -> Sender {
+        self.rank = Some(Rank::new(Arc::clone(ranks)));
+        self
+    }
+
+    /// Sets how urgent the connection is.
+    pub(crate) fn classify(&mut self, urgency: Urgency) {
+        if let Some(rank) = &mut self.rank {
+            rank.classify(urgency);
         }
     }
 
@@ -48,6 +67,7 @@ impl Sender {
         Sender {
             half: SendingHalf::Tls(half),
             ended: false,
+            rank: None,
         }
     }
 
@@ -57,7 +77,14 @@ impl Sender {
     /// Why the other end wants no more, or that the association is lost.
     pub async fn send(&mut self, data: Bytes) -> Result<(), Cut> {
         match &mut self.half {
-            SendingHalf::Quic(stream) => stream.write_chunk(data).await.map_err(of_write),
+            SendingHalf::Quic(stream) => {
+                let rank = self.rank.as_mut();
+                if let Some(priority) = rank.and_then(|it| it.write(data.len(), Instant::now())) {
+                    // An error means that the stream has ended, as the write finds.
+                    let _ = stream.set_priority(priority);
+                }
+                stream.write_chunk(data).await.map_err(of_write)
+            }
             SendingHalf::Tls(half) => half.send(data).await,
         }
     }

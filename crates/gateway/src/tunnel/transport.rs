@@ -2,12 +2,17 @@
 //! the transport.
 
 use super::association::Openable;
+use super::controller::{Choice, Factory};
 use super::keys::Identity;
-use crate::config::Config;
-use quinn::congestion::BbrConfig;
+use super::known::{self, Knowledge};
+use super::priority::Ranks;
+use super::shaper::Shaper;
+use super::socket::ShapedSocket;
+use crate::config::{Config, Tunnel};
+use crate::operate::Board;
 use quinn::{
-    ConnectionId, ConnectionIdGenerator, Endpoint, EndpointConfig, IdleTimeout, MtuDiscoveryConfig,
-    ServerConfig, TransportConfig, VarInt,
+    AckFrequencyConfig, ConnectionId, ConnectionIdGenerator, Endpoint, EndpointConfig, IdleTimeout,
+    MtuDiscoveryConfig, ServerConfig, TransportConfig, VarInt,
 };
 use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -20,6 +25,11 @@ use std::time::Duration;
 /// Buffers of the UDP socket, bytes: what a link of 1 Gbit/s brings in 60 ms, in
 /// which this process may wait for a processor.
 const SOCKET_BUFFER: usize = 8 << 20;
+/// Headers of UDP and IPv6, the longer ones.
+const HEADERS: u16 = 48;
+/// Packets that may arrive before one acknowledgement; losses and the delay timer
+/// bring it earlier.
+const PACKETS_AN_ACK: u32 = 9;
 /// Length of the connection ids, bytes.
 const ID_LENGTH: usize = 8;
 /// Connections of the hub whose peer is not yet known; more are not answered.
@@ -72,6 +82,7 @@ pub(crate) fn endpoint(
     identity: &Identity,
     instance: u8,
     server: Option<ServerConfig>,
+    shaper: &Arc<Shaper>,
 ) -> io::Result<Endpoint> {
     // The key of stateless resets stays the same after a restart, so that the
     // other box learns from its next packet that its association is gone (RFC
@@ -79,37 +90,93 @@ pub(crate) fn endpoint(
     let reset = hmac::Key::new(hmac::HMAC_SHA256, &identity.derive("stateless reset"));
     let mut config = EndpointConfig::new(Arc::new(reset));
     config.cid_generator(move || Box::new(Ids { instance }));
+    let socket = ShapedSocket::new(socket, Arc::clone(shaper))?;
     let runtime = Arc::new(quinn::TokioRuntime);
-    let socket = quinn::Runtime::wrap_udp_socket(&*runtime, socket)?;
     Endpoint::new_with_abstract_socket(config, server, socket, runtime)
 }
 
-/// Settings of an association, for either side.
-pub(crate) fn transport(config: &Config, outage: Duration, window: u64) -> TransportConfig {
-    let mut transport = TransportConfig::default();
-    // The heartbeat keeps the association and any NAT on the way alive.
-    transport.keep_alive_interval(None);
-    transport.max_idle_timeout(Some(
-        IdleTimeout::try_from(outage).unwrap_or_else(|_| VarInt::MAX.into()),
-    ));
-    transport.initial_rtt(config.link.rtt);
-    transport.stream_receive_window(varint(window));
-    transport.receive_window(varint(config.limits.memory.max(4 * window)));
-    // All streams share it, so it is far larger than the window of one: bulk never
-    // keeps a new stream from being written.
-    transport.send_window(config.limits.memory.max(4 * window));
-    // A box opens streams to the hub only, and the hub counts them once it knows
-    // the terminal.
-    transport.max_concurrent_bidi_streams(VarInt::from_u32(1));
-    transport.max_concurrent_uni_streams(VarInt::from_u32(0));
-    transport.datagram_receive_buffer_size(Some(64 * 1024));
-    transport.datagram_send_buffer_size(64 * 1024);
-    transport.mtu_discovery_config(Some(MtuDiscoveryConfig::default()));
-    transport.allow_spin(false);
-    transport.qlog_stream(crate::operate::qlog::stream(config));
-    let control = Arc::new(BbrConfig::default());
-    transport.congestion_controller_factory(Arc::new(Openable(control)));
-    transport
+/// How a box sends into the satellite link: the settings of its associations.
+#[derive(Debug)]
+pub(crate) struct Sending {
+    knowledge: Arc<Knowledge>,
+    ranks: Arc<Ranks>,
+    choice: Choice,
+    outage: Duration,
+    window: u64,
+    config: Config,
+}
+
+impl Sending {
+    /// Those that the configuration asks for. The rate follows `board`.
+    ///
+    /// # Errors
+    /// The configured congestion control cannot run over QUIC.
+    pub(crate) fn new(config: &Config, tunnel: &Tunnel, board: &Board) -> io::Result<Sending> {
+        let link = &config.link;
+        let choice = Choice::named(&link.transport).map_err(io::Error::other)?;
+        let rates = board.rate();
+        let knowledge = Knowledge::new(*rates.borrow(), link.rtt);
+        tokio::spawn(known::follow(Arc::downgrade(&knowledge), rates));
+        Ok(Sending {
+            ranks: Ranks::new(Arc::clone(&knowledge)),
+            knowledge,
+            choice,
+            outage: tunnel.outage,
+            window: tunnel.stream_window,
+            config: config.clone(),
+        })
+    }
+
+    /// What is known of the link.
+    pub(crate) const fn knowledge(&self) -> &Arc<Knowledge> {
+        &self.knowledge
+    }
+
+    /// The order of all streams.
+    pub(crate) const fn ranks(&self) -> &Arc<Ranks> {
+        &self.ranks
+    }
+
+    /// The settings of an association with the box at `peer`, for either side.
+    pub(crate) fn transport(&self, peer: SocketAddr) -> TransportConfig {
+        let mut transport = TransportConfig::default();
+        let memory = self.config.limits.memory;
+        // The heartbeat keeps the association and any NAT on the way alive.
+        transport.keep_alive_interval(None);
+        transport.max_idle_timeout(Some(
+            IdleTimeout::try_from(self.outage).unwrap_or_else(|_| VarInt::MAX.into()),
+        ));
+        transport.initial_rtt(self.knowledge.rtt());
+        transport.stream_receive_window(varint(self.window));
+        transport.receive_window(varint(memory.max(4 * self.window)));
+        // All streams share it, so it is far larger than the window of one: bulk
+        // never keeps a new stream from being written.
+        transport.send_window(memory.max(4 * self.window));
+        // A box opens streams to the hub only, and the hub counts them once it knows
+        // the terminal.
+        transport.max_concurrent_bidi_streams(VarInt::from_u32(1));
+        transport.max_concurrent_uni_streams(VarInt::from_u32(0));
+        transport.datagram_receive_buffer_size(Some(64 * 1024));
+        transport.datagram_send_buffer_size(64 * 1024);
+        transport.allow_spin(false);
+        transport.qlog_stream(crate::operate::qlog::stream(&self.config));
+        // Packets of the configured size leave from the first on: the search for
+        // it would cost round trips. Where the path turns out to carry less, quinn
+        // goes back to 1200 bytes and searches.
+        let payload = self.config.link.packet.saturating_sub(HEADERS).max(1200);
+        let mut search = MtuDiscoveryConfig::default();
+        search.upper_bound(payload);
+        transport.initial_mtu(payload);
+        transport.mtu_discovery_config(Some(search));
+        // The way back is often the narrow one.
+        let mut acks = AckFrequencyConfig::default();
+        acks.ack_eliciting_threshold(VarInt::from_u32(PACKETS_AN_ACK));
+        transport.ack_frequency_config(Some(acks));
+        let shaped = self.knowledge.shaper().peer(peer);
+        let control = Factory::new(self.choice.clone(), Arc::clone(&self.knowledge), shaped);
+        transport.congestion_controller_factory(Arc::new(Openable(Arc::new(control))));
+        transport
+    }
 }
 
 fn varint(value: u64) -> VarInt {

@@ -219,7 +219,12 @@ impl Bed {
         let process = Command::new("ip")
             .args(["netns", "exec", &self.namespace(role)])
             .arg(std::env::current_exe().unwrap())
-            .args(["--exact", "pair::the_whole_gateway", "--ignored", "--nocapture"])
+            .args([
+                "--exact",
+                "pair::the_whole_gateway",
+                "--ignored",
+                "--nocapture",
+            ])
             .env(CONFIG, config)
             .env("RUNTIME_DIRECTORY", self.folder.path())
             .stdout(Stdio::null())

@@ -8,7 +8,7 @@ use crate::tunnel::codec::{Hello, Welcome};
 use crate::tunnel::fallback::{Pool, Settings};
 use crate::tunnel::keys::{Identity, PublicKey, SERVER_NAME};
 use crate::tunnel::stream::{Receiver, Sender};
-use crate::tunnel::transport;
+use crate::tunnel::transport::{self, Sending};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, Connection, ConnectionError, Endpoint};
 use std::io;
@@ -47,6 +47,7 @@ struct Shared {
     status: watch::Sender<Status>,
     current: watch::Sender<Option<Connection>>,
     fallback: Option<Arc<Pool>>,
+    sending: Sending,
 }
 
 impl Client {
@@ -66,8 +67,9 @@ impl Client {
         let tls = identity.client(peers).map_err(io::Error::other)?;
         let quic = QuicClientConfig::try_from(tls).map_err(io::Error::other)?;
         let mut client = ClientConfig::new(Arc::new(quic));
-        let settings = transport::transport(config, tunnel.outage, tunnel.stream_window);
-        client.transport_config(Arc::new(settings));
+        let sending = Sending::new(config, tunnel, board)?;
+        client.transport_config(Arc::new(sending.transport(tunnel.address)));
+        let shaper = sending.knowledge().shaper();
         let handshake = HANDSHAKE.max(8 * config.link.rtt);
         let fallback = if tunnel.fallback {
             let tls = identity.client(peers).map_err(io::Error::other)?;
@@ -83,7 +85,7 @@ impl Client {
         };
         let instance = u8::try_from(hello.generation & 0xff).unwrap_or(0);
         let shared = Arc::new(Shared {
-            endpoint: transport::endpoint(socket, identity, instance, None)?,
+            endpoint: transport::endpoint(socket, identity, instance, None, shaper)?,
             hub: tunnel.address,
             key: peers.first().map(ToString::to_string).unwrap_or_default(),
             board: Arc::clone(board),
@@ -93,6 +95,7 @@ impl Client {
             status: watch::Sender::new(Status::new()),
             current: watch::Sender::new(None),
             fallback,
+            sending,
         });
         let mut tasks = vec![tokio::spawn(keep(Arc::clone(&shared)))];
         if let Some(pool) = &shared.fallback {
@@ -141,7 +144,8 @@ impl Client {
                 if let Some(connection) = connection
                     && let Ok((send, receive)) = connection.open_bi().await
                 {
-                    return Ok((Sender::quic(send), Receiver::quic(receive)));
+                    let sender = Sender::quic(send).ranked(self.shared.sending.ranks());
+                    return Ok((sender, Receiver::quic(receive)));
                 }
                 status.changed().await.map_err(|_| Cut::PeerGone)?;
             }

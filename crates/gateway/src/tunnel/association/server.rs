@@ -5,10 +5,11 @@ use crate::config::{Config, Tunnel};
 use crate::operate::{Board, Path};
 use crate::tunnel::codec::{Hello, Welcome};
 use crate::tunnel::keys::{Identity, PublicKey};
+use crate::tunnel::priority::Ranks;
 use crate::tunnel::stream::{Receiver, Sender};
-use crate::tunnel::transport::{self, HALF_OPEN};
+use crate::tunnel::transport::{self, HALF_OPEN, Sending};
 use quinn::crypto::rustls::QuicServerConfig;
-use quinn::{Connection, Endpoint, Incoming, ServerConfig, VarInt};
+use quinn::{Connecting, Connection, Endpoint, Incoming, ServerConfig, VarInt};
 use ring::hkdf;
 use rustls::pki_types::CertificateDer;
 use std::collections::HashMap;
@@ -36,13 +37,15 @@ pub struct Association {
     /// The QUIC connection.
     pub connection: Connection,
     hello: Hello,
+    ranks: Arc<Ranks>,
 }
 
 impl Association {
     /// The next connection of a client; `None` when the association is lost.
     pub async fn accept(&self) -> Option<(Sender, Receiver)> {
         let (send, receive) = self.connection.accept_bi().await.ok()?;
-        Some((Sender::quic(send), Receiver::quic(receive)))
+        let sender = Sender::quic(send).ranked(&self.ranks);
+        Some((sender, Receiver::quic(receive)))
     }
 
     /// The terminal's address.
@@ -63,6 +66,8 @@ struct Shared {
     associations: Mutex<HashMap<PublicKey, Vec<Association>>>,
     accepted: mpsc::Sender<Association>,
     board: Arc<Board>,
+    server: ServerConfig,
+    sending: Sending,
 }
 
 impl Server {
@@ -85,15 +90,19 @@ impl Server {
         let secret = identity.derive("address validation");
         let token = hkdf::Salt::new(hkdf::HKDF_SHA256, &[]).extract(&secret);
         let mut server = ServerConfig::new(Arc::new(quic), Arc::new(token));
-        let settings = transport::transport(config, tunnel.outage, tunnel.stream_window);
+        let sending = Sending::new(config, tunnel, board)?;
         server
-            .transport_config(Arc::new(settings))
             .max_incoming(HALF_OPEN)
             .incoming_buffer_size(16 * 1024)
             .incoming_buffer_size_total(1 << 20);
         let (accepted, associations) = mpsc::channel(HALF_OPEN);
+        let shaper = sending.knowledge().shaper();
+        let endpoint =
+            transport::endpoint(socket, identity, instance, Some(server.clone()), shaper)?;
         let shared = Arc::new(Shared {
-            endpoint: transport::endpoint(socket, identity, instance, Some(server))?,
+            endpoint,
+            server,
+            sending,
             connections: u32::try_from(config.limits.connections).unwrap_or(u32::MAX),
             handshake: HANDSHAKE.max(8 * config.link.rtt),
             half_open: Arc::new(Semaphore::new(HALF_OPEN)),
@@ -157,7 +166,7 @@ async fn listen(shared: Arc<Shared>) {
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             let address = incoming.remote_address();
-            let made = tokio::time::timeout(shared.handshake, greet(incoming, shared.connections));
+            let made = tokio::time::timeout(shared.handshake, shared.greet(incoming));
             let association = match made.await {
                 Ok(Ok(association)) => association,
                 Ok(Err(reason)) => {
@@ -177,8 +186,12 @@ async fn listen(shared: Arc<Shared>) {
 }
 
 /// The handshake and the greeting.
-async fn greet(incoming: Incoming, connections: u32) -> Result<Association, String> {
-    let connection = incoming.await.map_err(|error| words(&error))?;
+async fn greet(
+    connecting: Connecting,
+    connections: u32,
+    ranks: Arc<Ranks>,
+) -> Result<Association, String> {
+    let connection = connecting.await.map_err(|error| words(&error))?;
     let lost = |connection: &Connection| match connection.close_reason() {
         Some(error) => words(&error),
         None => "no greeting".to_owned(),
@@ -211,6 +224,7 @@ async fn greet(incoming: Incoming, connections: u32) -> Result<Association, Stri
         since: Instant::now(),
         connection,
         hello,
+        ranks,
     })
 }
 
@@ -219,6 +233,18 @@ impl Shared {
         self.associations
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes an association, which has a congestion control of its own.
+    async fn greet(&self, incoming: Incoming) -> Result<Association, String> {
+        let settings = self.sending.transport(incoming.remote_address());
+        let mut config = self.server.clone();
+        config.transport_config(Arc::new(settings));
+        let connecting = incoming
+            .accept_with(Arc::new(config))
+            .map_err(|error| words(&error))?;
+        let ranks = Arc::clone(self.sending.ranks());
+        greet(connecting, self.connections, ranks).await
     }
 
     /// Serves an association until it is lost.

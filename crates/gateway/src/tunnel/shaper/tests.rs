@@ -137,7 +137,7 @@ fn batches_fit_two_milliseconds_of_the_slowest_link() {
     peer.set_pace(mbps(2));
     assert_eq!(peer.rate(), mbps(2));
     assert_eq!(shaper.most_segments(), 1);
-    shaper.forget(address);
+    drop(peer);
     assert_eq!(shaper.most_segments(), MOST_SEGMENTS);
 }
 

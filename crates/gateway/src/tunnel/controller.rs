@@ -1,0 +1,502 @@
+//! The congestion controls of `bentpipe-cc` in QUIC.
+//!
+//! quinn asks its [`quinn::congestion::Controller`] for a window and reports what
+//! was sent, acknowledged and lost; this adapter makes of it the events that the
+//! same control receives from TCP in the simulator. Where QUIC differs:
+//! - A segment is a QUIC packet of the path's MTU.
+//! - Nothing is acknowledged cumulatively, so `acked` and `delivered` are the same.
+//! - quinn finds losses after it has reported an acknowledgement; [`Ack::lost`] is
+//!   what the one before it brought to light.
+//! - Persistent congestion (RFC 9002, section 7.6) stands for a retransmission
+//!   timeout; the probes that QUIC sends instead of timing out say nothing.
+//! - What a control asks for besides a window ([`bentpipe_cc::Actions`]) is not
+//!   done; controls that live by it are refused ([`refusal`]).
+
+mod choice;
+mod record;
+mod rounds;
+
+pub use choice::{Choice, Refusal, refusal};
+
+use super::known::Knowledge;
+use super::shaper::Peer;
+use bentpipe_cc::{Ack, CWND_LIMIT, Controller, Loss, RecoveryExit, Repair, Timeout, Window};
+use bentpipe_units::{Duration as Span, Rate, Segments, Time};
+use quinn::congestion::{Controller as QuicController, ControllerFactory, ControllerMetrics};
+use quinn_proto::RttEstimator;
+use record::Record;
+use rounds::Rounds;
+use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// No window is smaller, packets (RFC 9002, section 7.2).
+const SMALLEST: Segments = 2.0;
+/// Headers of UDP and IPv4; the shaper counts what each packet really has.
+const HEADERS: f64 = 28.0;
+/// Longest time that an acknowledgement waits for more packets (RFC 9000, section
+/// 18.2, `max_ack_delay`).
+const ACK_DELAY: Span = Span::from_millis(25);
+
+/// Makes the controller of an association.
+#[derive(Debug)]
+pub struct Factory {
+    choice: Choice,
+    knowledge: Arc<Knowledge>,
+    peer: Arc<Peer>,
+}
+
+impl Factory {
+    /// A factory for the association with `peer`, which takes the pacing rate of the
+    /// control, if it has one.
+    #[must_use]
+    pub fn new(choice: Choice, knowledge: Arc<Knowledge>, peer: Arc<Peer>) -> Factory {
+        Factory {
+            choice,
+            knowledge,
+            peer,
+        }
+    }
+}
+
+impl ControllerFactory for Factory {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn QuicController> {
+        let control = self.choice.build(&self.knowledge);
+        let path = Path {
+            knowledge: Arc::clone(&self.knowledge),
+            peer: Arc::clone(&self.peer),
+            pace: None,
+        };
+        Box::new(Adapter::new(
+            control,
+            super::transport::random(),
+            path,
+            now,
+            current_mtu,
+        ))
+    }
+}
+
+/// What the adapter needs of the association's path.
+#[derive(Debug)]
+struct Path {
+    knowledge: Arc<Knowledge>,
+    peer: Arc<Peer>,
+    /// The pacing rate that the peer's bucket has.
+    pace: Option<Rate>,
+}
+
+/// A control of `bentpipe-cc` as quinn's controller. Copies share their state:
+/// quinn makes one when the peer's address changes, and the path over the
+/// satellite is still the same.
+#[derive(Clone, Debug)]
+struct Adapter(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    control: Controller,
+    window: Window,
+    path: Path,
+    /// The instant that is [`Time::ZERO`].
+    began: Instant,
+    established: bool,
+    needs_path: bool,
+    owns_window: bool,
+    rate_samples: bool,
+    /// The rate of the last path hint.
+    hinted: Option<Rate>,
+    initial: u64,
+    mtu: u16,
+    min_rtt: Span,
+    smoothed: Span,
+    record: Record,
+    rounds: Rounds,
+    /// What the acknowledgement at hand has brought so far.
+    batch: Batch,
+    lost: Segments,
+    /// Bytes in flight, as far as it can be counted: quinn says it with each
+    /// acknowledgement.
+    flight: u64,
+    /// The window was full since the last acknowledgement.
+    filled: bool,
+    recovery: Option<Recovery>,
+}
+
+/// What one acknowledgement frame acknowledges.
+#[derive(Clone, Copy, Debug, Default)]
+struct Batch {
+    bytes: u64,
+    newest: Option<Instant>,
+}
+
+/// A loss that is being repaired.
+#[derive(Clone, Copy, Debug)]
+struct Recovery {
+    began: Instant,
+    repair: Repair,
+}
+
+fn span(duration: Duration) -> Span {
+    Span::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+}
+
+impl Adapter {
+    fn new(control: Controller, seed: u64, path: Path, now: Instant, mtu: u16) -> Adapter {
+        let initial = path.initial_window(mtu, control.needs_path());
+        let mut window = Window::new(initial);
+        window.mss = u32::from(mtu);
+        let mut state = State {
+            established: false,
+            needs_path: control.needs_path(),
+            owns_window: control.owns_window(),
+            rate_samples: control.needs_rate_samples(),
+            hinted: None,
+            initial: 0,
+            control,
+            window,
+            path,
+            began: now,
+            mtu,
+            min_rtt: Span::MAX,
+            smoothed: Span::ZERO,
+            record: Record::default(),
+            rounds: Rounds::default(),
+            batch: Batch::default(),
+            lost: 0.0,
+            flight: 0,
+            filled: false,
+            recovery: None,
+        };
+        state.control.seed(seed);
+        state.control.on_open(CWND_LIMIT);
+        state.hint(None);
+        state.initial = state.bytes();
+        Adapter(Arc::new(Mutex::new(state)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Path {
+    /// Ten packets (RFC 9002, section 7.2), or the whole product of the link for a
+    /// control that knows it.
+    fn initial_window(&self, mtu: u16, needs_path: bool) -> Segments {
+        match self.knowledge.rate().filter(|_| needs_path) {
+            Some(rate) => {
+                let bits = rate.bps_f64() * 2.0 * self.knowledge.rtt().as_secs_f64();
+                (bits / 8.0 / f64::from(mtu)).max(10.0)
+            }
+            None => 10.0,
+        }
+    }
+}
+
+impl State {
+    fn time(&self, at: Instant) -> Time {
+        Time::from_nanos(span(at.saturating_duration_since(self.began)).as_nanos())
+    }
+
+    fn mss(&self) -> f64 {
+        f64::from(self.mtu.max(1))
+    }
+
+    fn segments(&self, bytes: u64) -> Segments {
+        bytes as f64 / self.mss()
+    }
+
+    /// The window in bytes: quinn sends while flight + packet < window.
+    fn bytes(&self) -> u64 {
+        let whole = self.window.cwnd.clamp(SMALLEST, CWND_LIMIT).floor();
+        (whole * self.mss()) as u64 + 1
+    }
+
+    /// What of an IP packet counts as a segment.
+    fn payload(&self) -> f64 {
+        self.mss() / (self.mss() + HEADERS)
+    }
+
+    /// Passes the state of the path on, where it has changed or `min_rtt` is new.
+    fn hint(&mut self, min_rtt: Option<Span>) {
+        if !self.needs_path {
+            return;
+        }
+        let rate = self.path.knowledge.rate();
+        if rate == self.hinted && min_rtt.is_none() {
+            return;
+        }
+        self.hinted = rate;
+        let rtt = self.known_rtt();
+        if let Some(hint) = self.path.knowledge.hint(self.payload(), Some(rtt)) {
+            self.control.on_path(&hint, &mut self.window);
+        }
+    }
+
+    /// The round trip that the window of a control that knows the path covers: the
+    /// smallest one, no shorter than the configured one, and the time that the
+    /// other box may hold an acknowledgement back.
+    fn known_rtt(&self) -> Span {
+        let configured = span(self.path.knowledge.rtt());
+        let measured = Some(self.min_rtt).filter(|rtt| *rtt != Span::MAX);
+        measured.unwrap_or(configured).max(configured) + ACK_DELAY
+    }
+
+    /// After each call of the control: what it asks for besides the window.
+    fn settle(&mut self) {
+        if self.window.actions.limits_rate {
+            self.record.limit(self.flight);
+        }
+        self.window.actions = bentpipe_cc::Actions::default();
+        // A control that is given the link's rate leaves pacing to the shaper, which
+        // has the same.
+        let shaped = self.needs_path && self.path.knowledge.rate().is_some();
+        let payload = self.payload();
+        let pace = self.window.pacing_rate.filter(|_| !shaped);
+        let pace = pace.map(|rate| Rate::from_bps_f64(rate.bps_f64() / payload));
+        if pace != self.path.pace {
+            self.path.pace = pace;
+            self.path.peer.set_pace(pace);
+        }
+    }
+
+    fn sent(&mut self, now: Instant, bytes: u64) {
+        self.hint(None);
+        if self.rate_samples {
+            self.record.sent(now, bytes, self.flight);
+        }
+        self.flight += bytes;
+        let window = self.bytes();
+        self.filled |= self.flight + 2 * u64::from(self.mtu) > window;
+    }
+
+    fn acknowledged(&mut self, sent: Instant, bytes: u64) {
+        self.batch.bytes += bytes;
+        self.batch.newest = self.batch.newest.max(Some(sent));
+        self.record.acknowledged(sent, bytes);
+    }
+
+    /// The end of an acknowledgement frame.
+    fn acknowledge(&mut self, now: Instant, flight: u64, app_limited: bool) {
+        let batch = std::mem::take(&mut self.batch);
+        let flight_before = flight + batch.bytes;
+        self.flight = flight;
+        let Some(newest) = batch.newest else { return };
+        let rtt = span(now.saturating_duration_since(newest));
+        let smaller = rtt < self.min_rtt;
+        self.min_rtt = self.min_rtt.min(rtt);
+        // As RFC 6298; quinn's own is one acknowledgement behind.
+        self.smoothed = if self.smoothed.is_zero() {
+            rtt
+        } else {
+            Span::from_nanos((self.smoothed.as_nanos() / 8).saturating_mul(7) + rtt.as_nanos() / 8)
+        };
+        if !self.established {
+            self.established = true;
+            self.control.on_established(Some(rtt), &mut self.window);
+        }
+        self.hint(smaller.then_some(self.min_rtt));
+        if app_limited {
+            self.record.limit(flight);
+        }
+        let ack = self.describe(now, rtt, batch, flight_before, app_limited);
+        self.control.on_sample(&ack, &mut self.window);
+        self.end_recovery(newest, ack.now);
+        if self.recovery.is_none() {
+            self.control.on_ack(&ack, &mut self.window);
+        }
+        if self.owns_window {
+            let repair = self.recovery.map_or(Repair::None, |it| it.repair);
+            self.control.on_control(&ack, repair, &mut self.window);
+        }
+        self.filled = false;
+        self.settle();
+    }
+
+    fn describe(
+        &mut self,
+        now: Instant,
+        rtt: Span,
+        batch: Batch,
+        flight_before: u64,
+        app_limited: bool,
+    ) -> Ack {
+        let mss = u32::from(self.mtu);
+        let rate_sample = self.record.sample(now, self.min_rtt, mss);
+        let newest = batch.newest.unwrap_or(now);
+        let (round_start, delivery_rate) = self.rounds.count(now, newest, batch.bytes);
+        let full = self.filled || flight_before + 2 * u64::from(self.mtu) > self.bytes();
+        let delivered = self.segments(batch.bytes);
+        Ack {
+            now: self.time(now),
+            acked: delivered,
+            delivered,
+            duplicate: false,
+            rtt: Some(rtt),
+            min_rtt: if self.needs_path {
+                self.known_rtt()
+            } else {
+                self.min_rtt
+            },
+            smoothed_rtt: self.smoothed,
+            delivery_rate,
+            rate_sample,
+            lost: std::mem::take(&mut self.lost),
+            probes: 0,
+            congestion_echo: false,
+            flight_before: self.segments(flight_before),
+            flight: self.segments(self.flight),
+            outstanding: self.segments(self.flight),
+            head: None,
+            cwnd_limited: full && !app_limited,
+            round_start,
+            in_recovery: self.recovery.is_some(),
+            receive_window: CWND_LIMIT,
+            mss,
+        }
+    }
+
+    /// Ends the recovery when what was sent after its beginning arrives.
+    fn end_recovery(&mut self, newest: Instant, now: Time) {
+        if self.recovery.is_none_or(|it| newest <= it.began) {
+            return;
+        }
+        let ended = self.recovery.take();
+        if ended.is_some_and(|it| it.repair == Repair::Recovery) {
+            let exit = RecoveryExit {
+                now,
+                flight: self.segments(self.flight),
+                recovery_fix: false,
+                min_rtt: self.min_rtt,
+                mss: u32::from(self.mtu),
+            };
+            self.control.on_recovery_exit(&exit, &mut self.window);
+        }
+    }
+
+    /// Packets were lost, the newest of them sent at `sent`, or, with no bytes,
+    /// marked.
+    fn congested(&mut self, now: Instant, sent: Instant, persistent: bool, bytes: u64) {
+        let flight = self.segments(self.flight);
+        self.flight = self.flight.saturating_sub(bytes);
+        self.lost += self.segments(bytes);
+        if persistent {
+            let again = self.recovery.is_some_and(|it| it.repair == Repair::Timeout);
+            let timeout = Timeout {
+                now: self.time(now),
+                flight,
+                outstanding: flight,
+                first: !again,
+                min_rtt: self.min_rtt,
+                mss: u32::from(self.mtu),
+            };
+            self.control.on_timeout(&timeout, &mut self.window);
+            self.recovery = Some(Recovery {
+                began: now,
+                repair: Repair::Timeout,
+            });
+        } else if self.recovery.is_none_or(|it| sent > it.began) {
+            let loss = Loss {
+                now: self.time(now),
+                flight,
+                outstanding: flight,
+                ecn: bytes == 0,
+                head: None,
+                smoothed_rtt: self.smoothed,
+                min_rtt: self.min_rtt,
+                mss: u32::from(self.mtu),
+            };
+            self.control.on_loss(&loss, &mut self.window);
+            self.recovery = Some(Recovery {
+                began: now,
+                repair: Repair::Recovery,
+            });
+        }
+        self.settle();
+    }
+
+    /// Keeps the window in bytes where packets become larger or smaller.
+    fn resize(&mut self, mtu: u16) {
+        let scale = self.mss() / f64::from(mtu.max(1));
+        self.mtu = mtu;
+        self.window.mss = u32::from(mtu);
+        self.window.cwnd = (self.window.cwnd * scale).max(SMALLEST);
+        self.window.ssthresh = (self.window.ssthresh * scale).max(SMALLEST);
+        self.hinted = None;
+        self.hint(None);
+    }
+}
+
+impl QuicController for Adapter {
+    fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
+        self.lock().sent(now, bytes);
+    }
+
+    fn on_ack(
+        &mut self,
+        _now: Instant,
+        sent: Instant,
+        bytes: u64,
+        _app_limited: bool,
+        _rtt: &RttEstimator,
+    ) {
+        self.lock().acknowledged(sent, bytes);
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        _largest_packet_num_acked: Option<u64>,
+    ) {
+        self.lock().acknowledge(now, in_flight, app_limited);
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        is_persistent_congestion: bool,
+        lost_bytes: u64,
+    ) {
+        self.lock()
+            .congested(now, sent, is_persistent_congestion, lost_bytes);
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.lock().resize(new_mtu);
+    }
+
+    fn window(&self) -> u64 {
+        self.lock().bytes()
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let state = self.lock();
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = state.bytes();
+        metrics.ssthresh = state
+            .window
+            .ssthresh
+            .is_finite()
+            .then(|| (state.window.ssthresh * state.mss()) as u64);
+        metrics.pacing_rate = state.window.pacing_rate.map(Rate::bps);
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn QuicController> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.lock().initial
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests;
