@@ -471,18 +471,27 @@ fn watch_rate(board: &Arc<Board>) {
 /// How often the rate file is read.
 const RATE_FILE: Duration = Duration::from_millis(200);
 
-/// Examines the machine at once and the running gateway when the other box has had
-/// time to answer; reports what is not as it should be.
+/// Examines the machine at once, and the running gateway from when the other box has
+/// had time to answer; logs what is not as it should be when that changes.
 async fn self_check(board: Arc<Board>) {
-    let config = board.config();
-    let mut findings = check::machine(&config);
-    report(&findings);
-    board.note_findings(findings.clone());
-    tokio::time::sleep(check::START).await;
-    let later = check::running(&config, &board.status());
-    report(&later);
-    findings.extend(later);
-    board.note_findings(findings);
+    let examined = board.config();
+    let machine = tokio::task::spawn_blocking(move || check::machine(&examined)).await;
+    let machine = machine.unwrap_or_default();
+    report(&machine);
+    board.note_findings(machine.clone());
+    let mut last: Vec<Finding> = Vec::new();
+    loop {
+        tokio::time::sleep(check::EVERY).await;
+        let now = check::running(&board.config(), &board.status());
+        let known = |it: &Finding| {
+            let same = |old: &Finding| old.what == it.what && old.severity == it.severity;
+            last.iter().any(same)
+        };
+        let changed: Vec<Finding> = now.iter().filter(|it| !known(it)).cloned().collect();
+        report(&changed);
+        board.note_findings(machine.iter().chain(&now).cloned().collect());
+        last = now;
+    }
 }
 
 fn report(findings: &[Finding]) {

@@ -81,6 +81,11 @@ impl Engines {
                 let serving = carry(board, &terminal, listeners)?;
                 (Carrier::Terminal(terminal), serving)
             }
+            Role::Hub if takes_over => {
+                let why = "its UDP port cannot be handed over: restart it, which lets connections \
+                           finish first";
+                return Err(RunError::start("the hub", why));
+            }
             Role::Hub => {
                 let hub = Hub::start(&config, Arc::clone(board));
                 let hub = hub.map_err(|error| RunError::start("the hub", error))?;

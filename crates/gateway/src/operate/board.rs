@@ -273,7 +273,7 @@ impl Association {
                 let stats = connection.stats();
                 json!({
                     "peer": peer,
-                    "address": connection.remote_address().to_string(),
+                    "address": shown(connection.remote_address()),
                     "over": "quic",
                     "since_seconds": since,
                     "rtt_seconds": connection.rtt().as_secs_f64(),
@@ -287,12 +287,17 @@ impl Association {
             }
             Path::Tls(address) => json!({
                 "peer": peer,
-                "address": address.to_string(),
+                "address": shown(*address),
                 "over": "tls",
                 "since_seconds": since,
             }),
         }
     }
+}
+
+/// An address as people write it: an IPv4 address at a socket of IPv6 as IPv4.
+fn shown(address: SocketAddr) -> String {
+    SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
 }
 
 /// Resident memory in bytes, and open descriptors, of this process.

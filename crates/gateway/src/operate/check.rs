@@ -428,8 +428,9 @@ fn delivered(config: &Config, status: &Value) -> Option<Finding> {
     (!measured && share > 0).then(|| good("rate", format!("{share}% of the link is in use")))
 }
 
-/// How long the self-check waits for the other box after the start.
-pub const START: Duration = Duration::from_secs(10);
+/// How often a running gateway is examined; the other box has this long to answer
+/// after the start.
+pub const EVERY: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
 mod tests {
