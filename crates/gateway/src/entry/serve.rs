@@ -150,6 +150,8 @@ where
     tokio::spawn(async move {
         let arrival = read(&shared, tcp).await;
         drop(permit);
+        // It has the listening socket, which no open connection may keep.
+        drop(shared);
         if let Some(arrival) = arrival {
             handle(arrival).await;
         }

@@ -48,6 +48,7 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
     later("[intercept]", old.intercept != new.intercept);
     later("[socks]", old.socks != new.socks);
     later("[connect]", old.connect != new.connect);
+    later("[priority]", old.priority != new.priority);
     later("[status]", old.status != new.status);
     later(
         "[log]",
