@@ -72,6 +72,7 @@ use io::Io;
 use network::Network;
 use priority::{InTime, thread_time};
 use rustix::io::Errno;
+use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -235,6 +236,7 @@ impl Emulator {
             devices: Devices {
                 all,
                 at: vec![0, 1],
+                detours: BTreeMap::new(),
                 what: What::Frames,
             },
             options,

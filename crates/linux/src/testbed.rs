@@ -11,9 +11,11 @@
 
 mod application;
 mod as_run_on_linux;
+mod boxes;
 mod clock;
 mod collect;
 mod control;
+mod gateway;
 mod gauges;
 mod host;
 mod ledger;
@@ -25,6 +27,7 @@ mod tracker;
 mod watch;
 
 pub use as_run_on_linux::as_run_on_linux;
+pub use gateway::GatewayError;
 pub use ledger::Captured;
 
 use crate::emulator::{self, Emulator, EmulatorError, Pairs, Report, Stop};
@@ -35,8 +38,10 @@ use bentpipe_outcome::Outcome;
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Handshake, NodeId, Scenario};
 use bentpipe_units::{Duration, Time};
+use boxes::{AHEAD, Boxes};
 use clock::Clock;
 use control::Controls;
+use gateway::Gateway;
 use gauges::Gauges;
 use host::Host;
 use ledger::Ledger;
@@ -44,6 +49,7 @@ use setup::Setup;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, channel};
@@ -73,6 +79,9 @@ pub struct Options {
     /// Where packets at the hosts' devices go; nowhere, where `None`. It is not
     /// waited for: what it has no room for is lost to it, and a note says so.
     pub capture: Option<SyncSender<Captured>>,
+    /// The program whose command `gateway` runs the boxes of a tunnel, which is
+    /// `bentpipe`; without it scenarios with a tunnel fail.
+    pub gateway: Option<PathBuf>,
     /// What ends the run early.
     pub stop: Stop,
 }
@@ -89,6 +98,7 @@ impl Options {
             checkpoints: Vec::new(),
             start_jitter: Duration::ZERO,
             capture: None,
+            gateway: None,
             stop: Stop::new()?,
         })
     }
@@ -137,6 +147,9 @@ pub enum Error {
     /// Sockets of flows failed during the run, each in words.
     #[error("{}", .0.join("\n"))]
     Failed(Vec<String>),
+    /// The boxes of a gateway do not run.
+    #[error(transparent)]
+    Gateway(#[from] GatewayError),
     /// It was stopped.
     #[error("stopped before the end of the run")]
     Stopped,
@@ -146,7 +159,13 @@ pub enum Error {
 /// it can.
 #[must_use]
 pub fn refusals(scenario: &Scenario) -> Vec<String> {
-    let mut why = emulator::refusals(scenario);
+    // The boxes of a gateway are real.
+    let bare = Scenario {
+        peps: Vec::new(),
+        ..scenario.clone()
+    };
+    let mut why = emulator::refusals(&bare);
+    why.extend(boxes::refusals(scenario));
     if scenario.flows.len() > MOST_FLOWS {
         why.push(format!(
             "{} flows are more than the {MOST_FLOWS} that the test bed runs",
@@ -187,6 +206,22 @@ pub fn run(scenario: &Scenario, options: Options) -> Result<Run, Error> {
     if !refused.is_empty() {
         return Err(Error::Refused(refused));
     }
+    let Some(boxes) = Boxes::of(scenario) else {
+        return run_hosts(scenario, options, None);
+    };
+    let checkpoints = options.checkpoints.iter().map(|at| *at + AHEAD);
+    let options = Options {
+        checkpoints: checkpoints.collect(),
+        ..options
+    };
+    let mut run = run_hosts(&boxes::later(scenario), options, Some(&boxes))?;
+    boxes::earlier(&mut run.outcome);
+    Ok(run)
+}
+
+/// Runs a scenario that nothing speaks against, with the boxes of a gateway where it
+/// has any.
+fn run_hosts(scenario: &Scenario, options: Options, boxes: Option<&Boxes>) -> Result<Run, Error> {
     // They stay in the kernel until all sockets are closed.
     let mut loaded = Controls::default();
     let mut setups: Vec<Option<Setup>> = Vec::with_capacity(scenario.flows.len());
@@ -199,7 +234,7 @@ pub fn run(scenario: &Scenario, options: Options) -> Result<Run, Error> {
     }
     let emulator = Emulator::new(scenario, &emulator_options(scenario, &options))?;
     let bench = Bench::new(scenario, &setups, &emulator)?;
-    let done = bench.run(&options, emulator)?;
+    let done = bench.run(&options, emulator, boxes)?;
     if done.stopped {
         return Err(Error::Stopped);
     }
@@ -228,8 +263,8 @@ fn emulator_options(scenario: &Scenario, options: &Options) -> emulator::Options
     let run = RUNS.fetch_add(1, Ordering::Relaxed);
     let (pid, nodes) = (std::process::id(), scenario.nodes.iter().enumerate());
     let ends = |node: usize| {
-        let is = |n: NodeId| n.0 as usize == node;
-        scenario.flows.iter().any(|f| is(f.from) || is(f.to))
+        let is = |n: &NodeId| n.0 as usize == node;
+        scenario.connections().any(|c| c.nodes.iter().any(is))
     };
     emulator::Options {
         seed: Some(options.seed),
@@ -363,8 +398,20 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs all flows.
-    fn run(&self, options: &Options, emulator: Emulator) -> Result<Done, Error> {
+    fn run(
+        &self,
+        options: &Options,
+        emulator: Emulator,
+        boxes: Option<&Boxes>,
+    ) -> Result<Done, Error> {
         let scenario = self.scenario;
+        let mut gateway = match (boxes, &options.gateway) {
+            (None, _) => None,
+            (Some(_), None) => return Err(GatewayError::NoProgram.into()),
+            (Some(boxes), Some(program)) => {
+                Some(Gateway::start(program, scenario, boxes, &emulator)?)
+            }
+        };
         let mut ready = Vec::with_capacity(scenario.flows.len());
         for (index, flow) in scenario.flows.iter().enumerate() {
             ready.push(self.ready(index).map_err(|why| Error::Socket {
@@ -388,7 +435,14 @@ impl<'a> Bench<'a> {
             };
             let links = links.map_err(Error::Thread)?;
             let mut started = Ok(());
+            if let Some(gateway) = &mut gateway {
+                let ahead = std::time::Duration::from_nanos(AHEAD.as_nanos());
+                started = gateway.wait(origin + ahead).map_err(Error::from);
+            }
             for (index, (flow, ready)) in scenario.flows.iter().zip(&ready).enumerate() {
+                if started.is_err() {
+                    break;
+                }
                 let work = Work {
                     flow: index,
                     name: &flow.name,
@@ -401,7 +455,9 @@ impl<'a> Bench<'a> {
                 };
                 for side in work.sides(ready) {
                     let spawned = builder().spawn_scoped(scope, side);
-                    started = started.and(spawned.map(|_| ()).map_err(Error::Thread));
+                    if let Err(why) = spawned {
+                        started = Err(Error::Thread(why));
+                    }
                 }
             }
             let watcher = Watcher {
@@ -424,6 +480,9 @@ impl<'a> Bench<'a> {
             };
             Ok::<_, Error>((report, watched?))
         })?;
+        if let Some(gateway) = &mut gateway {
+            gateway.check()?;
+        }
         Ok(Done {
             capture_lost: ledger.capture_lost,
             outcome: collect::outcome(scenario, options, &starts, ledger, watched.noted, &report),

@@ -7,7 +7,7 @@ use bentpipe_linux::emulator::Stop;
 use bentpipe_linux::testbed::{self, Captured, Options, kernel_version};
 use bentpipe_outcome::{Capture, CaptureError, Interface, Provenance, WholeFile};
 use bentpipe_scenario::Scenario;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
@@ -42,7 +42,15 @@ impl Machine {
 
     /// What in a scenario it cannot do, a sentence each.
     pub(crate) fn refusals(&self, scenario: &Scenario) -> Vec<String> {
-        testbed::refusals(scenario)
+        let mut why = testbed::refusals(scenario);
+        if why.is_empty() && !scenario.peps.is_empty() && gateway().is_none() {
+            why.push(
+                "its tunnel needs `bentpipe gateway`, which this build lacks: build it with \
+                 `make`, or with `--features kernel,gateway`"
+                    .to_owned(),
+            );
+        }
+        why
     }
 
     /// Runs a scenario, or says why not.
@@ -60,6 +68,7 @@ impl Machine {
             checkpoints: wanted.checkpoints,
             start_jitter: wanted.start_jitter,
             capture,
+            gateway: gateway(),
             stop: self.stop.clone(),
         };
         let run = testbed::run(scenario, options);
@@ -91,6 +100,14 @@ impl Machine {
     pub(crate) fn as_run_on_linux(&self, scenario: &Scenario) -> Scenario {
         testbed::as_run_on_linux(scenario)
     }
+}
+
+/// The program that runs the boxes of a gateway: this one, where it can.
+fn gateway() -> Option<PathBuf> {
+    if !cfg!(feature = "gateway") {
+        return None;
+    }
+    std::env::current_exe().ok()
 }
 
 /// Writes a capture, which is there once it is committed.

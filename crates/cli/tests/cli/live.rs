@@ -207,3 +207,37 @@ fn a_study_runs_on_linux() {
         again.stderr
     );
 }
+
+/// 1 MB through two processes of the gateway, beside the prediction.
+#[cfg(all(feature = "linux", feature = "gateway"))]
+#[test]
+fn the_boxes_of_a_gateway_run_and_take_what_was_predicted() {
+    if !may("the_boxes_of_a_gateway_run_and_take_what_was_predicted") {
+        return;
+    }
+    let cell = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fidelity/gateway/cell.toml"
+    );
+    let size = "flow.download.application.response=1 MB";
+    let arguments = ["run", cell, "--on", "both", "--json", "--set", size];
+    let ended = bentpipe_in(std::env::temp_dir().as_path(), &arguments);
+    assert!(ended.status < 2, "{}", ended.stderr);
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let time = |side: &str, flow: usize| {
+        json[side]["flows"][flow]["transfer_time_ns"]
+            .as_f64()
+            .unwrap()
+            / 1e9
+    };
+    for flow in [0, 1] {
+        let (simulated, measured) = (time("simulated", flow), time("measured", flow));
+        assert!((0.97..1.0).contains(&simulated), "{simulated}");
+        assert!(
+            (measured / simulated - 1.0).abs() < 0.1,
+            "{measured} and {simulated}"
+        );
+        let delivered = &json["measured"]["flows"][flow]["delivered_bytes"];
+        assert_eq!(delivered.as_u64(), Some(1_000_000));
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::port::BEFORE_IP;
 use crate::tun::GSO_HEADER;
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
 /// What the emulator reads from and writes to: its side of a host.
@@ -21,6 +22,9 @@ pub(super) struct Devices {
     pub(super) all: Vec<Device>,
     /// The device of each endpoint.
     pub(super) at: Vec<u32>,
+    /// By device and the endpoint that a packet from it is addressed to: the endpoint
+    /// that it goes to, where boxes stand in between.
+    pub(super) detours: BTreeMap<(u32, u32), u32>,
     /// What is read from them.
     pub(super) what: What,
 }

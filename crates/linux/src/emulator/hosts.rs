@@ -1,11 +1,11 @@
 //! Hosts: nodes of a scenario with namespaces, devices, addresses and routes.
 
 use super::device::{Device, Devices, What};
-use super::plan::{Pair, addresses};
+use super::plan::{Pair, addresses, detours};
 use super::{EmulatorError, Options};
 use crate::namespace::{self, Namespace};
 use crate::tun::Tun;
-use bentpipe_scenario::{NodeId, Scenario};
+use bentpipe_scenario::{LinkId, NodeId, Scenario};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ pub struct Host {
     pub node: NodeId,
     /// Its name in the scenario.
     pub name: String,
-    /// Its namespace.
+    /// Its namespace. A box between the parts of flows is listed for each of its
+    /// devices, of which it has one for each link.
     pub namespace: Arc<Namespace>,
     /// Its device in the namespace.
     pub interface: String,
@@ -26,6 +27,9 @@ pub struct Host {
     /// [`addresses`] gives the addresses, and those of its peer at the other
     /// end.
     pub ends: Vec<(usize, usize)>,
+    /// The ends of pairs whose packets come out of the device: the same, but for the
+    /// parts of flows that boxes split.
+    pub paths: Vec<(usize, usize)>,
 }
 
 /// Makes the hosts at the ends of `pairs`.
@@ -35,16 +39,11 @@ pub(super) fn make(
     options: &Options,
     mtu: u16,
 ) -> Result<(Vec<Host>, Devices), EmulatorError> {
-    let mut ends: BTreeMap<NodeId, Vec<(usize, usize)>> = BTreeMap::new();
-    for (number, pair) in pairs.iter().enumerate() {
-        for (end, node) in pair.ends.iter().enumerate() {
-            ends.entry(*node).or_default().push((number, end));
-        }
-    }
+    let plugs = plugs(scenario, pairs);
     let name = |node: &NodeId| scenario.nodes[node.0 as usize].name.as_str();
     for (given, _) in &options.namespaces {
-        if !ends.keys().any(|node| name(node) == given) {
-            let names: Vec<&str> = ends.keys().map(name).collect();
+        if !plugs.keys().any(|(node, _)| name(node) == given) {
+            let names: Vec<&str> = plugs.keys().map(|(node, _)| name(node)).collect();
             return Err(EmulatorError::NoHost(given.clone(), names.join(", ")));
         }
     }
@@ -53,21 +52,25 @@ pub(super) fn make(
     let mut devices = Devices {
         all: Vec::new(),
         at: vec![0; 2 * pairs.len()],
+        detours: BTreeMap::new(),
         what: match options.gso {
             true => What::Segments,
             false => What::Packets,
         },
     };
-    for (node, ends) in ends {
+    for ((node, _), Plug { ends, paths }) in plugs {
         let name = name(&node).to_owned();
-        let namespace = namespace_of(&prefix, &name, node, options, &hosts)?;
+        let namespace = match hosts.iter().find(|host| host.node == node) {
+            Some(host) => host.namespace.clone(),
+            None => namespace_of(&prefix, &name, node, options, &hosts)?,
+        };
         let tun = Tun::create(&namespace, options.ring)?;
         let interface = tun.name().to_owned();
         let off = "/proc/sys/net/ipv6/conf/all/disable_ipv6";
         let off = namespace.enter(|| std::fs::read_to_string(off))?;
         let ipv6 = off.is_ok_and(|off| off.trim() == "0");
         namespace.ip(&commands(&interface, &ends, mtu, ipv6))?;
-        for &(pair, end) in &ends {
+        for &(pair, end) in &paths {
             devices.at[2 * pair + end] = devices.all.len() as u32;
         }
         let other = match ends.as_slice() {
@@ -85,9 +88,48 @@ pub(super) fn make(
             namespace,
             interface,
             ends,
+            paths,
         });
     }
+    for (from, addressed, to) in detours(scenario) {
+        if let Some(device) = devices.at.get(from as usize) {
+            devices.detours.insert((*device, addressed), to);
+        }
+    }
     Ok((hosts, devices))
+}
+
+/// A device of a node: the ends of pairs that have their addresses there, and those
+/// whose packets come out of it.
+#[derive(Debug, Default)]
+struct Plug {
+    ends: Vec<(usize, usize)>,
+    paths: Vec<(usize, usize)>,
+}
+
+/// The devices by node, and of a box by the link that each stands for.
+fn plugs(scenario: &Scenario, pairs: &[Pair]) -> BTreeMap<(NodeId, Option<LinkId>), Plug> {
+    let splits = |node: NodeId| {
+        let legs = scenario.flows.iter().filter_map(|f| f.split.as_ref());
+        let mut legs = legs.flat_map(|split| &split.legs[1..]);
+        legs.any(|leg| leg.from == node)
+    };
+    let mut plugs: BTreeMap<(NodeId, Option<LinkId>), Plug> = BTreeMap::new();
+    for (number, pair) in pairs.iter().enumerate() {
+        for end in [0, 1] {
+            let way = if end == 0 {
+                &pair.reverse
+            } else {
+                &pair.forward
+            };
+            let plug = |node: NodeId| (node, way.last().copied().filter(|_| splits(node)));
+            let path = plugs.entry(plug(pair.ends[end])).or_default();
+            path.paths.push((number, end));
+            let host = plugs.entry(plug(pair.hosts[end])).or_default();
+            host.ends.push((number, end));
+        }
+    }
+    plugs
 }
 
 /// What the names of an emulator's namespaces begin with: `bp-PID`, and a number

@@ -302,8 +302,15 @@ fn endpoint(devices: &Devices, index: usize, ip: &[u8]) -> Option<u32> {
         return device.other;
     }
     let header = Header::read(ip)?;
+    let addressed = endpoint_of(header.destination);
+    if !devices.detours.is_empty()
+        && let Some(addressed) = addressed
+        && let Some(to) = devices.detours.get(&(index as u32, addressed))
+    {
+        return Some(*to);
+    }
     // The other end of the pair must be here.
-    endpoint_of(header.destination)
+    addressed
         .filter(|e| devices.at.get((e ^ 1) as usize) == Some(&(index as u32)))
         .or_else(|| device.other.filter(|_| !header.is_multicast()))
 }

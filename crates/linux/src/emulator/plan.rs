@@ -1,7 +1,7 @@
 //! What is emulated: which nodes of a scenario are hosts, which pairs of them
 //! talk, by which addresses, and what cannot be done live.
 
-use bentpipe_scenario::{Flow, LinkId, NodeId, RouteChange, Scenario};
+use bentpipe_scenario::{Connection, Flow, LinkId, NodeId, RouteChange, Scenario};
 use bentpipe_traffic::Application;
 use bentpipe_units::Bytes;
 use std::collections::{BTreeSet, HashSet};
@@ -16,7 +16,10 @@ const MOST_HOSTS: usize = 32;
 /// Which pairs of hosts have addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Pairs {
-    /// One for each flow, in their order: pair `f` is flow `f`.
+    /// One for each flow, in their order: pair `f` is flow `f`. Of a flow that boxes
+    /// split it is the part between its `from` and the first box, and a pair for
+    /// each further part follows after those of all flows, as
+    /// [`Scenario::connections`] has them.
     Flows,
     /// One for each two hosts: the ends of flows, and nodes with one
     /// neighbour. Their path is that of the first flow between them, or else the
@@ -33,6 +36,9 @@ pub struct Pair {
     pub name: String,
     /// Its `from` and its `to` end.
     pub ends: [NodeId; 2],
+    /// The nodes that have its addresses: the ends, or those of the flow of which this
+    /// is the first part.
+    pub hosts: [NodeId; 2],
     /// Links from `from` to `to`; empty: no path.
     pub forward: Vec<LinkId>,
     /// Links from `to` to `from`.
@@ -84,12 +90,16 @@ pub(super) fn pairs(scenario: &Scenario, which: Pairs) -> Vec<Pair> {
     let of_flow = |flow: &Flow| Pair {
         name: flow.name.clone(),
         ends: [flow.from, flow.to],
+        hosts: [flow.from, flow.to],
         forward: flow.forward.clone(),
         reverse: flow.reverse.clone(),
         changes: flow.changes.clone(),
     };
     if which == Pairs::Flows {
-        return scenario.flows.iter().map(of_flow).collect();
+        return scenario
+            .connections()
+            .map(|c| of_part(scenario, &c))
+            .collect();
     }
     let name = |node: NodeId| &scenario.nodes[node.0 as usize].name;
     let key = |a: NodeId, b: NodeId| (a.min(b), a.max(b));
@@ -116,6 +126,7 @@ pub(super) fn pairs(scenario: &Scenario, which: Pairs) -> Vec<Pair> {
                 pairs.push(Pair {
                     name: format!("{} - {}", name(a), name(b)),
                     ends: [a, b],
+                    hosts: [a, b],
                     forward,
                     reverse,
                     changes: Vec::new(),
@@ -124,6 +135,45 @@ pub(super) fn pairs(scenario: &Scenario, which: Pairs) -> Vec<Pair> {
         }
     }
     pairs
+}
+
+/// The pair of a part of a flow.
+fn of_part(scenario: &Scenario, part: &Connection<'_>) -> Pair {
+    let flow = &scenario.flows[part.flow];
+    let first = part.leg == 0;
+    Pair {
+        name: match first {
+            true => flow.name.clone(),
+            false => format!("{}, part {}", flow.name, part.leg + 1),
+        },
+        ends: part.nodes,
+        hosts: if first {
+            [flow.from, flow.to]
+        } else {
+            part.nodes
+        },
+        forward: part.forward.to_vec(),
+        reverse: part.reverse.to_vec(),
+        changes: part.changes.to_vec(),
+    }
+}
+
+/// For what is sent at an end of a part of a flow to the address of the flow's end
+/// beyond it: the pair and its end there, by which it goes on. Each entry names the
+/// sending end, the endpoint that is addressed, and the endpoint of the part.
+pub(super) fn detours(scenario: &Scenario) -> Vec<(u32, u32, u32)> {
+    let mut detours = Vec::new();
+    for (pair, part) in (0u32..).zip(scenario.connections()) {
+        let flow = part.flow as u32;
+        let is_split = scenario.flows[part.flow].split.is_some();
+        if is_split {
+            for end in [0, 1] {
+                let (to, addressed) = (2 * pair + end, 2 * flow + end);
+                detours.push((to ^ 1, addressed, to));
+            }
+        }
+    }
+    detours
 }
 
 /// The ends of flows, and the nodes with one neighbour.

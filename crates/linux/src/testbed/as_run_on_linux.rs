@@ -21,6 +21,13 @@ pub fn as_run_on_linux(scenario: &Scenario) -> Scenario {
         {
             *transport = of(transport, &setup);
         }
+        // The hosts run the outer legs; what is between the boxes of a gateway is its own.
+        let legs = flow.split.iter_mut().flat_map(|split| &mut split.legs);
+        for leg in legs.filter(|leg| !leg.tunnel) {
+            if let Ok(setup) = Setup::new(&leg.transport) {
+                leg.transport = of(&leg.transport, &setup);
+            }
+        }
     }
     changed
 }

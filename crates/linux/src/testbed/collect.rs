@@ -37,18 +37,19 @@ pub(crate) fn outcome(
     report: &Report,
 ) -> Outcome {
     let ended_at = Time::ZERO + report.elapsed;
+    let flow_of: Vec<usize> = scenario.connections().map(|part| part.flow).collect();
     ledger.note_until(ended_at, true);
     let checkpoints = ledger.checkpoints.into_iter().zip(&report.checkpoints);
     let checkpoints = checkpoints.map(|((at, flows), (_, counted))| Checkpoint {
         at,
         flows,
-        crossings: crossings(scenario, counted)
+        crossings: crossings(scenario, counted, &flow_of)
             .iter()
             .map(FlowLinkStats::counts)
             .collect(),
     });
     let checkpoints = checkpoints.collect();
-    let crossings = crossings(scenario, &report.crossings);
+    let crossings = crossings(scenario, &report.crossings, &flow_of);
     let mut flows = Vec::with_capacity(scenario.flows.len());
     let mut all_series = Vec::new();
     let each = scenario
@@ -88,7 +89,7 @@ pub(crate) fn outcome(
 fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOutcome {
     let tracker = &seen.tracker;
     let counts_from = match flow.handshake {
-        Handshake::Counted => tracker.opened_at,
+        Handshake::Counted => seen.opened_at(),
         Handshake::NotCounted | Handshake::Skipped => tracker.first_data_at,
     };
     // Datagrams have no handshake.
@@ -96,6 +97,7 @@ fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOu
         Some(_) => counts_from.unwrap_or(start),
         None => start,
     };
+    let [first_delivery_at, last_delivery_at] = seen.delivery();
     let completed_at = seen.completed_at.or(noted.last_response_at);
     let counts = FlowCounts {
         timeouts: noted.watched.timeouts(),
@@ -112,8 +114,8 @@ fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOu
         transfer_time: completed_at.map(|at| at.since(counts_from)),
         offered: flow.application.offered(),
         acknowledged: Bytes::new(tracker.acknowledged()),
-        first_delivery_at: tracker.first_delivery_at,
-        last_delivery_at: tracker.last_delivery_at,
+        first_delivery_at,
+        last_delivery_at,
         spurious_retransmissions: tracker.spurious,
         recoveries: noted.watched.recoveries,
         acks_received: tracker.acks,
@@ -127,8 +129,12 @@ fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOu
 }
 
 /// Every crossing by flow and then along its way forth and back, as a
-/// simulation has them.
-fn crossings(scenario: &Scenario, counted: &[FlowLinkStats]) -> Vec<FlowLinkStats> {
+/// simulation has them. `flow_of` has the flow of each pair that was counted.
+fn crossings(
+    scenario: &Scenario,
+    counted: &[FlowLinkStats],
+    flow_of: &[usize],
+) -> Vec<FlowLinkStats> {
     let mut all: Vec<FlowLinkStats> = Vec::new();
     for (flow, f) in scenario.flows.iter().enumerate() {
         let first = all.len();
@@ -140,12 +146,13 @@ fn crossings(scenario: &Scenario, counted: &[FlowLinkStats]) -> Vec<FlowLinkStat
             if all[first..].iter().any(|known| known.link == link) {
                 continue;
             }
-            let found = counted.iter().find(|c| c.flow == flow && c.link == link);
-            all.push(found.copied().unwrap_or(FlowLinkStats {
+            let is_part = |pair: usize| flow_of.get(pair) == Some(&flow);
+            let found = counted.iter().find(|c| is_part(c.flow) && c.link == link);
+            all.push(FlowLinkStats {
                 flow,
                 link,
-                ..FlowLinkStats::default()
-            }));
+                ..found.copied().unwrap_or_default()
+            });
         }
     }
     all

@@ -12,7 +12,7 @@ use super::segment::Segment;
 use super::tracker::{Change, Tracker};
 use crate::emulator::{Cause, Seen, Tap};
 use bentpipe_outcome::{FlowCounts, MAX_HEADERS};
-use bentpipe_scenario::{LinkId, Scenario};
+use bentpipe_scenario::{Connection, LinkId, Scenario};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Time};
 use std::sync::Arc;
@@ -69,6 +69,20 @@ pub(crate) struct FlowLedger {
     next_delivered: Time,
     next_sent: Time,
     goal: Goal,
+    /// The connection at its `to`, where boxes split the flow; that at its `from` is
+    /// the other one then.
+    far: Option<Box<Tracker>>,
+}
+
+/// Which part of a flow a pair of hosts is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// All of it, or what begins at its `from`.
+    First,
+    /// What lies between boxes.
+    Between,
+    /// What ends at its `to`.
+    Last,
 }
 
 /// What completes a flow.
@@ -84,9 +98,10 @@ enum Goal {
 }
 
 impl Goal {
-    fn of(application: &Application) -> Goal {
+    fn of(application: &Application, is_split: bool) -> Goal {
         match (application, application.offered()) {
-            (Application::Transfer { size }, _) => Goal::Acknowledged(size.get()),
+            // What a box acknowledges has not arrived.
+            (Application::Transfer { size }, _) if !is_split => Goal::Acknowledged(size.get()),
             (_, Some(bytes)) => Goal::Delivered(bytes.get()),
             (_, None) => Goal::None,
         }
@@ -105,6 +120,8 @@ impl Goal {
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub(crate) flows: Vec<FlowLedger>,
+    /// For each pair of hosts the flow, and which part of it.
+    parts: Vec<(usize, Part)>,
     /// What the flows had done at the times that were asked for.
     pub(crate) checkpoints: Vec<(Time, Vec<FlowCounts>)>,
     /// Times that counts are to be noted at, the next last.
@@ -132,10 +149,12 @@ impl Ledger {
                 .flows
                 .iter()
                 .map(|flow| FlowLedger {
-                    goal: Goal::of(&flow.application),
+                    goal: Goal::of(&flow.application, flow.split.is_some()),
+                    far: flow.split.is_some().then(Box::default),
                     ..FlowLedger::default()
                 })
                 .collect(),
+            parts: parts(scenario),
             checkpoints: Vec::with_capacity(to_note.len()),
             to_note,
             series: options.series,
@@ -148,11 +167,24 @@ impl Ledger {
 
     fn at_host(&mut self, at: Time, seen: &Seen<'_>, leaves: bool) {
         self.note_until(at, false);
-        let (index, forth) = (seen.pair as usize, seen.forward);
-        if let Some(capture) = &self.capture {
-            // At the `from` end: what leaves it forth and arrives back.
-            let at_from = leaves == forth;
-            let endpoint = 2 * seen.pair + u32::from(!at_from);
+        let forth = seen.forward;
+        let Some(&(index, part)) = self.parts.get(seen.pair as usize) else {
+            return;
+        };
+        let Some(flow) = self.flows.get_mut(index) else {
+            return;
+        };
+        // At the `from` end: what leaves it forth and arrives back.
+        let at_from = leaves == forth;
+        let at_host = match part {
+            Part::First => at_from || flow.far.is_none(),
+            Part::Between => false,
+            Part::Last => !at_from,
+        };
+        if let Some(capture) = &self.capture
+            && at_host
+        {
+            let endpoint = 2 * index as u32 + u32::from(!at_from);
             match capture.try_send(Captured::new(at, endpoint, seen.packet)) {
                 Err(TrySendError::Full(_)) => self.capture_lost += 1,
                 // The reader of the capture may have ended.
@@ -162,29 +194,32 @@ impl Ledger {
         let Some(segment) = Segment::parse(seen.packet) else {
             return;
         };
-        let Some(flow) = self.flows.get_mut(index) else {
-            return;
+        let tracker = match (part, &mut flow.far) {
+            (Part::Between, _) => return,
+            (Part::Last, Some(far)) => &mut **far,
+            (Part::First | Part::Last, _) => &mut flow.tracker,
         };
         if leaves {
-            flow.tracker.leaves(at, forth, &segment);
+            tracker.leaves(at, forth, &segment);
             if let Some(interval) = self.series
                 && at >= flow.next_sent
                 && forth
+                && part == Part::First
             {
                 flow.next_sent = at + interval;
                 flow.sent.push((at, Bytes::new(flow.tracker.sent)));
             }
             return;
         }
-        let change = flow.tracker.arrives(at, forth, &segment);
-        if change == Change::None {
+        let change = tracker.arrives(at, forth, &segment);
+        if change == Change::None || (part == Part::First && flow.far.is_some()) {
             return;
         }
         let complete = flow.completed_at.is_none()
             && match flow.goal {
                 Goal::None => false,
                 Goal::Acknowledged(n) => flow.tracker.acknowledged() >= n,
-                Goal::Delivered(n) => flow.tracker.delivered() >= n,
+                Goal::Delivered(n) => flow.delivered() >= n,
             };
         if complete {
             flow.completed_at = Some(at);
@@ -192,10 +227,10 @@ impl Ledger {
         }
         if let Some(interval) = self.series
             && change == Change::Delivered
-            && (at >= flow.next_delivered || flow.goal.bytes() == Some(flow.tracker.delivered()))
+            && (at >= flow.next_delivered || flow.goal.bytes() == Some(flow.delivered()))
         {
             flow.next_delivered = at + interval;
-            let delivered = Bytes::new(flow.tracker.delivered());
+            let delivered = Bytes::new(flow.delivered());
             flow.delivered.push((at, delivered));
         }
     }
@@ -229,7 +264,8 @@ impl Tap for Ledger {
 
     fn dropped(&mut self, at: Time, _: Option<LinkId>, why: Cause, seen: &Seen<'_>) {
         self.note_until(at, false);
-        if let Some(flow) = self.flows.get_mut(seen.pair as usize) {
+        let part = self.parts.get(seen.pair as usize);
+        if let Some(flow) = part.and_then(|(index, _)| self.flows.get_mut(*index)) {
             *match why {
                 Cause::Queue => &mut flow.queue_drops,
                 Cause::Channel => &mut flow.channel_losses,
@@ -248,9 +284,48 @@ impl FlowLedger {
             channel_losses: self.channel_losses,
             outage_losses: self.outage_losses,
             no_route_losses: self.no_route_losses,
+            delivered: Bytes::new(self.delivered()),
             ..self.tracker.counts()
         }
     }
+
+    /// The connection at the flow's `to`.
+    fn at_to(&self) -> &Tracker {
+        self.far.as_deref().unwrap_or(&self.tracker)
+    }
+
+    fn delivered(&self) -> u64 {
+        self.at_to().delivered()
+    }
+
+    /// When the first SYN of the host that opens the flow left it.
+    pub(crate) fn opened_at(&self) -> Option<Time> {
+        let both = [self.tracker.opened_at, self.at_to().opened_at];
+        both.into_iter().flatten().min()
+    }
+
+    /// When the first and the last bytes arrived at the flow's `to`.
+    pub(crate) fn delivery(&self) -> [Option<Time>; 2] {
+        let to = self.at_to();
+        [to.first_delivery_at, to.last_delivery_at]
+    }
+}
+
+/// For each pair of hosts the flow, and which part of it.
+fn parts(scenario: &Scenario) -> Vec<(usize, Part)> {
+    let part = |c: Connection<'_>| {
+        let legs = scenario.flows[c.flow]
+            .split
+            .as_ref()
+            .map_or(1, |s| s.legs.len());
+        let part = match c.leg {
+            0 => Part::First,
+            leg if leg + 1 == legs => Part::Last,
+            _ => Part::Between,
+        };
+        (c.flow, part)
+    };
+    scenario.connections().map(part).collect()
 }
 
 #[cfg(test)]

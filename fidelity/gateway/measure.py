@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""The simulator's model of the gateway beside `bentpipe gateway`, in 24 cells.
+
+    fidelity/gateway/measure.py                    # holds the simulator against the stored table
+    fidelity/gateway/measure.py --live [--jobs 2]  # measures the gateway again; as root, after `make`
+
+A cell is a rate, a size and a share of lost packets, over 550 ms: a client asks for a file of that size,
+each time over a new connection, and has it after so many seconds; the mean over all downloads is
+compared. Live, the downloads of a cell follow one another in one run, through two processes of the
+gateway over the emulated link. Losses are random on each side. Bar: every cell within 10%. Exit status:
+0 met, 1 not, 2 could not run.
+"""
+
+import argparse
+import concurrent.futures
+import csv
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+TABLE = HERE / "measured.csv"
+BAR = 0.10
+RATES = (2, 5, 20, 50)
+SIZES = (100_000, 1_000_000, 10_000_000)
+LOSSES = (0, 1)
+# Simulated runs of a cell with losses, of as many downloads as it has live.
+RUNS = 20
+
+
+def cells():
+    return [(rate, size, loss) for rate in RATES for size in SIZES for loss in LOSSES]
+
+
+def downloads(rate, size, loss):
+    """How many a run has: enough for the mean where losses make them differ."""
+    if loss == 0:
+        return 3 if size < 10_000_000 else 2
+    return {100_000: 40, 1_000_000: 20, 10_000_000: 4 if rate < 5 else 8}[size]
+
+
+def spacing(rate, size):
+    """Seconds from one start to the next, so that each has the link to itself."""
+    return round(2.5 + 1.4 * size * 8 / (rate * 1e6), 1)
+
+
+def run(binary, cell, on, seed):
+    """The times of the downloads of a run, in seconds."""
+    rate, size, loss = cell
+    settings = {
+        "link.satellite.rate": f"{rate} Mbit/s",
+        "link.satellite.channel.packet_error_rate": f"{loss}%",
+        "flow.download.application.response": f"{size} B",
+        "flow.download.count": str(downloads(*cell)),
+        "flow.download.spacing": f"{spacing(rate, size)} s",
+    }
+    command = [str(binary), "run", str(HERE / "cell.toml"), "--on", on, "--seed", str(seed), "--json"]
+    for path, value in settings.items():
+        command += ["--set", f"{path}={value}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == 2 or not done.stdout:
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+    outcome = json.loads(done.stdout)
+    flows = outcome.get("measured", outcome)["flows"]
+    return [flow["transfer_time_ns"] / 1e9 for flow in flows]
+
+
+def simulated(binary, cell):
+    runs = RUNS if cell[2] else 1
+    return [time for seed in range(1, runs + 1) for time in run(binary, cell, "sim", seed)]
+
+
+def measure(binary, jobs, only):
+    stored = {row["cell"]: row for row in rows()} if TABLE.exists() else {}
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        live = {cell: pool.submit(run, binary, cell, "linux", 1) for cell in cells() if name(cell) in only}
+        for cell, future in live.items():
+            times = future.result()
+            stored[name(cell)] = {
+                "cell": name(cell),
+                "downloads": len(times),
+                "mean_s": f"{statistics.mean(times):.4f}",
+                "min_s": f"{min(times):.4f}",
+                "max_s": f"{max(times):.4f}",
+                "stdev_s": f"{statistics.stdev(times):.4f}",
+            }
+            print(stored[name(cell)], file=sys.stderr)
+            with open(TABLE, "w", newline="") as file:
+                writer = csv.DictWriter(file, list(stored[name(cell)]), lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(stored[name(c)] for c in cells() if name(c) in stored)
+
+
+def name(cell):
+    rate, size, loss = cell
+    return f"{rate} Mbit/s {size // 1000} kB {loss}%"
+
+
+def rows():
+    with open(TABLE, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--live", action="store_true", help="measure the gateway again")
+    parser.add_argument("--jobs", type=int, default=1, help="live runs at a time")
+    parser.add_argument("--only", nargs="*", help="cells to measure, such as '20 Mbit/s 100 kB 0%%'")
+    parser.add_argument("--bentpipe", type=pathlib.Path, default=ROOT / "target/release/bentpipe")
+    arguments = parser.parse_args()
+    if arguments.live:
+        if os.geteuid() != 0:
+            print("this needs root: namespaces and TUN devices", file=sys.stderr)
+            sys.exit(2)
+        measure(arguments.bentpipe, arguments.jobs, arguments.only or [name(c) for c in cells()])
+    stored = {row["cell"]: row for row in rows()}
+    missed = 0
+    print(f"{'cell':22}  {'simulated':>9}  {'gateway':>8}  {'+-':>6}  {'runs':>4}  difference")
+    for cell in cells():
+        row = stored.get(name(cell))
+        if row is None:
+            continue
+        ours = statistics.mean(simulated(arguments.bentpipe, cell))
+        theirs, count = float(row["mean_s"]), int(row["downloads"])
+        interval = 1.96 * float(row["stdev_s"]) / count**0.5
+        error = ours / theirs - 1
+        missed += abs(error) > BAR
+        print(f"{name(cell):22}  {ours:9.3f}  {theirs:8.3f}  {interval:6.3f}  {count:4}  {error:+.1%}"
+              + ("  MISSED" if abs(error) > BAR else ""))
+    print(f"{len(stored)} cells, {missed} beyond {BAR:.0%}")
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()
