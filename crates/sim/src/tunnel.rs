@@ -1,8 +1,8 @@
 //! The senders of the boxes of a gateway: one at each end of a tunnel for all of its
 //! streams.
 //!
-//! A sender is paced at the rate of the slowest link on its way, which it knows, packet
-//! by packet: what is to leave waits in the streams, and the stream that may send is
+//! A sender is paced at [`SHARE`] of the rate of the slowest link on its way, which it
+//! knows, packet by packet: what is to leave waits in the streams, and the stream that may send is
 //! picked when a packet may leave. Streams that have sent less than [`YOUNG`]
 //! bytes come first, so that a short request does not wait behind downloads; within
 //! both classes the streams take turns, one packet each. No more than [`WINDOW`]
@@ -20,6 +20,9 @@ use bentpipe_units::{Bytes, Duration, Rate, Time};
 
 /// Bytes of a stream that go before what other streams have sent more of.
 pub(crate) const YOUNG: u64 = 64 * 1024;
+
+/// The share of the link's rate that a sender uses, so that its queue stays empty.
+const SHARE: f64 = 0.99;
 
 /// Products of rate and round trip that are under way, at most.
 const WINDOW: u64 = 2;
@@ -156,7 +159,7 @@ impl Tunnels {
     pub(crate) fn sent(&mut self, scenario: &Scenario, now: Time, at: usize, bytes: Bytes) {
         let sender = &mut self.senders[at];
         let framing = sender.framing(scenario);
-        let rate = sender.rate(scenario, now);
+        let rate = Rate::from_bps_f64(sender.rate(scenario, now).bps_f64() * SHARE);
         let bytes = Bytes::new(bytes.get() + framing);
         sender.free_at = sender.free_at.max(now) + rate.transmission_time(bytes);
     }

@@ -341,8 +341,8 @@ const LINUX: Rules = Rules {
     ..RFC
 };
 
-// RFC 9002, sections 5.3 and 6.2; max_ack_delay of 25 ms, an acknowledgement for
-// every second packet (RFC 9000, section 13.2.2). Timestamps stand for the packet
+// RFC 9002, sections 5.3 and 6.2; an acknowledgement for every tenth packet, at once
+// where one is missing, and after max_ack_delay of 25 ms at the latest. Timestamps stand for the packet
 // numbers that make every RTT sample unambiguous; they take no bytes.
 const QUIC: Rules = Rules {
     stack: StackKind::Quic,
@@ -350,7 +350,7 @@ const QUIC: Rules = Rules {
     rto: RtoRule::Quic,
     minimum_rto: Duration::from_millis(1),
     delayed_ack: DelayedAck {
-        count: 2,
+        count: 10,
         timer: MAX_ACK_DELAY,
         quick_acks: 0,
     },

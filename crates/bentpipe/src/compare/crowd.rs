@@ -9,7 +9,7 @@ use super::traffic::Work;
 use crate::Error;
 use crate::own::OwnControl;
 use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
-use bentpipe_middlebox::split::SplitSettings;
+use bentpipe_middlebox::split::{SplitSettings, TUNNEL_BUFFER, Tunnel};
 use bentpipe_middlebox::{Settings, SnoopSettings};
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Handshake, NodeId, Scenario, ScenarioBuilder};
@@ -112,15 +112,20 @@ impl Crowd<'_> {
                 });
                 builder.middlebox("snoop", ends.0, "satellite", settings);
             }
-            Pep::Split | Pep::Gateway => {
+            Pep::Split => {
                 for (i, (transport, flows)) in self.by_transport().into_iter().enumerate() {
                     let settings = split(path, transport.clone(), flows);
                     builder.split_pep(format!("pep-{}", i + 1), ends.0, settings);
                 }
-                if self.pep == Pep::Gateway {
-                    let settings = split(path, self.default.clone(), Vec::new());
-                    builder.split_pep("pep-terminal", ends.1, settings);
-                }
+            }
+            Pep::Gateway => {
+                let settings = SplitSettings {
+                    tunnel: Tunnel::Gateway,
+                    buffer: TUNNEL_BUFFER.max(buffer(path)),
+                    ..SplitSettings::default()
+                };
+                builder.split_pep("hub", ends.0, settings.clone());
+                builder.split_pep("terminal", ends.1, settings);
             }
         }
     }
@@ -281,9 +286,9 @@ mod tests {
         assert_eq!(
             legs(Pep::Gateway),
             [
-                "cubic hybla cubic",
-                "cubic vegas cubic",
-                "cubic hybla cubic"
+                "cubic gateway cubic",
+                "cubic gateway cubic",
+                "cubic gateway cubic"
             ]
         );
     }

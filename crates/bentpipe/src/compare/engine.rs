@@ -146,7 +146,7 @@ fn between_proxies(path: &NetworkPath) -> Candidate {
     candidate.name = "its own".to_owned();
     candidate.setting = super::Setting::of("its own");
     candidate.about = "a sender that is given the link's rate and shares it".to_owned();
-    candidate.availability = super::Availability::Absent;
+    candidate.availability = super::Availability::Gateway;
     candidate.transport.receive_buffer =
         candidate.transport.receive_buffer.max(linux::STOCK_WINDOW);
     candidate

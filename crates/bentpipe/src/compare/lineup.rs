@@ -47,6 +47,8 @@ pub enum Availability {
     Module,
     /// A congestion control that bentpipe loads into the running kernel.
     Kernel,
+    /// The two boxes of `bentpipe gateway` run it between them.
+    Gateway,
     /// It would have to be written first.
     Absent,
     /// Of the past, a bound, or in need of what the link does not have: shown to
@@ -63,6 +65,7 @@ impl Availability {
             Availability::Setting => "setting",
             Availability::Module => "in Linux",
             Availability::Kernel => "bentpipe kernel",
+            Availability::Gateway => "bentpipe gateway",
             Availability::Absent => "not in Linux",
             Availability::Reference => "reference",
         }
@@ -77,6 +80,7 @@ impl Availability {
                 | Availability::Setting
                 | Availability::Module
                 | Availability::Kernel
+                | Availability::Gateway
         )
     }
 }

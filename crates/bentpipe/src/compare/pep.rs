@@ -14,9 +14,9 @@ pub enum Pep {
     /// A Snoop agent at the gateway, which repairs losses of the link from a
     /// cache.
     Snoop,
-    /// A PEP on each side of the satellite. Between them runs a sender that is
-    /// given the rate of the link and shares it among the connections; the
-    /// hosts keep their TCP.
+    /// `bentpipe gateway`: a box on each side of the satellite. Between them runs one
+    /// association for all connections, whose sender is given the rate of the
+    /// link; the hosts keep their TCP.
     Gateway,
 }
 
@@ -57,6 +57,6 @@ impl Pep {
     /// True if there is something to deploy today.
     #[must_use]
     pub const fn exists(self) -> bool {
-        matches!(self, Pep::None | Pep::Split)
+        matches!(self, Pep::None | Pep::Split | Pep::Gateway)
     }
 }

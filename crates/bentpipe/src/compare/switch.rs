@@ -46,10 +46,14 @@ impl Candidate {
         }
         if pep == Pep::Gateway {
             return SwitchOn {
-                text: "There is nothing to switch on yet: this is a prediction of what such a \
-                       proxy could do, and no product of today was measured."
+                text: "A box with `bentpipe gateway` on each side of the satellite; servers and \
+                       users change nothing. On the Internet's side, and on the users' side \
+                       with a file whose role is `terminal`, as root (docs/gateway.md):"
                     .to_owned(),
-                commands: Vec::new(),
+                commands: vec![
+                    "bentpipe gateway keys hub.key".to_owned(),
+                    "bentpipe gateway run hub.toml".to_owned(),
+                ],
             };
         }
         let commands = self.commands(build);
@@ -110,7 +114,9 @@ impl Candidate {
                 lines.push(format!("bentpipe kernel load {control}{set}"));
                 lines.push(choose);
             }
-            Availability::Absent | Availability::Reference => return Vec::new(),
+            Availability::Gateway | Availability::Absent | Availability::Reference => {
+                return Vec::new();
+            }
         }
         lines.extend(self.route());
         lines.extend(self.buffers());

@@ -347,9 +347,6 @@ impl Answer {
         let time = row.cells.last().and_then(super::Cell::time);
         let time = time.map_or(String::new(), |t| format!(" ({})", seconds(t.mean)));
         let why = match objection {
-            Objection::NotThere if row.pep == Pep::Gateway => {
-                "is a prediction; there is no such product yet".to_owned()
-            }
             Objection::NotThere => "cannot be switched on today".to_owned(),
             Objection::Harms(share) => format!("slows others down by {:.0}%", 100.0 * share),
             Objection::Wastes(share) => format!("sends {} of its packets again", percent(*share)),

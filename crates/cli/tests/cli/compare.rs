@@ -220,7 +220,7 @@ fn proxies_are_compared_in_one_table() {
         ]
     );
     for row in rows {
-        let there = ["none", "split"].contains(&row["pep"].as_str().unwrap());
+        let there = ["none", "split", "gateway"].contains(&row["pep"].as_str().unwrap());
         assert_eq!(row["deployable"], there, "{row}");
     }
     assert_eq!(document["verdict"]["baseline"]["pep"], "none");

@@ -93,7 +93,7 @@ fn a_loss_near_the_end_is_found_by_time() {
 }
 
 /// The tail: a probe timeout after the last packet, srtt + 1 ms + 25 ms and the
-/// deviation, which the ACK of the first packet raises.
+/// deviation, which the delay of ACKs raises.
 #[test]
 fn a_lost_tail_is_probed() {
     let (ms, from) = run(50, |n| n == 49);
