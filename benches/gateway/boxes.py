@@ -77,7 +77,7 @@ class Box:
         self.node = "hub" if role in ("hub", "single", "haproxy") else "terminal"
         self.folder = net.files / role
         self.folder.mkdir(exist_ok=True)
-        self.file = self.folder / "gateway.toml"
+        self.file = self.folder / f"{net.name}-{role}.toml"
         self.more = more
         self.process = None
 
@@ -113,9 +113,9 @@ class Box:
         if self.way.drive and self.role == "terminal":
             lines += ["[socks]", f'listen = "{TERMINAL}:{SOCKS}"', 'answer = "confirmed"',
                       "[connect]", f'listen = "{TERMINAL}:{CONNECT}"', 'answer = "early"']
-        elif self.role in ("terminal", "single"):
-            inward = "client" if self.role == "terminal" else None
-            lines += ["[intercept]"] + ([f'interfaces = ["{inward}"]'] if inward else [])
+        elif not self.way.drive:
+            # At a hub it is the way back to connections that keep the client's address.
+            lines += ["[intercept]"]
         lines += ["[status]", f'control = "{self.folder / "control"}"', "[limits]", 'drain = "5 s"', self.more]
         self.file.write_text("\n".join(lines) + "\n")
 

@@ -19,6 +19,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 from collections import Counter
@@ -63,6 +64,7 @@ def plan(ways, scale):
             if way in ("direct", "haproxy"):
                 continue
             cells.append(Cell(way, loss, "outage", int(400 * scale)))
+            cells.append(Cell(way, loss, "upgrade", int(100 * scale)))
             if "hub" in b.WAYS[way].boxes:
                 cells.append(Cell(way, loss, "no UDP", int(100 * scale)))
                 cells.append(Cell(way, loss, "never UDP", int(100 * scale)))
@@ -95,6 +97,8 @@ def run(cell, seed, log):
         elif cell.event == "no UDP":
             with net.without_udp():
                 time.sleep(OUTAGE_S)
+        elif cell.event == "upgrade":
+            made[way.boxes[-1]].process.send_signal(signal.SIGUSR2)
         elif cell.event.startswith("kill"):
             box = made[cell.event.split()[1]]
             box.kill()
