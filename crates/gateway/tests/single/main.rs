@@ -8,7 +8,7 @@
 #[allow(dead_code, reason = "the tests of interception use the rest")]
 mod bed;
 
-use bed::{Bed, CONFIG, FOLDER, SERVER, echo};
+use bed::{Bed, CONFIG, FOLDER, echo};
 use bentpipe_gateway::config::Config;
 use bentpipe_gateway::entry::{Kind, Listener};
 use bentpipe_gateway::intercept::{Plan, Rules};
@@ -70,7 +70,7 @@ fn allow_files(count: u64) {
 const LAN: &str = "interfaces = [\"lan0\"]";
 
 fn listen(bed: &Bed, port: u16) -> TcpListener {
-    let address: IpAddr = SERVER[0].parse().unwrap();
+    let address: IpAddr = bed.server()[0].parse().unwrap();
     bed.inside("s", || TcpListener::bind((address, port)).unwrap())
 }
 
@@ -151,7 +151,7 @@ fn a_refusal_is_a_reset_at_once() {
         return;
     };
     let _gateway = bed.gateway(LAN);
-    for server in SERVER {
+    for server in bed.server() {
         let begin = Instant::now();
         let to = SocketAddr::new(server.parse().unwrap(), 81);
         let end = bed.inside("c", || match TcpStream::connect(to) {
@@ -178,14 +178,16 @@ fn at_the_limit_new_connections_are_reset_and_others_go_on() {
     bed.serve(80);
     let mut gateway = bed.gateway(&format!("{LAN}\n[limits]\nconnections = 3"));
     let open: Vec<_> = (0..3)
-        .map(|_| bed.connect(SERVER[0], 80).unwrap().0)
+        .map(|_| bed.connect(bed.server()[0].as_str(), 80).unwrap().0)
         .collect();
     assert_eq!(gateway.tell("full"), "true");
-    assert!(bed.connect(SERVER[0], 80).is_err());
+    assert!(bed.connect(bed.server()[0].as_str(), 80).is_err());
     for tcp in open {
         assert_eq!(echo(tcp, b"still here"), b"still here");
     }
-    assert!(bed::wait(|| bed.connect(SERVER[0], 80).is_ok()));
+    assert!(bed::wait(|| bed
+        .connect(bed.server()[0].as_str(), 80)
+        .is_ok()));
     assert_eq!(gateway.tell("full"), "false");
 }
 
@@ -196,10 +198,12 @@ fn without_descriptors_new_connections_wait_and_others_go_on() {
     };
     bed.serve(80);
     let mut gateway = bed.gateway(LAN);
-    let (open, _) = bed.connect(SERVER[0], 80).unwrap();
+    let (open, _) = bed.connect(bed.server()[0].as_str(), 80).unwrap();
     assert_eq!(gateway.tell("starve"), "done");
     // The kernel completes its handshake; what becomes of it is not for this test.
-    let waiting = bed.inside("c", || TcpStream::connect((SERVER[0], 80)).unwrap());
+    let waiting = bed.inside("c", || {
+        TcpStream::connect((bed.server()[0].as_str(), 80)).unwrap()
+    });
     std::thread::sleep(Duration::from_millis(300));
     // Accepting does not spin: the process would be seen to take whole seconds.
     let used = cpu(gateway.process.id());
@@ -209,7 +213,9 @@ fn without_descriptors_new_connections_wait_and_others_go_on() {
     assert_eq!(echo(open, &text), text);
     assert_eq!(gateway.tell("feed"), "done");
     drop(waiting);
-    assert!(bed::wait(|| bed.connect(SERVER[0], 80).is_ok()));
+    assert!(bed::wait(|| bed
+        .connect(bed.server()[0].as_str(), 80)
+        .is_ok()));
 }
 
 /// Seconds of processor time that a process has taken; the kernel counts them in
@@ -228,7 +234,7 @@ fn draining_leaves_connections_their_time() {
     };
     bed.serve(80);
     let mut gateway = bed.gateway(LAN);
-    let (open, _) = bed.connect(SERVER[0], 80).unwrap();
+    let (open, _) = bed.connect(bed.server()[0].as_str(), 80).unwrap();
     assert_eq!(gateway.tell("drain"), "done");
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(echo(open, b"until the end"), b"until the end");
