@@ -2,11 +2,11 @@
 """One box beside HAProxy: throughput, its cost, new connections, idle connections.
 
 Client, gateway and server are network namespaces joined by veth, without delay. Both programs
-intercept by the same nftables TPROXY rules, keep the client's address, and move data by splice.
+intercept by nftables TPROXY, keep the client's address, and move data by splice.
 They are measured in turn, several rounds, in the same run; what counts is the median. CPU is
 that of the process (user and system, /proc/PID/stat). A Markdown table goes to standard output.
 
-    cargo build --release -p bentpipe-gateway --example single -p gateway-bench --bin storm
+    cargo build --release -p bentpipe-cli --features kernel,gateway -p gateway-bench
     sudo benches/gateway/throughput.py
 
 Needs root, nft, iproute2, iperf3 and haproxy. Python's standard library only.
@@ -15,6 +15,7 @@ Needs root, nft, iproute2, iperf3 and haproxy. Python's standard library only.
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -63,6 +64,8 @@ transport = "{control}"
 interfaces = ["right"]
 [intercept]
 interfaces = ["left"]
+[status]
+control = "{files}/control"
 """
 
 
@@ -107,12 +110,20 @@ class Net:
             self.run(node, f"ip addr add 10.79.{net}.2/24 dev eth")
             self.run(node, "ip link set eth up")
             self.run(node, f"ip route add default via 10.79.{net}.1")
+        return self
+
+    def intercept(self):
+        """The rules for HAProxy; the gateway makes its own."""
         self.run("g", "ip rule add fwmark 1 lookup 100")
         self.run("g", "ip route add local 0.0.0.0/0 dev lo table 100")
         rules = self.files / "rules"
         rules.write_text(RULES)
         self.run("g", f"nft -f {rules}")
-        return self
+
+    def forward(self):
+        self.run("g", "nft delete table ip bpthroughput")
+        self.run("g", "ip route flush table 100")
+        self.run("g", "ip rule del fwmark 1")
 
     def __exit__(self, *_):
         for process in self.running:
@@ -120,9 +131,7 @@ class Net:
             process.wait()
         for node in ("c", "g", "s"):
             subprocess.run(["ip", "netns", "del", self.ns(node)], capture_output=True)
-        for file in self.files.iterdir():
-            file.unlink()
-        self.files.rmdir()
+        shutil.rmtree(self.files)
 
     def run(self, node, line):
         return sh(f"ip netns exec {self.ns(node)} {line}")
@@ -165,18 +174,28 @@ class Relay:
             file = net.files / "haproxy.cfg"
             file.write_text(HAPROXY)
             argv = ["haproxy", "-db", "-q", "-f", file]
+            net.intercept()
         else:
             file = net.files / "gateway.toml"
-            file.write_text(GATEWAY.format(control=options.control))
-            argv = [options.single, file, f"127.0.0.1:{PORT}"]
+            file.write_text(GATEWAY.format(control=options.control, files=net.files))
+            argv = [*options.gateway.split(), file]
         self.process = net.start("g", argv, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        time.sleep(0.7)
+        time.sleep(1.5)
         if self.process.poll() is not None:
             raise RuntimeError(f"{what} has ended")
         self.pid = self.process.pid
 
     def end(self):
-        self.net.end(self.process)
+        # Not SIGKILL: the gateway removes its rules.
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.net.running.remove(self.process)
+        if self.what == "haproxy":
+            self.net.forward()
 
 
 def bulk(net, relay, direction, connections, seconds):
@@ -185,10 +204,8 @@ def bulk(net, relay, direction, connections, seconds):
     if direction == "down":
         line += " -R"
     before = cpu(relay.pid)
-    begun = time.monotonic()
     report = json.loads(net.run("c", line))
     used = cpu(relay.pid) - before
-    del begun
     rate = report["end"]["sum_received"]["bits_per_second"]
     # The second that iperf3 leaves out costs as much as each other one.
     moved = rate / 8 * (seconds + 1)
@@ -276,14 +293,18 @@ def main():
     parser.add_argument("--idle", type=int, default=5000, help="idle connections")
     parser.add_argument("--control", default="cubic", help="congestion control towards the server")
     parser.add_argument("--parts", default="bulk,short,idle")
-    parser.add_argument("--single", default=built / "examples" / "single", help="the relay")
+    parser.add_argument(
+        "--gateway",
+        default=f"{os.environ.get('BENTPIPE', built / 'bentpipe')} gateway run",
+        help="the command before the file; `target/release/examples/gateway` is quicker to build",
+    )
     parser.add_argument("--storm", default=built / "storm", help="the load")
     parser.add_argument("--name", default="bpthru", help="prefix of the namespaces")
     options = parser.parse_args()
     if os.geteuid():
         sys.exit("needs root")
-    for program in (options.single, options.storm):
-        if not Path(program).exists():
+    for program in (options.gateway.split()[0], options.storm):
+        if not shutil.which(program):
             sys.exit(f"no {program}: build it as the head of this file says")
     show(measure(options))
 
