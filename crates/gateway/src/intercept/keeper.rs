@@ -19,6 +19,18 @@ const TURN: Duration = Duration::from_millis(100);
 /// and short fades are no reason to change the path of connections.
 const SILENCE: Duration = Duration::from_secs(3);
 
+/// How often it is examined whether connections that the rules send to the gateway
+/// reach it.
+const LOOK: Duration = Duration::from_secs(3);
+
+/// Requests for connections, with those that are repeated, of which none has
+/// reached the gateway: more than chance.
+const LOST: u64 = 3;
+
+/// How long connections pass directly when they do not reach the gateway, before
+/// that is tried again.
+const AVOID: Duration = Duration::from_secs(600);
+
 /// Whether new connections can be served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitness {
@@ -94,9 +106,13 @@ async fn follow(
 ) {
     let mut served = Instant::now();
     let mut now = Passing::Gateway;
+    let mut reach = Reach::new(&board);
     loop {
         tokio::time::sleep(TURN).await;
-        let fitness = fitness();
+        let mut fitness = fitness();
+        if fitness == Fitness::Serves && reach.is_lost(&rules, &board).await {
+            fitness = Fitness::Full;
+        }
         if fitness != Fitness::Alone {
             served = Instant::now();
         }
@@ -107,10 +123,82 @@ async fn follow(
         if switch(&rules, &board, wanted).await {
             report(wanted, fitness);
             now = wanted;
+            // The rules' counters begin anew.
+            reach.sent = 0;
         } else {
             tokio::time::sleep(SILENCE).await;
         }
     }
+}
+
+/// Whether the connections that the rules send to the gateway reach it. A firewall
+/// of this machine that drops what is not meant for it would otherwise leave
+/// clients without an answer.
+#[derive(Debug)]
+struct Reach {
+    looked: Instant,
+    /// Connections that had reached the gateway then.
+    arrived: u64,
+    /// Connections that the rules had sent then.
+    sent: u64,
+    /// Until when they pass directly.
+    avoid: Option<Instant>,
+}
+
+impl Reach {
+    fn new(board: &Board) -> Reach {
+        Reach {
+            looked: Instant::now(),
+            arrived: arrived(board),
+            sent: 0,
+            avoid: None,
+        }
+    }
+
+    /// True while new connections had better pass directly.
+    async fn is_lost(&mut self, rules: &Arc<Mutex<Option<Rules>>>, board: &Board) -> bool {
+        if let Some(until) = self.avoid {
+            if Instant::now() < until {
+                return true;
+            }
+            *self = Reach::new(board);
+        }
+        if self.looked.elapsed() < LOOK {
+            return false;
+        }
+        let rules = Arc::clone(rules);
+        let count = move || {
+            let rules = rules.lock().unwrap_or_else(PoisonError::into_inner);
+            rules.as_ref().map_or(Ok(0), Rules::taken)
+        };
+        // Those on their way while this is counted have reached it by the next look.
+        let sent = tokio::task::spawn_blocking(count).await;
+        let sent = sent.ok().and_then(Result::ok).unwrap_or(0);
+        let arrived = arrived(board);
+        let lost = arrived == self.arrived && sent >= self.sent.saturating_add(LOST);
+        // The rules' counter begins anew when they are switched.
+        (self.looked, self.arrived, self.sent) = (Instant::now(), arrived, sent);
+        if lost {
+            tracing::error!(
+                "connections are intercepted and do not arrive here, so they pass directly for \
+                 10 min: does a firewall of this machine drop them? Let it accept packets with \
+                 the mark {}, such as `nft insert rule inet filter input meta mark {} accept`",
+                mark(board),
+                mark(board)
+            );
+            self.avoid = Some(Instant::now() + AVOID);
+        }
+        lost
+    }
+}
+
+fn mark(board: &Board) -> u32 {
+    board.config().intercept.as_ref().map_or(0, |it| it.mark)
+}
+
+/// Connections that have reached the gateway, whatever became of them.
+fn arrived(board: &Board) -> u64 {
+    board.counters.connections_opened.get() + board.counters.connections_turned_away.get()
 }
 
 /// What is to become of new connections, when the other box has been silent for
@@ -128,7 +216,7 @@ fn wanted(fitness: Fitness, silence: Duration, config: &Config) -> Passing {
 
 fn report(passing: Passing, fitness: Fitness) {
     let why = match fitness {
-        Fitness::Full => "a limit is reached",
+        Fitness::Full => "a limit is reached, or they do not arrive",
         Fitness::Alone | Fitness::Serves => "the other box does not answer",
     };
     match passing {

@@ -71,7 +71,14 @@ pub(super) fn prepare(listener: &impl AsFd, satellite: &Satellite) -> io::Result
 
 /// How connections to servers are made.
 pub(super) fn dialer(satellite: &Satellite) -> Dialer {
-    let mut dialer = Dialer::default();
+    let mut dialer = Dialer {
+        // With the client's port as well, both connections would have the same
+        // addresses and ports, and connection tracking would take them for one:
+        // address translation would not be applied to it, and firewalls would
+        // drop its packets as invalid.
+        keep_port: false,
+        ..Dialer::default()
+    };
     if !satellite.toward_clients {
         dialer.control.clone_from(&satellite.control);
         dialer.buffers = satellite.buffers;

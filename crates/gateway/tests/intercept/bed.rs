@@ -147,6 +147,15 @@ impl Bed {
         run(&format!("ip -n {} {arguments}", self.namespace(role)))
     }
 
+    /// Adds rules in a namespace.
+    pub(crate) fn nft(&self, role: &str, rules: &str) {
+        let ended = Command::new("ip")
+            .args(["netns", "exec", &self.namespace(role), "nft", rules])
+            .output()
+            .unwrap();
+        assert!(ended.status.success(), "{ended:?}");
+    }
+
     /// Runs `body` in a namespace, on a thread of its own.
     pub(crate) fn inside<T: Send>(&self, role: &str, body: impl FnOnce() -> T + Send) -> T {
         let file = Path::new("/run/netns").join(self.namespace(role));

@@ -262,3 +262,61 @@ fn the_path_mtu_beyond_the_gateway_is_found() {
     assert_eq!(gateway.taken(), 2);
     assert_eq!(gateway.tell("remove"), "removed");
 }
+
+#[test]
+fn masquerading_after_the_gateway_does_not_disturb_it() {
+    let Some(bed) = Bed::new("masquerading") else {
+        return;
+    };
+    bed.serve(80);
+    bed.nft(
+        "g",
+        "table ip nat { chain post { type nat hook postrouting priority srcnat; \
+         oifname \"wan0\" masquerade; }; }",
+    );
+    let process = one_box(&bed);
+    let taken = || {
+        let (tcp, seen) = bed.connect(&bed.server()[0], 80).unwrap();
+        assert!(seen.starts_with("10.7.2.1:"), "{seen}");
+        assert_eq!(echo(tcp, b"by another name"), b"by another name");
+        bed.taken("g", "bentpipe_one") > 0
+    };
+    assert!(wait(taken));
+    // IPv6 is not translated here.
+    let (tcp, seen) = bed.connect(&bed.server()[1], 80).unwrap();
+    assert!(seen.starts_with("[fd07:1::2]:"), "{seen}");
+    assert_eq!(echo(tcp, b"by its own"), b"by its own");
+    process.terminate();
+}
+
+/// Starts one box as a whole process, and waits for its rules.
+fn one_box(bed: &Bed) -> bed::Whole {
+    let file = bed.folder.path().join("one.toml");
+    let text = "role = \"single\"\n[link]\ntransport = \"reno\"\nrate = \"100 Mbit/s\"\n\
+                [intercept]\n";
+    std::fs::write(&file, text).unwrap();
+    let process = bed.whole("g", &file);
+    assert!(wait(|| bed.traces().contains("bentpipe_one")));
+    process
+}
+
+#[test]
+fn a_firewall_that_drops_intercepted_connections_makes_them_pass() {
+    let Some(bed) = Bed::new("a firewall") else {
+        return;
+    };
+    bed.serve(80);
+    bed.nft(
+        "g",
+        "table inet filter { chain input { type filter hook input priority filter; policy drop; \
+         ct state established accept; iifname \"lo\" accept; meta l4proto ipv6-icmp accept; }; }",
+    );
+    let process = one_box(&bed);
+    assert!(wait(|| bed.connect(&bed.server()[0], 80).is_err()));
+    let passes = || {
+        bed.connect(&bed.server()[0], 80)
+            .is_ok_and(|(tcp, _)| echo(tcp, b"direct") == b"direct")
+    };
+    assert!((0..6).any(|_| wait(passes)));
+    process.terminate();
+}
