@@ -6,8 +6,8 @@ use crate::operate::Board;
 use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Patience, Toward};
 use crate::tunnel::association::{Association, HANDSHAKE, Server};
-use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN};
-use crate::tunnel::fallback::{Accepted, Listener, Settings};
+use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request};
+use crate::tunnel::fallback::{Accepted, Listener, Settings, measure};
 use crate::tunnel::keys::{self, Identity, PublicKey};
 use crate::tunnel::{Receiver, Sender, transport};
 use crate::{Cut, Open};
@@ -197,7 +197,10 @@ impl Engine {
         // A connection of the fallback waits here until a client needs it.
         let request = tokio::time::timeout(self.outage, request(&mut receiver));
         let open = match request.await.unwrap_or(Err(Cut::TimedOut)) {
-            Ok(open) => open,
+            Ok(Request::Open(open)) => open,
+            Ok(Request::Measure(direction)) => {
+                return measure::answer(direction, sender, receiver).await;
+            }
             Err(why) => {
                 sender.cut(why);
                 receiver.stop(why);
@@ -276,13 +279,13 @@ impl Engine {
 }
 
 /// Reads the request at the stream's start, and nothing of what follows it.
-async fn request(receiver: &mut Receiver) -> Result<Open, Cut> {
+async fn request(receiver: &mut Receiver) -> Result<Request, Cut> {
     let mut bytes = BytesMut::new();
     loop {
-        match codec::decode(&bytes) {
-            Ok(Some((open, length))) => {
+        match codec::decode_request(&bytes) {
+            Ok(Some((request, length))) => {
                 receiver.put_back(bytes.split_off(length).freeze());
-                return Ok(open);
+                return Ok(request);
             }
             Ok(None) => {}
             Err(malformed) => {

@@ -13,12 +13,16 @@
 //! and what the client sent follows. Where an answer is awaited, the hub begins
 //! its direction with [`CONNECTED`]; a refusal is a reset with its [`Cut`].
 //!
+//! With bit 5 of the second byte, the request is for a measurement instead, in the
+//! direction to the hub, or with bit 0 to the terminal.
+//!
 //! The first stream of an association is no connection's: the terminal sends
 //! [`Hello`] on it, and the hub answers with [`Welcome`].
 //!
 //! [`Cut`]: crate::Cut
 
 use crate::{Destination, Open};
+use bytes::Bytes;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Version of the bytes at a stream's start.
@@ -32,6 +36,8 @@ pub const CONNECTED: u8 = 1;
 
 const NAME: u8 = 2;
 const CONFIRM: u8 = 1 << 4;
+const MEASURE: u8 = 1 << 5;
+const MEASURE_DOWN: u8 = MEASURE | 1;
 
 /// Bytes that are no request for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -176,6 +182,44 @@ impl Reader<'_> {
         }
         let host = host.to_owned();
         Ok(self.port().map(|port| Destination::Name { host, port }))
+    }
+}
+
+/// A direction between the boxes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the terminal to the hub.
+    Up,
+    /// From the hub to the terminal.
+    Down,
+}
+
+/// What a terminal asks at a stream's start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// For a connection.
+    Open(Open),
+    /// For a measurement of TCP's speed, on a connection of the fallback.
+    Measure(Direction),
+}
+
+/// The request for a measurement.
+pub(crate) fn encode_measure(direction: Direction) -> Bytes {
+    match direction {
+        Direction::Up => Bytes::from_static(&[VERSION, MEASURE]),
+        Direction::Down => Bytes::from_static(&[VERSION, MEASURE_DOWN]),
+    }
+}
+
+/// Reads a request from the start of `bytes`, as [`decode`] does.
+///
+/// # Errors
+/// The bytes are the start of none.
+pub fn decode_request(bytes: &[u8]) -> Result<Option<(Request, usize)>, Malformed> {
+    match bytes {
+        [VERSION, MEASURE, ..] => Ok(Some((Request::Measure(Direction::Up), 2))),
+        [VERSION, MEASURE_DOWN, ..] => Ok(Some((Request::Measure(Direction::Down), 2))),
+        _ => Ok(decode(bytes)?.map(|(open, length)| (Request::Open(open), length))),
     }
 }
 
@@ -341,6 +385,18 @@ mod tests {
             assert_eq!(encode(&open, &mut out), Err(Malformed::Name));
             assert!(out.is_empty());
         }
+    }
+
+    #[test]
+    fn requests_are_for_connections_or_measurements() {
+        for direction in [Direction::Up, Direction::Down] {
+            let bytes = encode_measure(direction);
+            let request = Request::Measure(direction);
+            assert_eq!(decode_request(&bytes), Ok(Some((request, 2))));
+            assert_eq!(decode_request(&bytes[..1]), Ok(None));
+        }
+        assert_eq!(decode_request(&[1, 0x22]), Err(Malformed::Flags(0x22)));
+        assert_eq!(decode_request(&[1, 0]), Ok(None));
     }
 
     #[test]

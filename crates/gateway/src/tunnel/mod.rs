@@ -1,6 +1,7 @@
 //! The association between the two boxes.
 
 pub mod association;
+mod budget;
 pub mod codec;
 pub mod controller;
 pub(crate) mod fallback;

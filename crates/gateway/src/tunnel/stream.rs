@@ -1,6 +1,7 @@
 //! One connection in the tunnel: a stream of QUIC, or a TLS connection of its own
 //! where UDP does not pass. [`crate::relay`] knows these two types and no other.
 
+use super::budget::{Account, Budget};
 use super::fallback::{TlsReceiver, TlsSender};
 use super::priority::{Rank, Ranks};
 use crate::Cut;
@@ -17,6 +18,7 @@ pub struct Sender {
     half: SendingHalf,
     ended: bool,
     rank: Option<Rank>,
+    account: Option<Account>,
 }
 
 #[derive(Debug)]
@@ -47,12 +49,19 @@ impl Sender {
             half: SendingHalf::Quic(stream),
             ended: false,
             rank: None,
+            account: None,
         }
     }
 
     /// The same with a place among all streams of this box.
     pub(crate) fn ranked(mut self, ranks: &Arc<Ranks>) -> Sender {
         self.rank = Some(Rank::new(Arc::clone(ranks)));
+        self
+    }
+
+    /// The same with an account of the memory that it holds.
+    pub(crate) fn budgeted(mut self, budget: &Arc<Budget>) -> Sender {
+        self.account = Some(budget.account());
         self
     }
 
@@ -68,14 +77,24 @@ impl Sender {
             half: SendingHalf::Tls(half),
             ended: false,
             rank: None,
+            account: None,
         }
     }
 
-    /// Sends `data`; waits while the other end has no room.
+    /// Sends `data`; waits while the other end has no room, or this box has not.
     ///
     /// # Errors
-    /// Why the other end wants no more, or that the association is lost.
+    /// Why the other end wants no more, that the association is lost, or that the
+    /// stream has to make room for others.
     pub async fn send(&mut self, data: Bytes) -> Result<(), Cut> {
+        if let Some(account) = &self.account
+            && !account.has_room()
+        {
+            tokio::select! {
+                () = account.room() => {}
+                why = self.stopped() => return Err(why),
+            }
+        }
         match &mut self.half {
             SendingHalf::Quic(stream) => {
                 let rank = self.rank.as_mut();
@@ -83,7 +102,15 @@ impl Sender {
                     // An error means that the stream has ended, as the write finds.
                     let _ = stream.set_priority(priority);
                 }
-                stream.write_chunk(data).await.map_err(of_write)
+                let Some(account) = &self.account else {
+                    return stream.write_chunk(data).await.map_err(of_write);
+                };
+                let length = data.len();
+                tokio::select! {
+                    biased;
+                    written = stream.write_chunk(account.hold(data)) => written.map_err(of_write),
+                    () = account.evicted(length) => Err(Cut::Limit),
+                }
             }
             SendingHalf::Tls(half) => half.send(data).await,
         }

@@ -2,6 +2,7 @@
 //! the transport.
 
 use super::association::Openable;
+use super::budget::Budget;
 use super::controller::{Choice, Factory};
 use super::keys::Identity;
 use super::known::{self, Knowledge};
@@ -100,6 +101,7 @@ pub(crate) fn endpoint(
 pub(crate) struct Sending {
     knowledge: Arc<Knowledge>,
     ranks: Arc<Ranks>,
+    budget: Arc<Budget>,
     choice: Choice,
     outage: Duration,
     window: u64,
@@ -124,6 +126,7 @@ impl Sending {
             outage: tunnel.outage,
             window: tunnel.stream_window,
             config: config.clone(),
+            budget: Budget::new(config.limits.memory, tunnel.stream_window),
         })
     }
 
@@ -137,10 +140,14 @@ impl Sending {
         &self.ranks
     }
 
+    /// The memory of all streams.
+    pub(crate) const fn budget(&self) -> &Arc<Budget> {
+        &self.budget
+    }
+
     /// The settings of an association with the box at `peer`, for either side.
     pub(crate) fn transport(&self, peer: SocketAddr) -> TransportConfig {
         let mut transport = TransportConfig::default();
-        let memory = self.config.limits.memory;
         // The heartbeat keeps the association and any NAT on the way alive.
         transport.keep_alive_interval(None);
         transport.max_idle_timeout(Some(
@@ -148,14 +155,15 @@ impl Sending {
         ));
         transport.initial_rtt(self.knowledge.rtt());
         transport.stream_receive_window(varint(self.window));
-        transport.receive_window(varint(memory.max(4 * self.window)));
-        // All streams share it, so it is far larger than the window of one: bulk
-        // never keeps a new stream from being written.
-        transport.send_window(memory.max(4 * self.window));
+        // The budget bounds what streams hold, with room for new ones; a window that
+        // they share would let those that stand still stop all others.
+        transport.receive_window(VarInt::MAX);
+        transport.send_window(u64::MAX);
         // A box opens streams to the hub only, and the hub counts them once it knows
         // the terminal.
         transport.max_concurrent_bidi_streams(VarInt::from_u32(1));
-        transport.max_concurrent_uni_streams(VarInt::from_u32(0));
+        // For what boxes have to say about the path.
+        transport.max_concurrent_uni_streams(VarInt::from_u32(4));
         transport.datagram_receive_buffer_size(Some(64 * 1024));
         transport.datagram_send_buffer_size(64 * 1024);
         transport.allow_spin(false);

@@ -13,8 +13,8 @@ use socket2::SockRef;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::task::JoinHandle;
 
@@ -177,6 +177,8 @@ pub(crate) async fn connect(
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
     dark: Arc<AtomicBool>,
+    /// Bytes a second that pass in each direction.
+    police: Arc<AtomicU64>,
     hub: SocketAddr,
     _udp: Task,
     tcp: Option<Task>,
@@ -189,6 +191,8 @@ impl Proxy {
         let address = front.local_addr().unwrap();
         let dark = Arc::new(AtomicBool::new(false));
         let is_dark = Arc::clone(&dark);
+        let police = Arc::new(AtomicU64::new(u64::MAX));
+        let (mut up_police, mut down_police) = (Policer::new(&police), Policer::new(&police));
         let task = Task::spawn(async move {
             let mut terminal = None;
             let (mut up, mut down) = (vec![0; 65_536], vec![0; 65_536]);
@@ -196,12 +200,12 @@ impl Proxy {
                 tokio::select! {
                     Ok((n, from)) = front.recv_from(&mut up) => {
                         terminal = Some(from);
-                        if !is_dark.load(Ordering::Relaxed) {
+                        if !is_dark.load(Ordering::Relaxed) && up_police.passes(n) {
                             let _ = back.send_to(&up[..n], hub).await;
                         }
                     }
                     Ok((n, _)) = back.recv_from(&mut down) => {
-                        if let Some(terminal) = terminal && !is_dark.load(Ordering::Relaxed) {
+                        if let Some(terminal) = terminal && !is_dark.load(Ordering::Relaxed) && down_police.passes(n) {
                             let _ = front.send_to(&down[..n], terminal).await;
                         }
                     }
@@ -212,6 +216,7 @@ impl Proxy {
         Proxy {
             address,
             dark,
+            police,
             hub,
             _udp: task,
             tcp: None,
@@ -234,7 +239,47 @@ impl Proxy {
         }));
     }
 
+    /// Drops datagrams beyond this many bytes a second in each direction.
+    pub(crate) fn police(&self, rate: u64) {
+        self.police.store(rate, Ordering::Relaxed);
+    }
+
     pub(crate) fn go_dark(&self, dark: bool) {
         self.dark.store(dark, Ordering::Relaxed);
+    }
+}
+
+/// A token bucket of 50 ms.
+struct Policer {
+    rate: Arc<AtomicU64>,
+    tokens: u64,
+    last: Instant,
+}
+
+impl Policer {
+    fn new(rate: &Arc<AtomicU64>) -> Policer {
+        Policer {
+            rate: Arc::clone(rate),
+            tokens: 0,
+            last: Instant::now(),
+        }
+    }
+
+    fn passes(&mut self, bytes: usize) -> bool {
+        let rate = self.rate.load(Ordering::Relaxed);
+        if rate == u64::MAX {
+            return true;
+        }
+        let micros = u64::try_from(self.last.elapsed().as_micros()).unwrap_or(u64::MAX);
+        if micros >= 1000 {
+            self.last = Instant::now();
+            let earned = rate.saturating_mul(micros) / 1_000_000;
+            self.tokens = (self.tokens + earned).min(rate / 20);
+        }
+        let passes = self.tokens >= bytes as u64;
+        if passes {
+            self.tokens -= bytes as u64;
+        }
+        passes
     }
 }

@@ -1,7 +1,7 @@
 //! TLS over TCP where UDP does not pass, and back.
 
 use crate::bed::{Bed, connect};
-use crate::closes::{echo, echoes};
+use crate::closes::{echo, echoes, server};
 use bentpipe_gateway::tunnel::association::Health;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -56,6 +56,26 @@ async fn udp_that_stops_passing_is_replaced_and_what_it_carried_waits() {
         .unwrap()
         .unwrap();
     assert_eq!(bed.terminal.status().borrow().associations, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn udp_that_is_throttled_is_replaced_where_tcp_is_faster() {
+    let mut bed = Bed::start("").await;
+    bed.proxy.pass_tcp();
+    let (server, _server) =
+        server(|mut tcp| async move { while tcp.write_all(&[7; 65_536]).await.is_ok() {} }).await;
+    let mut download = bed.connect(server).await;
+    bed.proxy.police(300_000);
+    let reading = tokio::spawn(async move {
+        let mut buffer = vec![0; 65_536];
+        while matches!(download.read(&mut buffer).await, Ok(1..)) {}
+    });
+    let mut status = bed.terminal.status();
+    let wait = status.wait_for(|status| status.health == Health::Fallback);
+    timeout(4 * SOON, wait).await.unwrap().unwrap();
+    let (server, _server) = echo().await;
+    echoes(bed.connect(server).await, 5_000_000).await;
+    reading.abort();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -5,60 +5,132 @@
 //! handshake nor heartbeats, while a TLS connection to the same address and port is
 //! accepted. Attempts over UDP go on meanwhile, and the first success takes new
 //! connections back; those that the fallback carries stay where they are.
+//!
+//! That UDP is throttled is measured too: where one of the boxes suspects it, TCP
+//! and UDP carry data side by side for a few seconds. The faster one takes new
+//! connections for the next ten minutes.
 
 use super::{Health, Status};
 use crate::operate::{Board, Path};
-use crate::tunnel::fallback::Pool;
+use crate::tunnel::codec::Direction;
+use crate::tunnel::fallback::{Pool, measure};
+use quinn::Connection;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::watch;
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, watch};
 
 /// Time between attempts over TCP while nothing answers at all.
 const AGAIN: Duration = Duration::from_secs(3);
+/// How long TCP is used where UDP is throttled, before UDP is tried again.
+const FASTER: Duration = Duration::from_secs(600);
 
 /// Watches the association, and keeps the fallback ready while it is needed.
-pub(super) async fn watch(
-    pool: Arc<Pool>,
-    status: watch::Sender<Status>,
-    board: Arc<Board>,
-    key: String,
-    hub: SocketAddr,
-    patience: Duration,
-) {
-    let mut health = status.subscribe();
-    loop {
-        let unanswered = |status: &Status| status.quic != Health::Up;
-        if health.wait_for(unanswered).await.is_err() {
-            return;
-        }
-        let up = health.wait_for(|status| status.quic == Health::Up);
-        if tokio::time::timeout(patience, up).await.is_ok() {
-            continue;
-        }
-        if let Err(error) = pool.probe().await {
-            tracing::debug!(%hub, %error, "the hub does not answer over TCP either");
-            tokio::time::sleep(AGAIN).await;
-            continue;
-        }
-        let fallen_back = status.send_if_modified(|status| status.fall_back(true));
-        if fallen_back {
-            tracing::warn!(
-                %hub,
-                "the hub answers over TCP and not over UDP: each new connection gets a TLS connection of its own"
-            );
-            let _listed = board.list(&key, Path::Tls(hub));
-            let _active = board.counters.fallback_active.hold();
+pub(super) struct Backup {
+    pub(super) pool: Arc<Pool>,
+    pub(super) status: watch::Sender<Status>,
+    pub(super) current: watch::Receiver<Option<Connection>>,
+    pub(super) board: Arc<Board>,
+    pub(super) key: String,
+    pub(super) hub: SocketAddr,
+    /// Time without an answer over UDP after which TCP is tried.
+    pub(super) patience: Duration,
+}
+
+impl Backup {
+    /// Runs until it is cancelled.
+    pub(super) async fn watch(self, mut suspicions: mpsc::Receiver<Direction>) {
+        let mut health = self.status.subscribe();
+        loop {
             tokio::select! {
-                error = pool.keep_warm() => {
-                    tracing::warn!(%hub, %error, "the hub does not answer over TCP any more");
+                stops = async { health.wait_for(|status| status.quic != Health::Up).await.is_err() } => {
+                    if stops {
+                        return;
+                    }
                 }
-                _ = health.wait_for(|status| status.quic == Health::Up) => {
-                    tracing::info!(%hub, "the hub answers over UDP again");
+                direction = suspicions.recv() => {
+                    let Some(direction) = direction else { return };
+                    if self.is_tcp_faster(direction).await {
+                        self.take_over(true).await;
+                    }
+                    continue;
+                }
+            }
+            let up = health.wait_for(|status| status.quic == Health::Up);
+            if tokio::time::timeout(self.patience, up).await.is_ok() {
+                continue;
+            }
+            match self.pool.probe().await {
+                Ok(()) => self.take_over(false).await,
+                Err(error) => {
+                    tracing::debug!(hub = %self.hub, %error, "the hub does not answer over TCP either");
+                    tokio::time::sleep(AGAIN).await;
                 }
             }
         }
-        status.send_if_modified(|status| status.fall_back(false));
-        pool.cool();
+    }
+
+    /// Keeps the fallback until UDP works again or, where TCP is only `faster`, for
+    /// a while.
+    async fn take_over(&self, faster: bool) {
+        let hub = self.hub;
+        let changed = self
+            .status
+            .send_if_modified(|status| status.fall_back(true, faster));
+        if changed {
+            let why = if faster {
+                "UDP is throttled, and TCP to the hub is faster"
+            } else {
+                "the hub answers over TCP and not over UDP"
+            };
+            tracing::warn!(%hub, "{why}: each new connection gets a TLS connection of its own");
+            let _listed = self.board.list(&self.key, Path::Tls(hub));
+            let _active = self.board.counters.fallback_active.hold();
+            let mut health = self.status.subscribe();
+            let again = async {
+                if faster {
+                    tokio::time::sleep(FASTER).await;
+                } else {
+                    // It fails where the terminal stops.
+                    let _ = health.wait_for(|status| status.quic == Health::Up).await;
+                }
+            };
+            tokio::select! {
+                error = self.pool.keep_warm() => {
+                    tracing::warn!(%hub, %error, "the hub does not answer over TCP any more");
+                }
+                () = again => tracing::info!(%hub, "new connections go over UDP again"),
+            }
+        }
+        self.status
+            .send_if_modified(|status| status.fall_back(false, false));
+        self.pool.cool();
+    }
+
+    /// Measures TCP, and UDP beside it.
+    async fn is_tcp_faster(&self, direction: Direction) -> bool {
+        let Some(connection) = self.current.borrow().clone() else {
+            return false;
+        };
+        let delivered = || {
+            let stats = connection.stats();
+            match direction {
+                Direction::Up => stats.udp_tx.bytes.saturating_sub(stats.path.lost_bytes),
+                Direction::Down => stats.udp_rx.bytes,
+            }
+        };
+        let mut begin = (Instant::now(), delivered());
+        let started = || begin = (Instant::now(), delivered());
+        let tcp = match measure::measure(&self.pool, direction, started).await {
+            Ok(tcp) => tcp,
+            Err(why) => {
+                tracing::info!(hub = %self.hub, %why, "TCP to the hub could not be measured");
+                return false;
+            }
+        };
+        let millis = u64::try_from(begin.0.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let udp = delivered().saturating_sub(begin.1).saturating_mul(1000) / millis.max(1);
+        tracing::info!(hub = %self.hub, ?direction, tcp, udp, "bytes a second over TCP and UDP side by side");
+        tcp > udp + udp / 2
     }
 }

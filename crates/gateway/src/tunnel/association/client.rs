@@ -1,10 +1,12 @@
 //! The terminal's side of the association.
 
-use super::{Close, HANDSHAKE, Health, Status, backup, heartbeat, words};
+use super::{
+    Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, throttle::Throttle, words,
+};
 use crate::Cut;
 use crate::config::{Config, Tunnel};
 use crate::operate::{Board, Path};
-use crate::tunnel::codec::{Hello, Welcome};
+use crate::tunnel::codec::{Direction, Hello, Welcome};
 use crate::tunnel::fallback::{Pool, Settings};
 use crate::tunnel::keys::{Identity, PublicKey, SERVER_NAME};
 use crate::tunnel::stream::{Receiver, Sender};
@@ -14,8 +16,8 @@ use quinn::{ClientConfig, Connection, ConnectionError, Endpoint};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::watch;
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 /// First and longest time between attempts to connect.
@@ -47,6 +49,7 @@ struct Shared {
     status: watch::Sender<Status>,
     current: watch::Sender<Option<Connection>>,
     fallback: Option<Arc<Pool>>,
+    suspect: mpsc::Sender<Direction>,
     sending: Sending,
 }
 
@@ -70,6 +73,7 @@ impl Client {
         let sending = Sending::new(config, tunnel, board)?;
         client.transport_config(Arc::new(sending.transport(tunnel.address)));
         let shaper = sending.knowledge().shaper();
+        let (suspect, suspicions) = mpsc::channel(1);
         let handshake = HANDSHAKE.max(8 * config.link.rtt);
         let fallback = if tunnel.fallback {
             let tls = identity.client(peers).map_err(io::Error::other)?;
@@ -95,19 +99,22 @@ impl Client {
             status: watch::Sender::new(Status::new()),
             current: watch::Sender::new(None),
             fallback,
+            suspect,
             sending,
         });
         let mut tasks = vec![tokio::spawn(keep(Arc::clone(&shared)))];
         if let Some(pool) = &shared.fallback {
-            tasks.push(tokio::spawn(backup::watch(
-                Arc::clone(pool),
-                shared.status.clone(),
-                Arc::clone(board),
-                shared.key.clone(),
-                shared.hub,
+            let backup = Backup {
+                pool: Arc::clone(pool),
+                status: shared.status.clone(),
+                current: shared.current.subscribe(),
+                board: Arc::clone(board),
+                key: shared.key.clone(),
+                hub: shared.hub,
                 // Both handshakes take three round trips.
-                4 * config.link.rtt + PATIENCE,
-            )));
+                patience: 4 * config.link.rtt + PATIENCE,
+            };
+            tasks.push(tokio::spawn(backup.watch(suspicions)));
         }
         Ok(Client { shared, tasks })
     }
@@ -144,7 +151,9 @@ impl Client {
                 if let Some(connection) = connection
                     && let Ok((send, receive)) = connection.open_bi().await
                 {
-                    let sender = Sender::quic(send).ranked(self.shared.sending.ranks());
+                    let sender = Sender::quic(send)
+                        .ranked(self.shared.sending.ranks())
+                        .budgeted(self.shared.sending.budget());
                     return Ok((sender, Receiver::quic(receive)));
                 }
                 status.changed().await.map_err(|_| Cut::PeerGone)?;
@@ -248,7 +257,16 @@ impl Shared {
         let counters = &self.board.counters;
         counters.associations_opened.increment();
         let _listed = self.board.list(&self.key, Path::Quic(connection.clone()));
+        let budget = self.sending.budget();
+        let mut throttle = Throttle::new(self.board.rate(), budget);
         let lost = heartbeat::keep(connection, |beat| {
+            counters.memory_held.set(budget.held());
+            let up = throttle.suspects(Instant::now(), beat.outage, &beat.stats);
+            if up || beat.warned {
+                let direction = if up { Direction::Up } else { Direction::Down };
+                // Where one is being looked into, this one waits for its successor.
+                let _ = self.suspect.try_send(direction);
+            }
             let health = if beat.outage {
                 Health::Outage
             } else {

@@ -6,7 +6,7 @@
 
 use super::opening;
 use bytes::Bytes;
-use quinn::{Connection, ConnectionError};
+use quinn::{Connection, ConnectionError, ConnectionStats};
 use std::time::{Duration, Instant};
 
 /// How often the association is looked at.
@@ -15,14 +15,35 @@ const TICK: Duration = Duration::from_millis(200);
 const BEAT: Duration = Duration::from_secs(1);
 /// The heartbeat's payload.
 const PAYLOAD: &[u8] = &[0];
+/// The content of a stream that says that UDP to the other box may be throttled.
+const THROTTLED: &[u8; 1] = &[1];
 
 /// What a look at the association finds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Beat {
     /// Smoothed round trip.
     pub(super) rtt: Duration,
     /// True where heartbeats have gone unanswered.
     pub(super) outage: bool,
+    /// True where the other box suspects that UDP to this one is throttled.
+    pub(super) warned: bool,
+    /// What the association has sent and received.
+    pub(super) stats: ConnectionStats,
+}
+
+/// Lets the other box know that UDP to it may be throttled, by a stream of its own:
+/// a DATAGRAM would be lost where most packets are.
+pub(super) fn warn(connection: &Connection) {
+    let connection = connection.clone();
+    tokio::spawn(async move {
+        let mut stream = connection.open_uni().await?;
+        // Before all data.
+        let _ = stream.set_priority(i32::MAX);
+        let _ = stream.write(THROTTLED).await;
+        let _ = stream.finish();
+        let _ = stream.stopped().await;
+        Ok::<(), ConnectionError>(())
+    });
 }
 
 /// Keeps the heartbeat until the association is lost, and returns why it was.
@@ -34,15 +55,23 @@ pub(super) async fn keep(
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut heard = (connection.stats().udp_rx.datagrams, Instant::now());
     let mut beaten: Option<Instant> = None;
+    let mut warned = false;
     loop {
         tokio::select! {
             error = connection.closed() => return error,
             // Heartbeats of the other box have done their work on arrival.
             Ok(_) = connection.read_datagram() => continue,
+            Ok(mut stream) = connection.accept_uni() => {
+                let mut payload = [0; 1];
+                let read = tokio::time::timeout(BEAT, stream.read_exact(&mut payload)).await;
+                warned |= matches!(read, Ok(Ok(()))) && payload == *THROTTLED;
+                continue;
+            }
             _ = ticks.tick() => {}
         }
         let now = Instant::now();
-        let (received, rtt) = (connection.stats().udp_rx.datagrams, connection.rtt());
+        let (stats, rtt) = (connection.stats(), connection.rtt());
+        let received = stats.udp_rx.datagrams;
         if received != heard.0 {
             heard = (received, now);
         }
@@ -57,6 +86,8 @@ pub(super) async fn keep(
         report(Beat {
             rtt,
             outage: silence > 2 * patience,
+            warned: std::mem::take(&mut warned),
+            stats,
         });
     }
 }

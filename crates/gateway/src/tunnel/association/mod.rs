@@ -10,6 +10,7 @@ mod client;
 mod heartbeat;
 mod opening;
 mod server;
+mod throttle;
 
 pub use client::Client;
 pub(crate) use opening::Openable;
@@ -49,7 +50,7 @@ pub enum Health {
     /// The association stands, and nothing arrives from the other box: connections
     /// wait.
     Outage,
-    /// UDP does not pass; each connection has a TLS connection of its own.
+    /// UDP does not pass, or is throttled; each connection has a TLS connection of its own.
     Fallback,
 }
 
@@ -70,6 +71,8 @@ pub struct Status {
     quic: Health,
     /// Whether the fallback works.
     tls: bool,
+    /// Whether it is faster than the association.
+    faster: bool,
 }
 
 impl Status {
@@ -82,6 +85,7 @@ impl Status {
             associations: 0,
             quic: Health::Down,
             tls: false,
+            faster: false,
         }
     }
 
@@ -97,15 +101,18 @@ impl Status {
         self.settle()
     }
 
-    /// Notes whether the fallback works; true where that changes anything.
-    fn fall_back(&mut self, tls: bool) -> bool {
+    /// Notes whether the fallback works, and whether it is faster than the
+    /// association; true where that changes anything.
+    fn fall_back(&mut self, tls: bool, faster: bool) -> bool {
         self.tls = tls;
+        self.faster = faster;
         self.settle()
     }
 
     fn settle(&mut self) -> bool {
         let health = match self.quic {
             Health::Down | Health::Outage if self.tls => Health::Fallback,
+            Health::Up if self.tls && self.faster => Health::Fallback,
             quic => quic,
         };
         let changed = self.health != health;

@@ -1,8 +1,9 @@
 //! The hub's side of the association.
 
-use super::{Close, HANDSHAKE, heartbeat, words};
+use super::{Close, HANDSHAKE, heartbeat, throttle::Throttle, words};
 use crate::config::{Config, Tunnel};
 use crate::operate::{Board, Path};
+use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{Hello, Welcome};
 use crate::tunnel::keys::{Identity, PublicKey};
 use crate::tunnel::priority::Ranks;
@@ -38,13 +39,16 @@ pub struct Association {
     pub connection: Connection,
     hello: Hello,
     ranks: Arc<Ranks>,
+    budget: Arc<Budget>,
 }
 
 impl Association {
     /// The next connection of a client; `None` when the association is lost.
     pub async fn accept(&self) -> Option<(Sender, Receiver)> {
         let (send, receive) = self.connection.accept_bi().await.ok()?;
-        let sender = Sender::quic(send).ranked(&self.ranks);
+        let sender = Sender::quic(send)
+            .ranked(&self.ranks)
+            .budgeted(&self.budget);
         Some((sender, Receiver::quic(receive)))
     }
 
@@ -190,6 +194,7 @@ async fn greet(
     connecting: Connecting,
     connections: u32,
     ranks: Arc<Ranks>,
+    budget: Arc<Budget>,
 ) -> Result<Association, String> {
     let connection = connecting.await.map_err(|error| words(&error))?;
     let lost = |connection: &Connection| match connection.close_reason() {
@@ -225,6 +230,7 @@ async fn greet(
         connection,
         hello,
         ranks,
+        budget,
     })
 }
 
@@ -244,7 +250,8 @@ impl Shared {
             .accept_with(Arc::new(config))
             .map_err(|error| words(&error))?;
         let ranks = Arc::clone(self.sending.ranks());
-        greet(connecting, self.connections, ranks).await
+        let budget = Arc::clone(self.sending.budget());
+        greet(connecting, self.connections, ranks, budget).await
     }
 
     /// Serves an association until it is lost.
@@ -262,12 +269,18 @@ impl Shared {
             .board
             .list(&peer.to_string(), Path::Quic(connection.clone()));
         let mut outage = false;
+        let mut throttle = Throttle::new(self.board.rate(), &association.budget);
         let lost = heartbeat::keep(&connection, |beat| {
             if beat.outage && !outage {
                 counters.outages.increment();
                 tracing::info!(%peer, "nothing arrives from the terminal");
             }
             outage = beat.outage;
+            counters.memory_held.set(association.budget.held());
+            if throttle.suspects(Instant::now(), outage, &beat.stats) {
+                tracing::info!(%peer, "UDP to the terminal may be throttled");
+                heartbeat::warn(&connection);
+            }
         })
         .await;
         drop(listed);

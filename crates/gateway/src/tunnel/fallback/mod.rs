@@ -11,6 +11,7 @@
 mod carrier;
 mod frame;
 mod listener;
+pub(crate) mod measure;
 mod pool;
 
 pub(crate) use carrier::{TlsReceiver, TlsSender};

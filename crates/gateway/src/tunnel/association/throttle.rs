@@ -1,0 +1,144 @@
+//! The suspicion that UDP is throttled.
+//!
+//! It is one where, for ten seconds, data waits while less than half of the link's
+//! rate is delivered, and packets are lost or queue as they do before a policer or a
+//! shaper. Whether TCP gets more is then measured.
+
+use crate::tunnel::budget::Budget;
+use bentpipe_units::Rate;
+use quinn::ConnectionStats;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// Time between samples.
+const SAMPLE: Duration = Duration::from_secs(1);
+/// Samples in which it must be so.
+const SAMPLES: u32 = 10;
+/// Pause after a suspicion.
+const PAUSE: Duration = Duration::from_secs(300);
+/// Share of packets lost, in percent, above which something drops them.
+const LOSS: u64 = 5;
+/// Round trip beyond twice the shortest at which something queues them.
+const QUEUE: Duration = Duration::from_millis(200);
+
+/// Watches one association as it sends.
+#[derive(Debug)]
+pub(super) struct Throttle {
+    rate: watch::Receiver<Option<Rate>>,
+    budget: Arc<Budget>,
+    next: Instant,
+    last: Sample,
+    shortest: Duration,
+    slow: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    sent_bytes: u64,
+    lost_bytes: u64,
+    sent: u64,
+    lost: u64,
+}
+
+impl Throttle {
+    pub(super) fn new(rate: watch::Receiver<Option<Rate>>, budget: &Arc<Budget>) -> Throttle {
+        Throttle {
+            rate,
+            budget: Arc::clone(budget),
+            next: Instant::now() + SAMPLE,
+            last: Sample::default(),
+            shortest: Duration::MAX,
+            slow: 0,
+        }
+    }
+
+    /// True where it is suspected that UDP is throttled.
+    pub(super) fn suspects(&mut self, now: Instant, outage: bool, stats: &ConnectionStats) -> bool {
+        if now < self.next {
+            return false;
+        }
+        self.next = now + SAMPLE;
+        let sample = Sample {
+            sent_bytes: stats.udp_tx.bytes,
+            lost_bytes: stats.path.lost_bytes,
+            sent: stats.path.sent_packets,
+            lost: stats.path.lost_packets,
+        };
+        let slow = !outage && self.is_slow(sample, stats.path.rtt, self.budget.held());
+        self.last = sample;
+        self.slow = if slow { self.slow + 1 } else { 0 };
+        let suspects = self.slow >= SAMPLES;
+        if suspects {
+            self.slow = 0;
+            self.next = now + PAUSE;
+        }
+        suspects
+    }
+
+    fn is_slow(&mut self, sample: Sample, rtt: Duration, held: u64) -> bool {
+        self.shortest = self.shortest.min(rtt);
+        let Some(rate) = *self.rate.borrow() else {
+            return false;
+        };
+        let rate = rate.bps() / 8;
+        let sent = sample.sent_bytes.saturating_sub(self.last.sent_bytes);
+        let lost = sample.lost_bytes.saturating_sub(self.last.lost_bytes);
+        let packets = sample.sent.saturating_sub(self.last.sent);
+        let packets_lost = sample.lost.saturating_sub(self.last.lost);
+        let lossy = packets_lost * 100 > packets * LOSS;
+        let queued = rtt > 2 * self.shortest + QUEUE;
+        let millis = u64::try_from(self.shortest.as_millis()).unwrap_or(u64::MAX);
+        let in_flight = rate.saturating_mul(millis) / 1000;
+        let waits = held > in_flight / 2 + 64 * 1024;
+        waits && sent.saturating_sub(lost) < rate / 2 && (lossy || queued)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    fn seconds(
+        throttle: &mut Throttle,
+        count: u32,
+        sent: u64,
+        lost: u64,
+        stats: &mut ConnectionStats,
+    ) -> bool {
+        let mut suspects = false;
+        for _ in 0..count {
+            stats.udp_tx.bytes += sent * 1200;
+            stats.path.sent_packets += sent;
+            stats.path.lost_packets += lost;
+            stats.path.lost_bytes += lost * 1200;
+            let now = throttle.next;
+            suspects |= throttle.suspects(now, false, stats);
+        }
+        suspects
+    }
+
+    #[test]
+    fn only_loss_or_a_queue_while_data_waits_below_half_the_rate_is_suspect() {
+        let rate = watch::Sender::new(Some(Rate::from_mbps(20)));
+        let budget = Budget::new(100_000_000, 4_000_000);
+        let account = budget.account();
+        let mut stats = ConnectionStats::default();
+        stats.path.rtt = Duration::from_millis(550);
+        let mut throttle = Throttle::new(rate.subscribe(), &budget);
+        // 20 Mbit/s is 2083 packets of 1200 bytes a second.
+        assert!(!seconds(&mut throttle, 30, 2000, 1800, &mut stats));
+        let held = account.hold(Bytes::from(vec![0; 3_000_000]));
+        assert!(!seconds(&mut throttle, 30, 2000, 20, &mut stats));
+        assert!(!seconds(&mut throttle, 30, 200, 2, &mut stats));
+        assert!(!seconds(&mut throttle, 9, 2000, 1800, &mut stats));
+        assert!(!seconds(&mut throttle, 1, 2000, 0, &mut stats));
+        assert!(seconds(&mut throttle, 10, 2000, 1800, &mut stats));
+        stats.path.rtt = Duration::from_secs(2);
+        assert!(seconds(&mut throttle, 10, 200, 0, &mut stats));
+        rate.send_replace(None);
+        assert!(!seconds(&mut throttle, 30, 200, 0, &mut stats));
+        drop(held);
+    }
+}
