@@ -8,23 +8,25 @@
 //! this process lets its connections finish: an upgrade that drops none.
 
 mod engines;
+mod heirs;
+mod watch;
 
 use crate::config::{Config, RateSource};
 use crate::operate::control::{Control, serve_tcp};
-use crate::operate::handover::{self, Estate};
 use crate::operate::log::LogLevel;
 use crate::operate::notify::Notify;
-use crate::operate::{Board, Finding, Severity, check, log, reload};
+use crate::operate::{Board, handover, log, reload};
 use bentpipe_document::Diagnostics;
 use engines::Engines;
+use heirs::{Heirs, inherit, upgrade};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use watch::{self_check, watch_delivered, watch_rate, watchdog};
 
 /// What a run is started with.
 #[derive(Clone, Debug)]
@@ -147,6 +149,7 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
         .and_then(|estate| Heirs::listen(control, estate))
         .map_err(shown)?;
     watch_rate(&board);
+    watch_delivered(&board);
     tokio::spawn(self_check(Arc::clone(&board)));
     let what = format!("{} `{}`", config.role.word(), config.name);
     tracing::info!(
@@ -197,119 +200,6 @@ enum Ending {
     Drain,
     /// Connections may finish, and another process takes new ones.
     HandedOver,
-}
-
-/// Takes over from the gateway that runs; where none does, this one starts afresh.
-async fn inherit(control: &Path) -> Result<Option<(UnixStream, Estate)>, RunError> {
-    let path = control.to_owned();
-    let taken = tokio::task::spawn_blocking(move || handover::take(&path)).await;
-    match taken.unwrap_or_else(|error| Err(io::Error::other(error))) {
-        Ok((stream, estate)) => {
-            tracing::info!(
-                sockets = estate.listeners.len(),
-                "taking over from the gateway that runs"
-            );
-            Ok(Some((stream, estate)))
-        }
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
-            ) =>
-        {
-            tracing::info!("no gateway of this name runs: there is nothing to take over");
-            Ok(None)
-        }
-        Err(error) => Err(RunError::start(
-            "taking over from the gateway that runs",
-            error,
-        )),
-    }
-}
-
-/// Gives the sockets to processes that take over, in a task of its own, so that no
-/// signal disturbs it.
-struct Heirs {
-    task: tokio::task::JoinHandle<()>,
-    ready: tokio::sync::mpsc::Receiver<()>,
-    path: PathBuf,
-}
-
-impl Heirs {
-    fn listen(control: &Path, estate: Estate) -> io::Result<Heirs> {
-        let listener = handover::listen(control)?;
-        listener.set_nonblocking(true)?;
-        let listener = tokio::net::UnixListener::from_std(listener)?;
-        let (done, ready) = tokio::sync::mpsc::channel(1);
-        let task = tokio::spawn(async move {
-            let estate = Arc::new(estate);
-            loop {
-                match give(&listener, Arc::clone(&estate)).await {
-                    Ok(()) => {
-                        // The receiver is gone where this process ends anyway.
-                        let _ = done.send(()).await;
-                        return;
-                    }
-                    Err(error) => {
-                        tracing::warn!(%error, "no process has taken over; this one goes on");
-                        tokio::time::sleep(Duration::from_millis(100)).await;
-                    }
-                }
-            }
-        });
-        Ok(Heirs {
-            task,
-            ready,
-            path: handover::socket(control),
-        })
-    }
-
-    /// Waits until another process has taken over.
-    async fn ready(&mut self) {
-        if self.ready.recv().await.is_none() {
-            std::future::pending::<()>().await;
-        }
-    }
-
-    /// Ends it, and closes its handles of the sockets.
-    async fn close(mut self, remove: bool) {
-        self.task.abort();
-        drop((&mut self.task).await);
-        if remove {
-            drop(std::fs::remove_file(&self.path));
-        }
-    }
-}
-
-/// Waits for another process, and gives it what it needs until it is ready.
-async fn give(listener: &tokio::net::UnixListener, estate: Arc<Estate>) -> io::Result<()> {
-    let (stream, _) = listener.accept().await?;
-    let mut stream = stream.into_std()?;
-    stream.set_nonblocking(false)?;
-    tracing::info!("another process asks to take over");
-    let giving = move || handover::give(&mut stream, &estate);
-    tokio::task::spawn_blocking(giving)
-        .await
-        .map_err(io::Error::other)?
-}
-
-/// Starts the program of this process again, which may be a newer version, to take
-/// over.
-fn upgrade() {
-    let program = std::fs::read_link("/proc/self/exe").map(|path| {
-        // The kernel says so of a file that was replaced.
-        let text = path.to_string_lossy();
-        PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(&text))
-    });
-    let mut arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    if !arguments.iter().any(|it| it == "--take-over") {
-        arguments.push("--take-over".into());
-    }
-    let started = program.and_then(|path| std::process::Command::new(path).args(arguments).spawn());
-    match started {
-        Ok(child) => tracing::info!(process = child.id(), "a new process is to take over"),
-        Err(error) => tracing::error!(%error, "the new process does not start; this one goes on"),
-    }
 }
 
 /// Serves metrics where that is configured.
@@ -439,86 +329,4 @@ fn reread(file: &Path, board: &Board, level: Option<&LogLevel>) {
             changes.later.join(", ")
         );
     }
-}
-
-/// Follows the rate file, where one is configured now or after a reload.
-fn watch_rate(board: &Arc<Board>) {
-    let board = Arc::clone(board);
-    tokio::spawn(async move {
-        let mut last = None;
-        loop {
-            if let RateSource::File { path, .. } = &board.config().link.rate {
-                let read = read_short(path);
-                if let Some(text) = read.filter(|text| last.as_ref() != Some(text)) {
-                    match crate::operate::control::read_rate(&text) {
-                        Ok(rate) => {
-                            if board.set_rate(rate) {
-                                tracing::info!(file = %path.display(), rate = text.trim(), "the rate of the link has changed");
-                            }
-                        }
-                        Err(why) => {
-                            tracing::warn!(file = %path.display(), "the rate stays as it was: {why}");
-                        }
-                    }
-                    last = Some(text);
-                }
-            }
-            tokio::time::sleep(RATE_FILE).await;
-        }
-    });
-}
-
-/// How often the rate file is read.
-const RATE_FILE: Duration = Duration::from_millis(200);
-
-/// Examines the machine at once, and the running gateway from when the other box has
-/// had time to answer; logs what is not as it should be when that changes.
-async fn self_check(board: Arc<Board>) {
-    let examined = board.config();
-    let machine = tokio::task::spawn_blocking(move || check::machine(&examined)).await;
-    let machine = machine.unwrap_or_default();
-    report(&machine);
-    board.note_findings(machine.clone());
-    let mut last: Vec<Finding> = Vec::new();
-    loop {
-        tokio::time::sleep(check::EVERY).await;
-        let now = check::running(&board.config(), &board.status());
-        let known = |it: &Finding| {
-            let same = |old: &Finding| old.what == it.what && old.severity == it.severity;
-            last.iter().any(same)
-        };
-        let changed: Vec<Finding> = now.iter().filter(|it| !known(it)).cloned().collect();
-        report(&changed);
-        board.note_findings(machine.iter().chain(&now).cloned().collect());
-        last = now;
-    }
-}
-
-fn report(findings: &[Finding]) {
-    for it in findings {
-        match it.severity {
-            Severity::Good => tracing::debug!(check = it.what, "{}", it.found),
-            Severity::Warning => tracing::warn!(check = it.what, "{}; {}", it.found, it.remedy),
-            Severity::Error => tracing::error!(check = it.what, "{}; {}", it.found, it.remedy),
-        }
-    }
-}
-
-/// Reports to the service manager that the runtime still turns.
-fn watchdog(notify: &Notify) {
-    if let Some(every) = Notify::watchdog() {
-        let notify = notify.clone();
-        tokio::spawn(async move {
-            loop {
-                notify.alive();
-                tokio::time::sleep(every).await;
-            }
-        });
-    }
-}
-
-/// A rate file; it is a few bytes on a local file system.
-fn read_short(path: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(path).ok()?;
-    (text.len() < 200).then_some(text)
 }

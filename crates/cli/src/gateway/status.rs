@@ -152,9 +152,8 @@ fn lines(status: &Value, before: Option<&Value>) -> Vec<String> {
     lines.push(row(
         "process",
         &format!(
-            "{} resident, {} held for connections, {} descriptors",
+            "{} resident, {} descriptors",
             size(&status["memory_resident_bytes"]),
-            brief(count("memory_held") as f64, "B"),
             status["descriptors"],
         ),
     ));
