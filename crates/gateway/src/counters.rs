@@ -122,6 +122,7 @@ counters! {
     Counter connections_turned_away: Count, "connections that were reset before they began, because a limit was reached or the other box did not answer";
     Counter bytes_to_satellite: Bytes, "payload that went into the satellite link";
     Counter bytes_from_satellite: Bytes, "payload that came out of the satellite link";
+    Gauge memory_held: Bytes, "payload that is held for connections";
     Gauge associations_active: Count, "other boxes with which an association stands";
     Counter associations_opened: Count, "associations that were established";
     Counter associations_lost: Count, "associations that ended because the other box was silent for longer than the outage that is allowed, or restarted";

@@ -152,8 +152,9 @@ fn lines(status: &Value, before: Option<&Value>) -> Vec<String> {
     lines.push(row(
         "process",
         &format!(
-            "{} resident, {} descriptors",
+            "{} resident, {} held for connections, {} descriptors",
             size(&status["memory_resident_bytes"]),
+            brief(count("memory_held") as f64, "B"),
             status["descriptors"],
         ),
     ));
