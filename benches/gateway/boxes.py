@@ -74,7 +74,7 @@ class Box:
         self.net = net
         self.role = role
         self.way = way
-        self.node = "hub" if role in ("hub", "single", "haproxy") else "terminal"
+        self.node = "hub" if role in ("hub", "haproxy") else "terminal"
         self.folder = net.files / role
         self.folder.mkdir(exist_ok=True)
         self.file = self.folder / f"{net.name}-{role}.toml"
