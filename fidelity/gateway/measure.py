@@ -77,9 +77,9 @@ def simulated(binary, cell):
 def measure(binary, jobs, only):
     stored = {row["cell"]: row for row in rows()} if TABLE.exists() else {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        live = {cell: pool.submit(run, binary, cell, "linux", 1) for cell in cells() if name(cell) in only}
-        for cell, future in live.items():
-            times = future.result()
+        live = {pool.submit(run, binary, cell, "linux", 1): cell for cell in cells() if name(cell) in only}
+        for future in concurrent.futures.as_completed(live):
+            cell, times = live[future], future.result()
             stored[name(cell)] = {
                 "cell": name(cell),
                 "downloads": len(times),

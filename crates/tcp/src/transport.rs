@@ -100,10 +100,10 @@ pub struct Transport {
 }
 
 /// Bytes around the payload of a stream between two boxes of the gateway: IPv4 20,
-/// UDP 8, a short header of 12 (1, a connection id of 8, a packet number of 3), the
-/// tag of the encryption 16 (RFC 9001, section 5.3), and the header of a STREAM frame 9
-/// (type, stream id of 2, offset of 4, length of 2; RFC 9000, section 19.8).
-pub const TUNNEL_HEADER: u32 = 20 + 8 + 12 + 16 + 9;
+/// UDP 8, a short header of 11 (1, a connection id of 8, a packet number of 2), the
+/// tag of the encryption 16 (RFC 9001, section 5.3), and the header of a STREAM frame 5
+/// that fills its packet (type, stream id of 2, offset of 2; RFC 9000, section 19.8).
+pub const TUNNEL_HEADER: u32 = 20 + 8 + 11 + 16 + 5;
 
 /// Bytes at the IP layer of the longest packet between two boxes of the gateway.
 pub const TUNNEL_PACKET: u32 = 1480;

@@ -16,8 +16,9 @@ use std::time::{Duration, Instant};
 /// The port of the tunnel.
 const PORT: u16 = 4433;
 
-/// How long a program of the gateway has to end.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long a program of the gateway has to end. What it may leave goes with its
+/// namespace and the run's folder.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// How often it is looked whether the association stands.
 const LOOK: Duration = Duration::from_millis(100);
@@ -129,6 +130,7 @@ impl Gateway {
                 .command(&gateway.program)?
                 .args(["gateway", "run"])
                 .arg(&file)
+                .env("RUNTIME_DIRECTORY", &gateway.folder.path)
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .stderr(log)

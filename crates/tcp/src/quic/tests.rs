@@ -88,7 +88,8 @@ fn a_loss_is_found_by_three_later_packets() {
 fn a_loss_near_the_end_is_found_by_time() {
     let (ms, from) = run(50, |n| n == 48);
     let after = ms - 48 - 100;
-    assert!((225..230).contains(&after), "{after} ms");
+    // The delay of ACKs is in the round trip.
+    assert!((225..245).contains(&after), "{after} ms");
     assert_eq!(from.counters().timeouts, 0);
 }
 
