@@ -283,6 +283,8 @@ impl State {
         self.flight = flight;
         let Some(newest) = batch.newest else { return };
         let rtt = span(now.saturating_duration_since(newest));
+        let packets = (batch.bytes as f64 / self.payload()) as u64;
+        self.path.knowledge.count(packets, rtt);
         let smaller = rtt < self.min_rtt;
         self.min_rtt = self.min_rtt.min(rtt);
         // As RFC 6298; quinn's own is one acknowledgement behind.

@@ -24,6 +24,11 @@ pub struct Knowledge {
     rate: AtomicU64,
     rtt: Duration,
     shaper: Arc<Shaper>,
+    /// Bytes of IP packets that the other boxes have acknowledged.
+    delivered: AtomicU64,
+    /// The smallest round trip that was measured, nanoseconds; the largest number
+    /// before that.
+    smallest_rtt: AtomicU64,
 }
 
 impl Knowledge {
@@ -36,6 +41,8 @@ impl Knowledge {
             rate: AtomicU64::new(used.map_or(0, Rate::bps)),
             rtt,
             shaper: Shaper::new(used),
+            delivered: AtomicU64::new(0),
+            smallest_rtt: AtomicU64::new(u64::MAX),
         })
     }
 
@@ -64,6 +71,27 @@ impl Knowledge {
     #[must_use]
     pub const fn shaper(&self) -> &Arc<Shaper> {
         &self.shaper
+    }
+
+    /// Counts what the other box has acknowledged, bytes of IP packets, and the round
+    /// trip that it took.
+    pub(super) fn count(&self, bytes: u64, rtt: Span) {
+        self.delivered.fetch_add(bytes, Ordering::Relaxed);
+        self.smallest_rtt
+            .fetch_min(rtt.as_nanos(), Ordering::Relaxed);
+    }
+
+    /// Bytes of IP packets that the other boxes have acknowledged.
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        self.delivered.load(Ordering::Relaxed)
+    }
+
+    /// The smallest round trip that was measured.
+    #[must_use]
+    pub fn smallest_rtt(&self) -> Option<Span> {
+        let rtt = self.smallest_rtt.load(Ordering::Relaxed);
+        (rtt != u64::MAX).then(|| Span::from_nanos(rtt))
     }
 
     /// The state of the path as a congestion control receives it: `payload` is what

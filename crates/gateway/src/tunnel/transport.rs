@@ -6,7 +6,9 @@ use super::budget::Budget;
 use super::controller::{Choice, Factory};
 use super::keys::Identity;
 use super::known::{self, Knowledge};
+use super::measured;
 use super::priority::Ranks;
+use super::resume::{self, Memory};
 use super::shaper::Shaper;
 use super::socket::ShapedSocket;
 use crate::config::{Config, Tunnel};
@@ -119,6 +121,13 @@ impl Sending {
         let rates = board.rate();
         let knowledge = Knowledge::new(*rates.borrow(), link.rtt);
         tokio::spawn(known::follow(Arc::downgrade(&knowledge), rates));
+        // The hub's terminals are many, and their paths end in one link.
+        let memory = Memory::of(tunnel.address).filter(|_| choice.name() == resume::TRANSPORT);
+        let choice = match memory.as_ref().and_then(Memory::parameters) {
+            Some(parameters) => choice.with(parameters),
+            None => choice,
+        };
+        measured::start(&knowledge, memory);
         Ok(Sending {
             ranks: Ranks::new(Arc::clone(&knowledge)),
             knowledge,
