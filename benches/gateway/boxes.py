@@ -116,7 +116,7 @@ class Box:
         elif not self.way.drive:
             # At a hub it is the way back to connections that keep the client's address.
             lines += ["[intercept]"]
-        lines += ["[status]", f'control = "{self.folder / "control"}"', "[limits]", 'drain = "5 s"', self.more]
+        lines += ["[status]", f'control = "{self.folder / "control"}"', "[limits]", 'drain = "60 s"', self.more]
         self.file.write_text("\n".join(lines) + "\n")
 
     def start(self):
