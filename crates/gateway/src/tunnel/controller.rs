@@ -34,6 +34,8 @@ use std::time::{Duration, Instant};
 const SMALLEST: Segments = 2.0;
 /// Headers of UDP and IPv4; the shaper counts what each packet really has.
 const HEADERS: f64 = 28.0;
+/// A window for which quinn does not pace.
+const UNPACED: u64 = 1 << 33;
 /// Longest time that an acknowledgement waits for more packets (RFC 9000, section
 /// 18.2, `max_ack_delay`).
 const ACK_DELAY: Span = Span::from_millis(25);
@@ -117,6 +119,8 @@ struct State {
     /// Bytes in flight, as far as it can be counted: quinn says it with each
     /// acknowledgement.
     flight: u64,
+    /// quinn's smoothed round trip, by which it paces.
+    pacing_rtt: Duration,
     /// The window was full since the last acknowledgement.
     filled: bool,
     recovery: Option<Recovery>,
@@ -164,6 +168,7 @@ impl Adapter {
             batch: Batch::default(),
             lost: 0.0,
             flight: 0,
+            pacing_rtt: Duration::ZERO,
             filled: false,
             recovery: None,
         };
@@ -417,6 +422,17 @@ impl State {
         self.settle();
     }
 
+    /// True where quinn's pacer, at 5/4 of the window in its smoothed round trip, would
+    /// be slower than the shaper: after a first sample that was far too long, because
+    /// the link came up during the handshake, it would be so for many round trips.
+    fn is_held_back(&self, window: u64) -> bool {
+        let rate = self.path.knowledge.rate().filter(|_| self.needs_path);
+        rate.is_some_and(|rate| {
+            let paced = window as f64 * 8.0 * 1.25;
+            paced < rate.bps_f64() * 1.2 * self.pacing_rtt.as_secs_f64()
+        })
+    }
+
     /// Keeps the window in bytes where packets become larger or smaller.
     fn resize(&mut self, mtu: u16) {
         let scale = self.mss() / f64::from(mtu.max(1));
@@ -440,9 +456,11 @@ impl QuicController for Adapter {
         sent: Instant,
         bytes: u64,
         _app_limited: bool,
-        _rtt: &RttEstimator,
+        rtt: &RttEstimator,
     ) {
-        self.lock().acknowledged(sent, bytes);
+        let mut state = self.lock();
+        state.pacing_rtt = rtt.get();
+        state.acknowledged(sent, bytes);
     }
 
     fn on_end_acks(
@@ -471,7 +489,13 @@ impl QuicController for Adapter {
     }
 
     fn window(&self) -> u64 {
-        self.lock().bytes()
+        let state = self.lock();
+        let window = state.bytes();
+        let room = state.flight + 2 * u64::from(state.mtu) < window;
+        if room && state.is_held_back(window) {
+            return UNPACED;
+        }
+        window
     }
 
     fn metrics(&self) -> ControllerMetrics {

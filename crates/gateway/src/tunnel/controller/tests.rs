@@ -169,6 +169,27 @@ fn a_path_that_is_shorter_than_configured_keeps_the_window_of_the_configured_one
 }
 
 #[test]
+fn a_first_round_trip_that_was_too_long_does_not_slow_the_link_down() {
+    let mut bed = Bed::new("complete-knowledge", Some(Rate::from_mbps(20)));
+    let window = bed.adapter.window();
+    bed.adapter.lock().pacing_rtt = RTT;
+    assert_eq!(bed.adapter.window(), window);
+    bed.adapter.lock().pacing_rtt = 10 * RTT;
+    assert_eq!(bed.adapter.window(), UNPACED);
+    // It is still the window that holds what is in flight.
+    let packet = u64::from(MTU);
+    let mut in_flight = 0;
+    while in_flight + packet < bed.adapter.window() {
+        bed.adapter.on_sent(bed.now, packet, 0);
+        in_flight += packet;
+    }
+    assert_eq!(bed.adapter.window(), window);
+    assert!(in_flight < window, "{in_flight}");
+    let slack = window - in_flight;
+    assert!(slack <= 3 * u64::from(MTU), "{slack}");
+}
+
+#[test]
 fn a_larger_packet_leaves_the_window_in_bytes() {
     let mut bed = Bed::new("newreno", None);
     let before = bed.adapter.window();
