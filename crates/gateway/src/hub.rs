@@ -5,6 +5,7 @@ use crate::config::{Config, Tunnel};
 use crate::operate::Board;
 use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Patience, Toward};
+use crate::terminal::most;
 use crate::tunnel::association::{Association, HANDSHAKE, Server};
 use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request};
 use crate::tunnel::fallback::{Accepted, Listener, Settings, measure};
@@ -17,7 +18,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, JoinSet};
 
 /// A running hub.
@@ -33,7 +33,6 @@ pub struct Hub {
 #[derive(Debug)]
 struct Engine {
     board: Arc<Board>,
-    places: Arc<Semaphore>,
     outage: Duration,
     dialer: Dialer,
     patience: Patience,
@@ -72,9 +71,6 @@ impl Hub {
             Server::start(config, tunnel, &identity, &peers, instance, socket, &board)?;
         let engine = Arc::new(Engine {
             board,
-            places: Arc::new(Semaphore::new(
-                config.limits.connections.min(Semaphore::MAX_PERMITS),
-            )),
             outage: tunnel.outage,
             dialer: Dialer::default(),
             patience: Patience::default(),
@@ -207,14 +203,14 @@ impl Engine {
                 return;
             }
         };
-        let Ok(_place) = self.places.try_acquire() else {
+        let _active = counters.connections_active.hold();
+        if counters.connections_active.get() > most(&self.board) {
             counters.connections_turned_away.increment();
             sender.cut(Cut::Limit);
             receiver.stop(Cut::Limit);
             return;
-        };
+        }
         counters.connections_opened.increment();
-        let _active = counters.connections_active.hold();
         let port = open.destination.port();
         sender.classify(self.board.config().priority.of(port));
         let closed = match self.begin(&open, &mut sender).await {

@@ -16,7 +16,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 /// How long a new connection waits for an association, and for its answer no
 /// longer than a client would.
@@ -35,7 +35,6 @@ const ANSWER: Duration = Duration::from_secs(60);
 pub struct Terminal {
     client: Client,
     board: Arc<Board>,
-    places: Arc<Semaphore>,
     patience: Patience,
 }
 
@@ -77,9 +76,6 @@ impl Terminal {
         Ok(Terminal {
             client,
             board,
-            places: Arc::new(Semaphore::new(
-                config.limits.connections.min(Semaphore::MAX_PERMITS),
-            )),
             patience: Patience::default(),
         })
     }
@@ -101,13 +97,13 @@ impl Terminal {
     /// Carries one connection from its arrival to its end.
     pub async fn serve(&self, arrival: Arrival) -> Closed {
         let counters = &self.board.counters;
-        let Ok(_place) = self.places.try_acquire() else {
+        let _active = counters.connections_active.hold();
+        if counters.connections_active.get() > most(&self.board) {
             counters.connections_turned_away.increment();
             arrival.reply.failed(arrival.tcp, Cut::Limit).await;
             return cut_before(Cut::Limit);
-        };
+        }
         counters.connections_opened.increment();
-        let _active = counters.connections_active.hold();
         let meter = Meter::default();
         let closed = self.carry(arrival, &meter).await;
         counters.bytes_to_satellite.add(closed.up);
@@ -178,6 +174,11 @@ impl Terminal {
     pub async fn stop(&self) {
         self.client.stop().await;
     }
+}
+
+/// Connections that a box may have, by the configuration that is in force.
+pub(crate) fn most(board: &Board) -> u64 {
+    u64::try_from(board.config().limits.connections).unwrap_or(u64::MAX)
 }
 
 const fn cut_before(why: Cut) -> Closed {

@@ -196,6 +196,32 @@ async fn readers_that_stand_still_make_room_and_stop_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_too_many_is_reset_and_the_next_one_served() {
+    let bed = Bed::start("[limits]\nconnections = 2\n").await;
+    let (address, _server) = echo().await;
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let mut client = bed.connect(address).await;
+        client.write_all(b"x").await.unwrap();
+        client.read_exact(&mut [0]).await.unwrap();
+        held.push(client);
+    }
+    let mut more = bed.connect(address).await;
+    let read = timeout(SOON, more.read(&mut [0; 10])).await.unwrap();
+    assert_eq!(read.unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+    drop(held.pop());
+    timeout(SOON, async {
+        while bed.hub.connections() > 1 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await
+    .unwrap();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    echoes(bed.connect(address).await, 1000).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refusal_is_no_connection() {
     let nobody = {
         let listener = TcpListener::bind(ANY).await.unwrap();
