@@ -56,6 +56,8 @@ pub(super) async fn keep(
     let mut heard = (connection.stats().udp_rx.datagrams, Instant::now());
     let mut beaten: Option<Instant> = None;
     let mut warned = false;
+    // Acknowledgements before the first heartbeat without one.
+    let mut unanswered: Option<u64> = None;
     loop {
         tokio::select! {
             error = connection.closed() => return error,
@@ -72,13 +74,24 @@ pub(super) async fn keep(
         let now = Instant::now();
         let (stats, rtt) = (connection.stats(), connection.rtt());
         let received = stats.udp_rx.datagrams;
-        if received != heard.0 {
+        let hears = received != heard.0;
+        if hears {
             heard = (received, now);
         }
         let patience = 2 * rtt + BEAT;
         let silence = now - heard.1;
-        if silence > patience && beaten.is_none_or(|beaten| now - beaten >= BEAT) {
+        let silent = silence > patience;
+        if unanswered.is_some_and(|acks| acks != opening::acknowledgements(connection)) {
+            unanswered = None;
+        }
+        // When the other box is heard again, what this one has in flight is lost
+        // all the same: heartbeats go on until one of them is acknowledged.
+        let due = beaten.is_none_or(|beaten| now - beaten >= BEAT);
+        if (silent && due) || (unanswered.is_some() && (due || hears)) {
             beaten = Some(now);
+            if unanswered.is_none() {
+                unanswered = Some(opening::acknowledgements(connection));
+            }
             opening::open(connection);
             // An error means that the association is lost, as the next turn finds.
             let _ = connection.send_datagram(Bytes::from_static(PAYLOAD));

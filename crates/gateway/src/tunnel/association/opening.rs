@@ -28,16 +28,23 @@ impl<F: ControllerFactory + Send + Sync + 'static> ControllerFactory for Openabl
     }
 }
 
+fn state(connection: &Connection) -> Option<Arc<State>> {
+    let control = connection.congestion_state().into_any();
+    let control = control.downcast::<Opening>().ok()?;
+    Some(Arc::clone(&control.state))
+}
+
 /// Lets the next heartbeat pass.
 pub(super) fn open(connection: &Connection) {
-    if let Ok(control) = connection
-        .congestion_state()
-        .into_any()
-        .downcast::<Opening>()
-    {
-        let in_flight = control.state.in_flight.load(Relaxed);
-        control.state.window.store(in_flight + ALLOWANCE, Relaxed);
+    if let Some(state) = state(connection) {
+        let in_flight = state.in_flight.load(Relaxed);
+        state.window.store(in_flight + ALLOWANCE, Relaxed);
     }
+}
+
+/// How often the other box has acknowledged anything.
+pub(super) fn acknowledgements(connection: &Connection) -> u64 {
+    state(connection).map_or(0, |state| state.acknowledgements.load(Relaxed))
 }
 
 /// A congestion control and the opening in its window.
@@ -53,6 +60,7 @@ struct State {
     in_flight: AtomicU64,
     /// The window while it is open, otherwise 0.
     window: AtomicU64,
+    acknowledgements: AtomicU64,
 }
 
 impl Controller for Opening {
@@ -81,6 +89,7 @@ impl Controller for Opening {
     ) {
         self.state.in_flight.store(in_flight, Relaxed);
         self.state.window.store(0, Relaxed);
+        self.state.acknowledgements.fetch_add(1, Relaxed);
         self.inner
             .on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
     }
