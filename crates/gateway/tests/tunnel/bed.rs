@@ -177,6 +177,8 @@ pub(crate) async fn connect(
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
     dark: Arc<AtomicBool>,
+    /// Nothing of the terminal's passes.
+    up_dark: Arc<AtomicBool>,
     /// Bytes a second that pass in each direction.
     police: Arc<AtomicU64>,
     hub: SocketAddr,
@@ -191,6 +193,8 @@ impl Proxy {
         let address = front.local_addr().unwrap();
         let dark = Arc::new(AtomicBool::new(false));
         let is_dark = Arc::clone(&dark);
+        let up_dark = Arc::new(AtomicBool::new(false));
+        let is_up_dark = Arc::clone(&up_dark);
         let police = Arc::new(AtomicU64::new(u64::MAX));
         let (mut up_police, mut down_police) = (Policer::new(&police), Policer::new(&police));
         let task = Task::spawn(async move {
@@ -200,7 +204,8 @@ impl Proxy {
                 tokio::select! {
                     Ok((n, from)) = front.recv_from(&mut up) => {
                         terminal = Some(from);
-                        if !is_dark.load(Ordering::Relaxed) && up_police.passes(n) {
+                        let lost = is_dark.load(Ordering::Relaxed) || is_up_dark.load(Ordering::Relaxed);
+                        if !lost && up_police.passes(n) {
                             let _ = back.send_to(&up[..n], hub).await;
                         }
                     }
@@ -216,6 +221,7 @@ impl Proxy {
         Proxy {
             address,
             dark,
+            up_dark,
             police,
             hub,
             _udp: task,
@@ -242,6 +248,11 @@ impl Proxy {
     /// Drops datagrams beyond this many bytes a second in each direction.
     pub(crate) fn police(&self, rate: u64) {
         self.police.store(rate, Ordering::Relaxed);
+    }
+
+    /// Loses what the terminal sends, and nothing of the hub's.
+    pub(crate) fn go_dark_upward(&self, dark: bool) {
+        self.up_dark.store(dark, Ordering::Relaxed);
     }
 
     pub(crate) fn go_dark(&self, dark: bool) {

@@ -55,6 +55,41 @@ async fn connections_go_on_after_an_outage_within_a_second_and_a_half() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_go_on_after_an_outage_of_one_direction() {
+    let bed = Bed::start("").await;
+    let (server, _server) = echo().await;
+    let mut idle = bed.connect(server).await;
+    idle.write_all(b"before").await.unwrap();
+    idle.read_exact(&mut [0; 6]).await.unwrap();
+    let (mut read, mut write) = bed.connect(server).await.into_split();
+    let sent = bytes(40_000_000);
+    let expected = sent.clone();
+    let writer = tokio::spawn(async move {
+        write.write_all(&sent).await.unwrap();
+        write.shutdown().await.unwrap();
+    });
+    let mut start = vec![0; 1_000_000];
+    read.read_exact(&mut start).await.unwrap();
+    bed.proxy.go_dark_upward(true);
+    sleep(Duration::from_secs(8)).await;
+    bed.proxy.go_dark_upward(false);
+    let back = Instant::now();
+    idle.write_all(b"after").await.unwrap();
+    timeout(SOON, idle.read_exact(&mut [0; 5]))
+        .await
+        .unwrap()
+        .unwrap();
+    let took = back.elapsed();
+    assert!(took < Duration::from_millis(1500), "{took:?}");
+    timeout(SOON, read.read_to_end(&mut start))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(start == expected, "{} bytes", start.len());
+    writer.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_outage_that_is_too_long_resets_connections_at_both_ends() {
     // In the section of the tunnel.
     let bed = Bed::start("outage = \"3 s\"\n").await;

@@ -56,8 +56,8 @@ pub(super) async fn keep(
     let mut heard = (connection.stats().udp_rx.datagrams, Instant::now());
     let mut beaten: Option<Instant> = None;
     let mut warned = false;
-    // Acknowledgements before the first heartbeat without one.
-    let mut unanswered: Option<u64> = None;
+    let mut moved = (0, Instant::now());
+    let mut silent = false;
     loop {
         tokio::select! {
             error = connection.closed() => return error,
@@ -78,24 +78,23 @@ pub(super) async fn keep(
         if hears {
             heard = (received, now);
         }
+        let (acknowledged, in_flight) = opening::progress(connection);
+        if acknowledged != moved.0 || in_flight == 0 {
+            moved = (acknowledged, now);
+        }
         let patience = 2 * rtt + BEAT;
         let silence = now - heard.1;
-        let silent = silence > patience;
-        if unanswered.is_some_and(|acks| acks != opening::acknowledgements(connection)) {
-            unanswered = None;
-        }
-        // When the other box is heard again, what this one has in flight is lost
-        // all the same: heartbeats go on until one of them is acknowledged.
+        // What this box has in flight may be lost although the other one is heard:
+        // when the link has gone in one direction, and when it has just come back.
+        let stuck = now - moved.1 > patience;
         let due = beaten.is_none_or(|beaten| now - beaten >= BEAT);
-        if (silent && due) || (unanswered.is_some() && (due || hears)) {
+        if (due && (silence > patience || stuck)) || (stuck && hears && silent) {
             beaten = Some(now);
-            if unanswered.is_none() {
-                unanswered = Some(opening::acknowledgements(connection));
-            }
             opening::open(connection);
             // An error means that the association is lost, as the next turn finds.
             let _ = connection.send_datagram(Bytes::from_static(PAYLOAD));
         }
+        silent = silence > patience;
         report(Beat {
             rtt,
             outage: silence > 2 * patience,

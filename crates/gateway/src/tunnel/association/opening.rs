@@ -42,9 +42,12 @@ pub(super) fn open(connection: &Connection) {
     }
 }
 
-/// How often the other box has acknowledged anything.
-pub(super) fn acknowledgements(connection: &Connection) -> u64 {
-    state(connection).map_or(0, |state| state.acknowledgements.load(Relaxed))
+/// How often the other box has acknowledged anything, and the bytes in flight.
+pub(super) fn progress(connection: &Connection) -> (u64, u64) {
+    state(connection).map_or((0, 0), |state| {
+        let acknowledgements = state.acknowledgements.load(Relaxed);
+        (acknowledgements, state.in_flight.load(Relaxed))
+    })
 }
 
 /// A congestion control and the opening in its window.
