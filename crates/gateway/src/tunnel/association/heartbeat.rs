@@ -1,4 +1,4 @@
-//! The heartbeat: a DATAGRAM (RFC 9221) each second while nothing arrives.
+//! The heartbeat: a DATAGRAM (RFC 9221) each half second while nothing arrives.
 //!
 //! It keeps an idle association alive, and it makes an association recover within
 //! a second of the link's return: QUIC's own probes are twice as far apart each
@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 
 /// How often the association is looked at.
 const TICK: Duration = Duration::from_millis(200);
-/// Time between heartbeats.
+/// Time without a packet, beside two round trips, after which heartbeats begin.
 const BEAT: Duration = Duration::from_secs(1);
+/// Time between heartbeats that are not acknowledged.
+const AGAIN: Duration = Duration::from_millis(500);
 /// The heartbeat's payload.
 const PAYLOAD: &[u8] = &[0];
 /// The content of a stream that says that UDP to the other box may be throttled.
@@ -87,7 +89,7 @@ pub(super) async fn keep(
         // What this box has in flight may be lost although the other one is heard:
         // when the link has gone in one direction, and when it has just come back.
         let stuck = now - moved.1 > patience;
-        let due = beaten.is_none_or(|beaten| now - beaten >= BEAT);
+        let due = beaten.is_none_or(|beaten| now - beaten >= AGAIN);
         if (due && (silence > patience || stuck)) || (stuck && hears && silent) {
             beaten = Some(now);
             opening::open(connection);
