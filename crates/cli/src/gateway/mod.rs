@@ -19,7 +19,7 @@ mod real {
     use crate::exit::{Failure, Status};
     use crate::output::Output;
 
-    pub(super) fn main(_: &Gateway, _: &mut Output) -> Result<Status, Failure> {
+    pub(crate) fn main(_: &Gateway, _: &mut Output) -> Result<Status, Failure> {
         Err(Failure::new(if cfg!(target_os = "linux") {
             "this build has no gateway\n  build it with `make`, or with `cargo build --release \
              --features gateway`"
