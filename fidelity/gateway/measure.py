@@ -69,6 +69,13 @@ def run(binary, cell, on, seed):
     return [flow["transfer_time_s"] for flow in flows]
 
 
+def measured(binary, cell):
+    """Four runs where the mean of one would be too wide: most downloads lose nothing, or one packet."""
+    rate, size, loss = cell
+    runs = 4 if loss and size == 100_000 and rate >= 20 else 1
+    return [time for seed in range(1, runs + 1) for time in run(binary, cell, "linux", seed)]
+
+
 def simulated(binary, cell):
     runs = RUNS if cell[2] else 1
     return [time for seed in range(1, runs + 1) for time in run(binary, cell, "sim", seed)]
@@ -77,7 +84,7 @@ def simulated(binary, cell):
 def measure(binary, jobs, only):
     stored = {row["cell"]: row for row in rows()} if TABLE.exists() else {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        live = {pool.submit(run, binary, cell, "linux", 1): cell for cell in cells() if name(cell) in only}
+        live = {pool.submit(measured, binary, cell): cell for cell in cells() if name(cell) in only}
         for future in concurrent.futures.as_completed(live):
             cell = live[future]
             try:
