@@ -185,10 +185,15 @@ fn forwarding(config: &Config) -> Vec<Finding> {
     findings
 }
 
+/// Those of this network namespace; sysfs has those of the namespace that it was
+/// mounted in.
 fn names_of_interfaces() -> BTreeSet<String> {
-    let entries = fs::read_dir("/sys/class/net").into_iter().flatten();
-    entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+    let Ok(interfaces) = nix::net::if_::if_nameindex() else {
+        return BTreeSet::new();
+    };
+    let names = interfaces.iter();
+    names
+        .filter_map(|interface| Some(interface.name().to_str().ok()?.to_owned()))
         .collect()
 }
 
