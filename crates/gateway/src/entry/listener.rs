@@ -2,12 +2,11 @@
 
 use super::users::Users;
 use crate::config::Answer;
-use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Connections that the kernel completes before they are accepted.
 const BACKLOG: i32 = 4096;
@@ -81,11 +80,8 @@ impl Listener {
         let socket = TcpListener::from(socket);
         socket.set_nonblocking(true)?;
         let address = socket.local_addr()?;
-        let options = SockRef::from(&socket);
-        // Accepted sockets inherit these. From its first moment on, a connection
-        // that a kill closes ends with RST, never as if it were whole.
-        options.set_linger(Some(Duration::ZERO))?;
-        options.set_tcp_nodelay(true)?;
+        // Accepted sockets inherit what it is given.
+        crate::relay::guard(&socket)?;
         Ok(Listener {
             kind,
             address,

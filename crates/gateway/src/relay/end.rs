@@ -118,6 +118,11 @@ impl End {
         }
     }
 
+    /// True if there are bytes to read.
+    pub(super) fn has_bytes(&self) -> bool {
+        rustix::io::ioctl_fionread(&self.tcp).is_ok_and(|bytes| bytes > 0)
+    }
+
     /// Reads without waiting; `None` if nothing has arrived, 0 at the orderly end.
     ///
     /// # Errors
@@ -128,9 +133,10 @@ impl End {
         let read = self.tcp.try_io(Interest::READABLE, || {
             let (_, length) = rustix::net::recv(&self.tcp, buffer, RecvFlags::empty())?;
             got = Some(length);
-            if length > 0 && length < whole {
+            if length > 0 && length < whole && !self.has_bytes() {
                 // Nothing is left: the next arrival makes the socket readable
-                // again. This saves the read that would only find it empty.
+                // again. A read stops short of urgent data, too, which is still
+                // there then.
                 return Err(io::ErrorKind::WouldBlock.into());
             }
             Ok(())

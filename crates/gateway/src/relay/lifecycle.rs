@@ -29,6 +29,8 @@ const PROBES: u32 = 5;
 pub fn guard(socket: &impl AsFd) -> io::Result<()> {
     let socket = SockRef::from(socket);
     socket.set_linger(Some(Duration::ZERO))?;
+    // An urgent byte stays at its place among the others, and is not lost.
+    socket.set_out_of_band_inline(true)?;
     // A relay passes on what it has at once; waiting for more is the hosts' choice.
     socket.set_tcp_nodelay(true)
 }

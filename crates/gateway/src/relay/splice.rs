@@ -15,6 +15,7 @@ use super::lifecycle::{end_orderly, reset, vanishes};
 use super::pipes::Lent;
 use super::{Closed, Meter, Patience, Pipes, drive};
 use crate::Cut;
+use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::pipe::SpliceFlags;
 use std::cell::RefCell;
@@ -188,12 +189,16 @@ async fn through_pipe(
     while moved < TURN {
         let got = from.read_with(|| {
             let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
-            let got = rustix::pipe::splice(from.tcp(), None, lent.inlet(), None, size, flags)?;
-            Ok(got)
+            match rustix::pipe::splice(from.tcp(), None, lent.inlet(), None, size, flags) {
+                Err(Errno::AGAIN) if from.has_bytes() => Ok(0),
+                got => Ok(got?),
+            }
         })?;
         match got {
             None => return Ok(Burst::Dry(moved)),
-            Some(0) => return Ok(Burst::End),
+            // The end, or urgent data, at which splice stops: a read through the
+            // buffer finds out.
+            Some(0) => return Ok(Burst::Dry(0)),
             Some(got) => lent.held = got,
         }
         while lent.held > 0 {

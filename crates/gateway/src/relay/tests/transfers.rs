@@ -101,6 +101,53 @@ async fn one_byte_and_no_byte_arrive() {
     }
 }
 
+/// A byte of urgent data (telnet's interrupt) among others, in bulk and in few bytes,
+/// with the end right behind it and without.
+#[tokio::test]
+async fn urgent_data_stays_at_its_place() {
+    for length in [10, 10_000_000] {
+        let Relayed {
+            client,
+            mut server,
+            relay,
+        } = relayed().await;
+        socket2::SockRef::from(&server)
+            .set_out_of_band_inline(true)
+            .unwrap();
+        let bytes = pattern(length);
+        let mut expected = Vec::new();
+        for _ in 0..3 {
+            expected.extend_from_slice(&bytes);
+            expected.push(b'!');
+        }
+        expected.extend_from_slice(&bytes);
+        let (mut read, mut write) = client.into_split();
+        let sending = tokio::spawn(async move {
+            for _ in 0..3 {
+                write.write_all(&bytes).await.unwrap();
+                write.writable().await.unwrap();
+                let socket = socket2::SockRef::from(write.as_ref());
+                while socket.send_out_of_band(b"!").is_err() {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            }
+            write.write_all(&bytes).await.unwrap();
+            write
+        });
+        let mut got = vec![0; expected.len()];
+        // Everything arrives although nothing follows it.
+        let whole = server.read_exact(&mut got);
+        let arrived = tokio::time::timeout(Duration::from_secs(20), whole).await;
+        assert!(arrived.is_ok(), "{length}");
+        assert!(got == expected, "{length}");
+        drop(sending.await.unwrap());
+        assert_eq!(read_out(&mut server).await, (Vec::new(), false));
+        drop(server);
+        assert_eq!(read.read(&mut [0]).await.unwrap(), 0);
+        assert_eq!(ended(relay).await.cut, None);
+    }
+}
+
 #[tokio::test]
 async fn many_connections_share_few_pipes() {
     let pipes: &Pipes = Box::leak(Box::new(Pipes::new(2, 64 << 10)));
