@@ -236,11 +236,14 @@ impl Shaper {
 
     fn size_batches(&self) {
         let shared = self.rate();
-        let slowest = lock(&self.peers)
+        // The last holder of a peer may let go of it meanwhile: then it is dropped
+        // here, which takes the lock again.
+        let peers: Vec<Arc<Peer>> = lock(&self.peers)
             .values()
-            .filter_map(|peer| peer.upgrade()?.rate())
-            .chain(shared)
-            .min();
+            .filter_map(Weak::upgrade)
+            .collect();
+        let rates = peers.iter().filter_map(|peer| peer.rate());
+        let slowest = rates.chain(shared).min();
         let segments = slowest.map_or(MOST_SEGMENTS, |rate| {
             let packets = bytes_per_second(rate) * LONGEST_BATCH.as_secs_f64() / FULL_PACKET;
             (packets as usize).clamp(1, MOST_SEGMENTS)

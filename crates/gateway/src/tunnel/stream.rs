@@ -123,7 +123,7 @@ impl Sender {
     pub async fn finish(&mut self) -> Result<(), Cut> {
         self.ended = true;
         match &mut self.half {
-            // It errs only where the other end has stopped the stream.
+            // It errs only where this end has finished or cut the stream before.
             SendingHalf::Quic(stream) => stream.finish().map_err(|_| Cut::Reset),
             SendingHalf::Tls(half) => half.finish().await,
         }

@@ -97,7 +97,9 @@ impl<F: FnOnce()> Counter<F> {
             return 0;
         };
         let millis = u64::try_from((last.0 - first.0).as_millis()).unwrap_or(u64::MAX);
-        ((last.1 - first.1) * 1000).checked_div(millis).unwrap_or(0)
+        // The totals of an upload are what the other box reports.
+        let moved = last.1.saturating_sub(first.1);
+        moved.saturating_mul(1000).checked_div(millis).unwrap_or(0)
     }
 }
 
