@@ -40,8 +40,9 @@ enum Broken {
 }
 
 /// Moves bytes between a TCP connection and a stream until both directions have
-/// ended or one of them is cut, and closes both accordingly. `early` goes to the
-/// TCP socket before what the stream brings, and is usually empty.
+/// ended or one of them is cut, and closes both accordingly. After an orderly end
+/// it returns when the other box has everything. `early` goes to the TCP socket
+/// before what the stream brings, and is usually empty.
 ///
 /// No memory is held for a direction that has nothing to carry: a read's buffer
 /// is made when there is something to read, and is as large as that.
@@ -99,7 +100,11 @@ pub async fn pump(
     let cut = match broken {
         None => {
             end_orderly(end.into_tcp());
-            return meter.closed(None);
+            drop(receiver);
+            // A box that drains goes when it has no connections left, and data that
+            // the other box has not acknowledged would be lost with it.
+            let cut = Box::pin(sender.delivered()).await;
+            return meter.closed(cut);
         }
         Some(Broken::Tcp(cut)) => {
             receiver.stop(cut);

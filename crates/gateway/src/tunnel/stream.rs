@@ -151,6 +151,30 @@ impl Sender {
         }
     }
 
+    /// After the end of both directions: waits until the other box has all that was
+    /// sent, or cannot get it any more, with the reason. Over QUIC, that is the
+    /// acknowledgement of the last byte; over TLS, the end of the TCP connection,
+    /// which the other box ends once it has read everything.
+    pub(crate) fn delivered(self) -> impl Future<Output = Option<Cut>> + Send + 'static {
+        let (quic, tls) = match &self.half {
+            SendingHalf::Quic(stream) => (Some(stream.stopped()), None),
+            SendingHalf::Tls(half) => (None, Some(half.over())),
+        };
+        // What remains of it holds no memory and has no place among the streams.
+        drop(self);
+        async move {
+            match (quic, tls) {
+                (Some(stopped), _) => match stopped.await {
+                    Ok(code) => code.map(|code| Cut::from_code(code.into_inner())),
+                    Err(quinn::StoppedError::ConnectionLost(_)) => Some(Cut::PeerGone),
+                    Err(quinn::StoppedError::ZeroRttRejected) => Some(Cut::Failed),
+                },
+                (None, Some(over)) => over.await,
+                (None, None) => None,
+            }
+        }
+    }
+
     /// Cuts this direction; what the other end has not read may be lost.
     pub fn cut(&mut self, why: Cut) {
         self.ended = true;

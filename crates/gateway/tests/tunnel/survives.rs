@@ -1,7 +1,7 @@
 //! Outages of the link, and restarts of either box.
 
 use crate::bed::{Bed, connect};
-use crate::closes::{bytes, echo, echoes};
+use crate::closes::{bytes, echo, echoes, server};
 use bentpipe_gateway::tunnel::association::Health;
 use std::io;
 use std::time::{Duration, Instant};
@@ -113,6 +113,46 @@ async fn an_outage_that_is_too_long_resets_connections_at_both_ends() {
     bed.proxy.go_dark(false);
     timeout(SOON, bed.terminal.ready()).await.unwrap();
     echoes(bed.connect(server).await, 1000).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hub_that_stops_after_its_last_connection_has_delivered_everything() {
+    let bed = Bed::start("").await;
+    let (asked, mut is_asked) = tokio::sync::mpsc::channel(1);
+    let (go, goes) = tokio::sync::watch::channel(false);
+    let (server, _server) = server(move |mut tcp| {
+        let (asked, mut goes) = (asked.clone(), goes.clone());
+        async move {
+            tcp.read_to_end(&mut Vec::new()).await.unwrap();
+            asked.send(()).await.unwrap();
+            goes.wait_for(|goes| *goes).await.unwrap();
+            tcp.write_all(&bytes(300_000)).await.unwrap();
+        }
+    })
+    .await;
+    let mut client = bed.connect(server).await;
+    client.write_all(b"request").await.unwrap();
+    client.shutdown().await.unwrap();
+    timeout(SOON, is_asked.recv()).await.unwrap().unwrap();
+    // The server has ended, and what it sent last is under way.
+    bed.proxy.go_dark(true);
+    go.send(true).unwrap();
+    let link = async {
+        sleep(Duration::from_secs(2)).await;
+        bed.proxy.go_dark(false);
+    };
+    let drain = async {
+        while bed.hub.connections() > 0 {
+            sleep(Duration::from_millis(10)).await;
+        }
+        bed.hub.stop().await;
+    };
+    let mut got = Vec::new();
+    let read = client.read_to_end(&mut got);
+    let all = timeout(2 * SOON, async { tokio::join!(link, drain, read) });
+    let (.., end) = all.await.unwrap();
+    end.unwrap();
+    assert!(got == bytes(300_000), "{} bytes came", got.len());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

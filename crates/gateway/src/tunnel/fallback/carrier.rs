@@ -30,6 +30,8 @@ struct Shared {
     end: Mutex<Option<Result<(), Cut>>>,
     /// A direction was cut: what is being written must not wait for ever.
     hurry: Notify,
+    /// True once the connection has ended, in whatever way.
+    over: watch::Sender<bool>,
 }
 
 impl Shared {
@@ -108,6 +110,18 @@ impl TlsSender {
         stopped(self.shared.stopped.subscribe())
     }
 
+    /// Completes when the connection has ended, with the reason if that was not in
+    /// order.
+    pub(crate) fn over(&self) -> impl Future<Output = Option<Cut>> + Send + 'static + use<> {
+        let mut over = self.shared.over.subscribe();
+        let stopped = self.shared.stopped.subscribe();
+        async move {
+            // It fails where the task has been dropped with its runtime.
+            let _ = over.wait_for(|over| *over).await;
+            *stopped.borrow()
+        }
+    }
+
     /// Cuts this direction.
     pub(crate) fn cut(&self, why: Cut) {
         // It fails where the connection has ended.
@@ -174,6 +188,7 @@ where
         stopped: watch::Sender::new(None),
         end: Mutex::new(None),
         hurry: Notify::new(),
+        over: watch::Sender::new(false),
     });
     let sender = TlsSender {
         outgoing,
@@ -221,6 +236,7 @@ where
                 shared.note_stopped(Cut::PeerGone);
             }
         }
+        shared.over.send_replace(true);
     });
     (sender, receiver)
 }
