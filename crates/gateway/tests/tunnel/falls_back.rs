@@ -1,7 +1,7 @@
 //! TLS over TCP where UDP does not pass, and back.
 
 use crate::bed::{Bed, connect};
-use crate::closes::{echo, echoes, server};
+use crate::closes::{bytes, echo, echoes, server};
 use bentpipe_gateway::tunnel::association::Health;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -35,6 +35,35 @@ async fn a_link_without_udp_is_used_over_tcp_until_udp_passes() {
         .await
         .unwrap()
         .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it takes over a minute"]
+async fn a_client_may_begin_to_read_long_after_the_server_has_ended() {
+    let bed = Bed::start_without_udp().await;
+    let (server, _server) = server(|mut tcp| async move {
+        let mut request = Vec::new();
+        tcp.read_to_end(&mut request).await.unwrap();
+        tcp.write_all(&bytes(request.len() * 1000)).await.unwrap();
+    })
+    .await;
+    // Some of these fill the buffers of the terminal's side and fit into those of
+    // the hub's, whatever their sizes are.
+    let mut clients = Vec::new();
+    for length in [2000, 4000, 6000, 8000, 10_000, 14_000] {
+        let mut client = bed.connect(server).await;
+        client.write_all(&bytes(length)).await.unwrap();
+        client.shutdown().await.unwrap();
+        clients.push((client, length * 1000));
+    }
+    tokio::time::sleep(Duration::from_secs(65)).await;
+    for (mut client, length) in clients {
+        let mut got = Vec::new();
+        let end = timeout(SOON, client.read_to_end(&mut got)).await;
+        let end = end.unwrap();
+        assert!(end.is_ok(), "{} of {length} bytes came: {end:?}", got.len());
+        assert!(got == bytes(length), "{} bytes came", got.len());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

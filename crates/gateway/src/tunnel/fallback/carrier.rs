@@ -7,6 +7,7 @@ use socket2::SockRef;
 use std::io;
 use std::os::fd::AsFd;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -17,8 +18,9 @@ use tokio::time::timeout;
 const WAITING: usize = 2;
 /// After a cut, how long data that was being written may take.
 const HURRY: Duration = Duration::from_secs(5);
-/// After both directions have ended, how long the other box may take to end the
-/// connection.
+/// After a cut or a stop, how long the other box may take to end the connection.
+/// After an orderly end it may take as long as its host takes to read what is under
+/// way; keepalive and TCP_USER_TIMEOUT find a box that is gone.
 const ENDING: Duration = Duration::from_secs(60);
 
 /// What both halves and the task between them share.
@@ -30,6 +32,8 @@ struct Shared {
     end: Mutex<Option<Result<(), Cut>>>,
     /// A direction was cut: what is being written must not wait for ever.
     hurry: Notify,
+    /// This end has cut the outgoing direction, or wants no more of the other.
+    cut: AtomicBool,
     /// True once the connection has ended, in whatever way.
     over: watch::Sender<bool>,
 }
@@ -43,6 +47,13 @@ impl Shared {
     fn note_end(&self, end: Result<(), Cut>) {
         let mut noted = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         noted.get_or_insert(end);
+    }
+
+    /// True where the incoming direction has ended, and nobody has cut or stopped
+    /// anything.
+    fn is_orderly(&self) -> bool {
+        let cut = self.cut.load(Ordering::Relaxed) || self.stopped.borrow().is_some();
+        !cut && self.end() == Some(Ok(()))
     }
 
     fn note_stopped(&self, why: Cut) {
@@ -188,6 +199,7 @@ where
         stopped: watch::Sender::new(None),
         end: Mutex::new(None),
         hurry: Notify::new(),
+        cut: AtomicBool::new(false),
         over: watch::Sender::new(false),
     });
     let sender = TlsSender {
@@ -223,7 +235,7 @@ where
                 reading = &mut reader => io::Result::Ok((reading?, writer.await?)),
                 writing = &mut writer => {
                     let writing = writing?;
-                    Ok((timeout(ENDING, reader).await??, writing))
+                    Ok((patiently(shared.is_orderly(), reader).await?, writing))
                 }
             }
         };
@@ -239,6 +251,15 @@ where
         shared.over.send_replace(true);
     });
     (sender, receiver)
+}
+
+/// Waits for `work`: for ever after an orderly end, otherwise for a while.
+async fn patiently<T>(orderly: bool, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    if orderly {
+        work.await
+    } else {
+        timeout(ENDING, work).await?
+    }
 }
 
 /// A connection whose socket can be told to end in order.
@@ -337,10 +358,12 @@ impl<S: AsyncWrite> Writer<'_, S> {
                 order = self.to_writer.recv() => match order {
                     Some(Order::Cut(why)) if !sent_end => {
                         frame::encode(Frame::Cut(why), &mut bytes);
+                        self.shared.cut.store(true, Ordering::Relaxed);
                         sent_end = true;
                     }
                     Some(Order::Stop(why)) if !received_end && !stop_sent => {
                         frame::encode(Frame::Stop(why), &mut bytes);
+                        self.shared.cut.store(true, Ordering::Relaxed);
                         stop_sent = true;
                     }
                     Some(Order::Ended) => received_end = true,
@@ -366,7 +389,7 @@ impl<S: AsyncWrite> Writer<'_, S> {
                 self.write(&bytes).await?;
             }
         }
-        timeout(ENDING, self.writing.shutdown()).await??;
+        patiently(self.shared.is_orderly(), self.writing.shutdown()).await?;
         Ok(self.writing)
     }
 
