@@ -16,6 +16,7 @@ use bytes::{Bytes, BytesMut};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, JoinSet};
@@ -26,7 +27,7 @@ pub struct Hub {
     server: Server,
     engine: Arc<Engine>,
     task: JoinHandle<()>,
-    _fallback: Option<Listener>,
+    fallback: Option<Listener>,
 }
 
 /// What every connection of every terminal needs.
@@ -37,6 +38,8 @@ struct Engine {
     dialer: Dialer,
     patience: Patience,
     policy: Policy,
+    /// No new connections are taken.
+    refuses: AtomicBool,
 }
 
 impl Hub {
@@ -75,6 +78,7 @@ impl Hub {
             dialer: Dialer::default(),
             patience: Patience::default(),
             policy: Policy::new(config.policy.clone()),
+            refuses: AtomicBool::new(false),
         });
         let fallback = if tunnel.fallback {
             let address = server.address()?;
@@ -98,7 +102,7 @@ impl Hub {
             server,
             engine,
             task,
-            _fallback: fallback,
+            fallback,
         })
     }
 
@@ -116,9 +120,15 @@ impl Hub {
         self.server.address()
     }
 
-    /// Takes no more associations; those that stand go on.
+    /// Takes no more associations and no more connections; those that are open go
+    /// on. A new connection is cut at once, on the associations that stand and on
+    /// what the fallback keeps warm.
     pub fn refuse(&self) {
+        self.engine.refuses.store(true, Ordering::Relaxed);
         self.server.refuse();
+        if let Some(fallback) = &self.fallback {
+            fallback.refuse();
+        }
     }
 
     /// Connections that are open.
@@ -204,7 +214,8 @@ impl Engine {
             }
         };
         let _active = counters.connections_active.hold();
-        if counters.connections_active.get() > most(&self.board) {
+        let refuses = self.refuses.load(Ordering::Relaxed);
+        if refuses || counters.connections_active.get() > most(&self.board) {
             counters.connections_turned_away.increment();
             sender.cut(Cut::Limit);
             receiver.stop(Cut::Limit);

@@ -222,6 +222,30 @@ async fn a_connection_too_many_is_reset_and_the_next_one_served() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hub_that_drains_takes_no_new_connections_and_lets_the_others_end() {
+    let (server, _server) = echo().await;
+    for bed in Bed::both().await {
+        let mut live = bed.connect(server).await;
+        live.write_all(b"before").await.unwrap();
+        live.read_exact(&mut [0; 6]).await.unwrap();
+        bed.hub.refuse();
+        let mut late = bed.connect(server).await;
+        let read = timeout(SOON, late.read(&mut [0; 10])).await.unwrap();
+        assert_eq!(read.unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+        // Nor does the fallback's listener.
+        let address = bed.hub.address().unwrap();
+        timeout(SOON, async {
+            while TcpStream::connect(address).await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        })
+        .await
+        .unwrap();
+        echoes(live, 1_000_000).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refusal_is_no_connection() {
     let nobody = {
         let listener = TcpListener::bind(ANY).await.unwrap();

@@ -71,6 +71,11 @@ impl Listener {
         let task = tokio::spawn(listen(listener, shared));
         (Listener { task }, arrivals)
     }
+
+    /// Takes no more connections and gives up the port; those that exist go on.
+    pub(crate) fn refuse(&self) {
+        self.task.abort();
+    }
 }
 
 impl Drop for Listener {
