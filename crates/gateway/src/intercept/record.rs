@@ -2,7 +2,7 @@
 
 use super::system::Error;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -18,14 +18,25 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// The file of the record for a configuration of this name.
-    pub(super) fn path(folder: &Path, table: &str) -> PathBuf {
-        folder.join(format!("{table}.rules.json"))
+    /// The file of the record. Gateways of one name may run in several network
+    /// namespaces, so its name has the number of the namespace.
+    pub(super) fn path(&self, folder: &Path) -> PathBuf {
+        let table = &self.table;
+        // As the kernel writes it: `net:[4026531840]`.
+        let digits = |name: &String| {
+            name.chars()
+                .filter(char::is_ascii_digit)
+                .collect::<String>()
+        };
+        folder.join(match self.namespace.as_ref().map(digits) {
+            Some(number) => format!("{table}.{number}.rules.json"),
+            None => format!("{table}.rules.json"),
+        })
     }
 
     /// Writes it: whole, or not at all.
     pub(super) fn write(&self, folder: &Path) -> Result<(), Error> {
-        let path = Record::path(folder, &self.table);
+        let path = self.path(folder);
         let wrong = |error| Error::Record {
             path: path.clone(),
             error,
@@ -34,7 +45,9 @@ impl Record {
         let text = serde_json::to_string_pretty(self).map_err(|error| wrong(error.into()))?;
         let new = path.with_extension("new");
         let written = || -> io::Result<()> {
-            let mut file = File::create(&new)?;
+            // Never through a link that somebody has put there.
+            drop(fs::remove_file(&new));
+            let mut file = OpenOptions::new().write(true).create_new(true).open(&new)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
             fs::rename(&new, &path)?;

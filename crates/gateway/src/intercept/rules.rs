@@ -19,6 +19,7 @@ const PREFERENCE: &str = "7227";
 #[derive(Debug)]
 pub struct Rules {
     plan: Plan,
+    record: Record,
     passing: Passing,
     folder: PathBuf,
 }
@@ -40,29 +41,36 @@ impl Rules {
             mark: plan.mark,
             namespace: system::namespace(),
         };
-        // Another mark than before leaves rules that the new ones do not replace.
-        let path = Record::path(folder, &record.table);
-        if let Some(old) = Record::read(&path)
-            && old.mark != record.mark
-            && old.namespace == record.namespace
-        {
-            unroute(old.mark)?;
-        }
+        let mut before = Record::all(folder)?;
+        before.retain(|(_, old)| old.table == record.table && old.namespace == record.namespace);
         record.write(folder)?;
         let made = route(&plan).and_then(|()| system::nft(&text));
-        let rules = Rules {
-            plan,
-            passing,
-            folder: folder.into(),
-        };
-        match made {
-            Ok(()) => Ok(rules),
-            Err(error) => {
-                // The first error is the one to report.
-                let _ = rules.remove();
-                Err(error)
+        let file = record.path(folder);
+        // The first error is the one to report.
+        if let Err(error) = made {
+            let _ = match before.pop() {
+                None => undo(&record, &file),
+                Some((_, old)) => keep(&old, &record, folder),
+            };
+            return Err(error);
+        }
+        for (path, old) in before {
+            // Another mark than before leaves routes that the new ones do not replace.
+            if old.mark != record.mark
+                && let Err(error) = unroute(&old, folder)
+            {
+                tracing::warn!("routes of the former mark {} stay: {error}", old.mark);
+            }
+            if path != file {
+                drop(fs::remove_file(path));
             }
         }
+        Ok(Rules {
+            plan,
+            record,
+            passing,
+            folder: folder.into(),
+        })
     }
 
     /// What the rules do with new connections.
@@ -136,11 +144,7 @@ impl Rules {
     /// # Errors
     /// Where `nft` or `ip` fails; the record then stays.
     pub fn remove(self) -> Result<(), Error> {
-        undo(
-            &self.plan.table(),
-            self.plan.mark,
-            &Record::path(&self.folder, &self.plan.table()),
-        )
+        undo(&self.record, &self.record.path(&self.folder))
     }
 }
 
@@ -180,19 +184,34 @@ pub fn left(folder: &Path) -> Result<Vec<Left>, Error> {
 /// # Errors
 /// Where `nft` or `ip` fails; the record then stays.
 pub fn remove(left: &Left) -> Result<(), Error> {
-    undo(&left.table, left.mark, &left.file)
+    let record = Record {
+        table: left.table.clone(),
+        mark: left.mark,
+        namespace: system::namespace(),
+    };
+    undo(&record, &left.file)
 }
 
-fn undo(table: &str, mark: u32, record: &Path) -> Result<(), Error> {
-    system::nft(&script::remove(table))?;
-    unroute(mark)?;
-    match fs::remove_file(record) {
+/// Removes what a record of this namespace, which is in `file`, speaks of.
+fn undo(record: &Record, file: &Path) -> Result<(), Error> {
+    system::nft(&script::remove(&record.table))?;
+    unroute(record, file.parent().unwrap_or(file))?;
+    match fs::remove_file(file) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::Record {
-            path: record.into(),
+            path: file.into(),
             error,
         }),
         _ => Ok(()),
     }
+}
+
+/// After new rules could not be made: the rules of the gateway before are still in the
+/// kernel, and its record holds again.
+fn keep(old: &Record, new: &Record, folder: &Path) -> Result<(), Error> {
+    if old.mark != new.mark {
+        unroute(new, folder)?;
+    }
+    old.write(folder)
 }
 
 /// The families that the routes are for.
@@ -218,9 +237,18 @@ fn route(plan: &Plan) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes the routes of a mark, whether or not they are there.
-fn unroute(mark: u32) -> Result<(), Error> {
-    let mark = mark.to_string();
+/// Removes the routes of a record's mark, whether or not they are there. They stay where
+/// another gateway of this namespace, which is one with another table, has the same mark.
+fn unroute(record: &Record, folder: &Path) -> Result<(), Error> {
+    let others = Record::all(folder)?;
+    let shares = |other: &Record| {
+        let here = other.namespace.is_none() || other.namespace == record.namespace;
+        here && other.mark == record.mark && other.table != record.table
+    };
+    if others.iter().any(|(_, other)| shares(other)) {
+        return Ok(());
+    }
+    let mark = record.mark.to_string();
     for family in families(system::has_ipv6()) {
         let rule = [
             family, "rule", "del", "fwmark", &mark, "lookup", &mark, "pref", PREFERENCE,

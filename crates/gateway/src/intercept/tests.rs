@@ -108,7 +108,7 @@ fn records_are_found_again_and_others_are_left_alone() {
     let evil = r#"{"table": "bentpipe_x; flush ruleset", "mark": 1, "namespace": null}"#;
     std::fs::write(folder.path().join("evil.rules.json"), evil).unwrap();
     let found = left(folder.path()).unwrap();
-    let file = folder.path().join("bentpipe_ship.rules.json");
+    let file = folder.path().join("bentpipe_ship.1.rules.json");
     let wanted = Left {
         table: "bentpipe_ship".into(),
         mark: 7,
@@ -117,4 +117,29 @@ fn records_are_found_again_and_others_are_left_alone() {
     };
     assert_eq!(found, [wanted]);
     assert_eq!(left(&folder.path().join("none")).unwrap(), []);
+}
+
+#[test]
+fn gateways_of_one_name_in_two_namespaces_have_a_record_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = folder.path().join("outside");
+    std::fs::write(&outside, "as it was").unwrap();
+    for (mark, namespace) in [(7, "net:[1]"), (8, "net:[2]")] {
+        let record = Record {
+            table: table("ship"),
+            mark,
+            namespace: Some(namespace.into()),
+        };
+        // Where it is written first: a link there is not followed.
+        let new = record.path(folder.path()).with_extension("new");
+        std::os::unix::fs::symlink(&outside, new).unwrap();
+        record.write(folder.path()).unwrap();
+    }
+    let marks: Vec<u32> = left(folder.path())
+        .unwrap()
+        .iter()
+        .map(|it| it.mark)
+        .collect();
+    assert_eq!(marks, [7, 8]);
+    assert_eq!(std::fs::read_to_string(outside).unwrap(), "as it was");
 }
