@@ -125,12 +125,11 @@ counters! {
     Gauge memory_held: Bytes, "payload that is held for connections";
     Gauge associations_active: Count, "other boxes with which an association stands";
     Counter associations_opened: Count, "associations that were established";
-    Counter associations_lost: Count, "associations that ended because the other box was silent for longer than the outage that is allowed, or restarted";
-    Counter outages: Count, "times that nothing arrived from the other box for 3 s or longer";
-    Counter peers_rejected: Count, "handshakes with a key that is not among the peers";
+    Counter associations_lost: Count, "associations that ended, in order or not";
+    Counter outages: Count, "times that nothing arrived from the other box for longer than 2 s and four round trips";
+    Counter peers_rejected: Count, "QUIC handshakes that failed, such as with a key that is not among the peers or another version; those that were not completed in time are not counted";
     Counter fallback_connections: Count, "connections carried by TLS over TCP because UDP did not pass";
     Gauge fallback_active: Count, "other boxes that are reached by TLS over TCP now";
-    Counter forbidden: Count, "connections that the policy of this box refused";
     Counter reloads: Count, "configurations that were put into force while running";
     Counter reloads_refused: Count, "configurations that were refused while running, because of an error in the file";
     Counter log_lines_suppressed: Count, "lines that were not logged because too many of their kind came in a short time";

@@ -5,7 +5,7 @@
 //! force. SIGTERM drains: no new connections, and those that exist may finish for
 //! `[limits] drain`. SIGINT, or a second SIGTERM, ends it at once; connections are
 //! then reset. SIGUSR2 starts the program again, which takes over the sockets while
-//! this process lets its connections finish: an upgrade that drops none.
+//! this process lets its connections finish, for up to an hour (`HANDED_OVER`).
 
 mod engines;
 mod heirs;
@@ -26,6 +26,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
 use watch::{self_check, watch_delivered, watch_rate, watchdog};
 
 /// What a run is started with.
@@ -134,6 +135,9 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
         true => None,
         false => Some(Control::open(control, false).map_err(shown)?),
     };
+    // Before the rules are made, and before another process ends its work: what fails here
+    // changes nothing.
+    let metrics = serve_metrics(&config, &board, takes_over).await?;
     let mut engines = Engines::start(&board, inherited).await?;
     let serving = match serving.take() {
         Some(serving) => serving,
@@ -143,11 +147,16 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
     if let Some(stream) = asking {
         handover::ready(stream).map_err(|e| RunError::start("the running gateway", e))?;
     }
-    serve_metrics(&config, &board, takes_over).await?;
     let estate = engines.estate();
-    let mut heirs = estate
-        .and_then(|estate| Heirs::listen(control, estate))
-        .map_err(shown)?;
+    let mut heirs = match estate.and_then(|estate| Heirs::listen(control, estate)) {
+        Ok(heirs) => Some(heirs),
+        // The process that ran before has stopped to accept: this one must go on.
+        Err(error) if takes_over => {
+            tracing::error!(%error, "no other process can take over from this one");
+            None
+        }
+        Err(error) => return Err(shown(error)),
+    };
     watch_rate(&board);
     watch_delivered(&board);
     tokio::spawn(self_check(Arc::clone(&board)));
@@ -171,15 +180,24 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
                 Asked::Drain => break Ending::Drain,
                 Asked::End => break Ending::AtOnce,
             },
-            () = heirs.ready() => break Ending::HandedOver,
+            () = handed_over(heirs.as_mut()) => break Ending::HandedOver,
         }
     };
     // The files of these sockets are the new process' after a hand-over.
-    heirs.close(ending != Ending::HandedOver).await;
+    if let Some(heirs) = heirs {
+        heirs.close(ending != Ending::HandedOver).await;
+    }
     if ending != Ending::AtOnce {
-        let patience = board.config().limits.drain;
+        let drain_limit = board.config().limits.drain;
+        let patience = match ending {
+            Ending::HandedOver => HANDED_OVER.max(drain_limit),
+            Ending::Drain | Ending::AtOnce => drain_limit,
+        };
         if ending == Ending::Drain {
             notify.stopping(patience);
+        } else if let Some(metrics) = metrics {
+            // The new process serves the metrics and takes the rate from now on.
+            metrics.abort();
         }
         engines.stop_accepting(ending == Ending::HandedOver).await;
         drain(&board, patience, &mut signals).await;
@@ -189,6 +207,19 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
     engines.stop().await;
     tracing::info!("the gateway ends");
     Ok(())
+}
+
+/// How long connections may go on in a process that has handed over. Nothing waits for
+/// its end, so it is much longer than `[limits] drain`; it bounds how many processes of
+/// repeated upgrades run at a time.
+const HANDED_OVER: Duration = Duration::from_secs(3600);
+
+/// Waits until another process has taken over, which never happens where none can.
+async fn handed_over(heirs: Option<&mut Heirs>) {
+    match heirs {
+        Some(heirs) => heirs.ready().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// How a run ends.
@@ -202,24 +233,21 @@ enum Ending {
     HandedOver,
 }
 
-/// Serves metrics where that is configured.
+/// Serves metrics where that is configured, in a task that serves until it is aborted.
 async fn serve_metrics(
     config: &Config,
     board: &Arc<Board>,
     takes_over: bool,
-) -> Result<(), RunError> {
+) -> Result<Option<JoinHandle<()>>, RunError> {
     let Some(address) = config.status.metrics else {
-        return Ok(());
+        return Ok(None);
     };
     let board = Arc::clone(board);
     match TcpListener::bind(address).await {
-        Ok(listener) => {
-            tokio::spawn(serve_tcp(listener, board));
-            Ok(())
-        }
+        Ok(listener) => Ok(Some(tokio::spawn(serve_tcp(listener, board)))),
         Err(error) if takes_over && error.kind() == io::ErrorKind::AddrInUse => {
-            // The old process closes its socket when its last connection has ended.
-            tokio::spawn(async move {
+            // The old process closes its socket when this one has taken over.
+            let task = tokio::spawn(async move {
                 loop {
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     if let Ok(listener) = TcpListener::bind(address).await {
@@ -228,7 +256,7 @@ async fn serve_metrics(
                     }
                 }
             });
-            Ok(())
+            Ok(Some(task))
         }
         Err(error) => Err(RunError::start(format!("metrics at {address}"), error)),
     }

@@ -48,8 +48,8 @@ pub(crate) struct GatewayRun {
     /// The configuration, a TOML file
     #[arg(required = true)]
     pub(crate) file: Option<PathBuf>,
-    /// Take over the sockets of the gateway of this name that runs, and let it drain:
-    /// a restart that drops no connection
+    /// Take over the sockets of the gateway of this name that runs; its connections may
+    /// finish, for up to 1 h
     #[arg(long)]
     pub(crate) take_over: bool,
 }

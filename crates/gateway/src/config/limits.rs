@@ -1,4 +1,5 @@
-//! Limits, beyond which connections bypass the gateway or are refused.
+//! Limits, and what becomes of connections beyond them: intercepted ones pass directly,
+//! SOCKS5 and CONNECT answer with an error, and a hub resets.
 
 use super::read;
 use bentpipe_document::Reported;
@@ -24,7 +25,7 @@ impl Default for Limits {
 }
 
 bentpipe_document::table! {
-    /// limits, beyond which new connections bypass the gateway or are refused
+    /// limits, beyond which new intercepted connections pass directly, SOCKS5 and CONNECT answer with an error, and a hub resets
     pub(super) LimitsTable at "limits", called "the limits of", example "[limits]\nconnections = 20000";
     /// connections at a time
     connections: u64 [integer(1, 10_000_000)], default 50_000;

@@ -79,7 +79,7 @@ bentpipe_document::table! {
     policy: policy::PolicyTable, or "its defaults";
     /// which connections go first over the satellite
     priority: priority::PriorityTable, or "small before bulk, all ports alike";
-    /// limits, beyond which new connections bypass the gateway or are refused
+    /// limits, beyond which new intercepted connections pass directly, SOCKS5 and CONNECT answer with an error, and a hub resets
     limits: limits::LimitsTable, or "its defaults";
     /// how the gateway shows itself
     status: operate::StatusTable, or "its defaults";

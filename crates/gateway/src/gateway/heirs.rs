@@ -3,9 +3,11 @@
 
 use super::RunError;
 use crate::operate::handover::{self, Estate};
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -111,13 +113,50 @@ pub(super) fn upgrade() {
         let text = path.to_string_lossy();
         PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(&text))
     });
-    let mut arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let mut arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     if !arguments.iter().any(|it| it == "--take-over") {
         arguments.push("--take-over".into());
     }
-    let started = program.and_then(|path| std::process::Command::new(path).args(arguments).spawn());
+    let started = program.and_then(|path| successor(&path, &arguments).spawn());
     match started {
-        Ok(child) => tracing::info!(process = child.id(), "a new process is to take over"),
+        Ok(child) => {
+            tracing::info!(process = child.id(), "a new process is to take over");
+            // One that fails to take over would otherwise remain as a zombie. The thread
+            // ends with this process where the new one runs on.
+            std::thread::spawn(move || reap(child));
+        }
         Err(error) => tracing::error!(%error, "the new process does not start; this one goes on"),
+    }
+}
+
+/// The command that starts the new process. The service manager has named this process
+/// in `WATCHDOG_PID`; with it the new one would not report that it is alive.
+fn successor(program: &Path, arguments: &[OsString]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).env_remove("WATCHDOG_PID");
+    command
+}
+
+/// Waits for the end of a new process.
+fn reap(mut child: Child) {
+    let process = child.id();
+    match child.wait() {
+        Ok(status) if status.success() => {}
+        Ok(status) => tracing::warn!(process, %status, "the new process has ended"),
+        Err(error) => tracing::warn!(process, %error, "cannot wait for the new process"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_process_reports_to_the_watchdog_itself() {
+        let command = successor(Path::new("bentpipe"), &["gateway".into()]);
+        let removed = |(name, value): (&std::ffi::OsStr, Option<&std::ffi::OsStr>)| {
+            name == "WATCHDOG_PID" && value.is_none()
+        };
+        assert!(command.get_envs().any(removed));
     }
 }

@@ -31,6 +31,9 @@ pub(super) fn watch_rate(board: &Arc<Board>) {
                     }
                     last = Some(text);
                 }
+            } else {
+                // The same text holds again when a reload names the file again.
+                last = None;
             }
             tokio::time::sleep(RATE_FILE).await;
         }

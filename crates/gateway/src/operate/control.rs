@@ -6,7 +6,6 @@
 //! | `GET /status` | both | the status as JSON |
 //! | `GET /metrics` | both | the metrics in the format of Prometheus |
 //! | `PUT /rate` with `18 Mbit/s` or `measured` | both | the rate that holds now |
-//! | `POST /check` | Unix | the findings of a new self-check, as JSON |
 
 use super::board::Board;
 use super::metrics;

@@ -1,6 +1,6 @@
 //! Hand-over: a new process takes the listening sockets of the running one, which
-//! then lets its connections finish and ends. No connection is dropped, and none is
-//! refused in between.
+//! then lets its connections finish and ends. None is refused in between, and those
+//! that last longer than an hour after that are reset.
 //!
 //! The running process listens at a Unix socket beside its control socket. The new
 //! one connects, gets the sockets (`SCM_RIGHTS`) with their description, starts, and

@@ -23,7 +23,11 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
     };
     live("[link] rate", old.link.rate != new.link.rate);
     live("[policy]", old.policy != new.policy);
-    live("[limits]", old.limits != new.limits);
+    live(
+        "[limits] connections",
+        old.limits.connections != new.limits.connections,
+    );
+    live("[limits] drain", old.limits.drain != new.limits.drain);
     live("[log] level", old.log.level != new.log.level);
     let down = |config: &Config| config.tunnel.as_ref().map(|tunnel| tunnel.when_down);
     live("[tunnel] when_down", down(old) != down(new));
@@ -45,6 +49,8 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
         }
         same != old.tunnel
     });
+    // The budgets of the buffers are made at the start.
+    later("[limits] memory", old.limits.memory != new.limits.memory);
     later("[intercept]", old.intercept != new.intercept);
     later("[socks]", old.socks != new.socks);
     later("[connect]", old.connect != new.connect);
@@ -76,6 +82,10 @@ mod tests {
         let found = changes(&old, &new);
         assert_eq!(found.live, ["[link] rate", "[tunnel] when_down"]);
         assert!(found.later.is_empty());
+        let limits = "[limits]\nconnections = 7\nmemory = \"9 MB\"\ndrain = \"7 s\"\n";
+        let found = changes(&old, &config_from_str(&format!("{SHIP}{limits}")).unwrap());
+        assert_eq!(found.live, ["[limits] connections", "[limits] drain"]);
+        assert_eq!(found.later, ["[limits] memory"]);
         let text = SHIP
             .replace("192.0.2.7", "192.0.2.8")
             .replace("[socks]", "[connect]");

@@ -241,3 +241,14 @@ fn an_upgrade_drops_no_connection() {
     nix::sys::signal::kill(new, nix::sys::signal::Signal::SIGINT).unwrap();
     until("the end of the new process", || !bed.socket().exists());
 }
+
+#[test]
+fn a_new_process_that_fails_is_waited_for_and_the_old_one_goes_on() {
+    let bed = bed();
+    fs::write(bed.file(), "role = \"nothing\"\n").unwrap();
+    bed.ship.signal(nix::sys::signal::Signal::SIGUSR2);
+    until("the end of the new process", || {
+        bed.log().contains("the new process has ended")
+    });
+    echoes(&mut bed.connect().unwrap());
+}
