@@ -188,7 +188,7 @@ impl Bed {
         let to = SocketAddr::new(server.parse().unwrap(), port);
         self.inside("c", || {
             let tcp = TcpStream::connect_timeout(&to, Duration::from_secs(3))?;
-            tcp.set_read_timeout(Some(Duration::from_secs(5)))?;
+            tcp.set_read_timeout(Some(Duration::from_secs(30)))?;
             let mut seen = String::new();
             BufReader::new(tcp.try_clone()?).read_line(&mut seen)?;
             Ok((tcp, seen.trim().to_owned()))
