@@ -147,6 +147,20 @@ impl Bed {
         run(&format!("ip -n {} {arguments}", self.namespace(role)))
     }
 
+    /// Packets that a router returned as too large for the way on: IPv4, IPv6.
+    pub(crate) fn too_large(&self, role: &str) -> [u64; 2] {
+        let read = |file: &str| std::fs::read_to_string(format!("/proc/thread-self/net/{file}"));
+        let (v4, v6) = self.inside(role, || (read("snmp").unwrap(), read("snmp6").unwrap()));
+        // Two lines of IPv4, the names and the values.
+        let mut lines = v4.lines().filter(|line| line.starts_with("Ip: "));
+        let [names, values] = [lines.next().unwrap(), lines.next().unwrap()];
+        let mut pairs = names.split(' ').zip(values.split(' '));
+        let (_, v4) = pairs.find(|(name, _)| *name == "FragFails").unwrap();
+        let v6 = v6.lines().find(|line| line.starts_with("Ip6FragFails"));
+        let v6 = v6.unwrap().split_whitespace().last().unwrap();
+        [v4.parse().unwrap(), v6.parse().unwrap()]
+    }
+
     /// Adds rules in a namespace.
     pub(crate) fn nft(&self, role: &str, rules: &str) {
         let ended = Command::new("ip")
@@ -188,7 +202,7 @@ impl Bed {
         let to = SocketAddr::new(server.parse().unwrap(), port);
         self.inside("c", || {
             let tcp = TcpStream::connect_timeout(&to, Duration::from_secs(3))?;
-            tcp.set_read_timeout(Some(Duration::from_secs(30)))?;
+            tcp.set_read_timeout(Some(Duration::from_secs(5)))?;
             let mut seen = String::new();
             BufReader::new(tcp.try_clone()?).read_line(&mut seen)?;
             Ok((tcp, seen.trim().to_owned()))
