@@ -9,12 +9,11 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from topology import HUB_SATELLITE, ROOT, SERVER, TERMINAL, bentpipe
+from topology import HUB_SATELLITE, SERVER, TERMINAL, bentpipe, built
 
 SOCKS = 1080
 CONNECT = 8080
@@ -25,14 +24,8 @@ FAST = "20 Gbit/s"
 
 
 def bench():
-    """The harness: $GATEWAY_BENCH, or the newest that cargo has built here."""
-    if os.environ.get("GATEWAY_BENCH"):
-        return os.environ["GATEWAY_BENCH"]
-    built = [ROOT / "target" / profile / "gateway-bench" for profile in ("release", "debug")]
-    built = [path for path in built if path.exists()]
-    if not built:
-        sys.exit("no gateway-bench: cargo build --release -p gateway-bench")
-    return str(max(built, key=lambda path: path.stat().st_mtime))
+    """The harness."""
+    return built("GATEWAY_BENCH", "gateway-bench", "-p gateway-bench")
 
 
 def gateway():

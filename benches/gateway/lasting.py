@@ -100,6 +100,18 @@ def told(what, faults, summary):
     print(json.dumps({kind: times for kind, times in summary["times"].items()}))
 
 
+def judged(what, client, patience, samples, made):
+    """Waits for the client, prints what came of it, and stops the boxes; true if it was bad."""
+    faults, summary = b.result(client, patience)
+    time.sleep(3)
+    samples.close()
+    told(what, faults, summary)
+    print(HEAD)
+    bad = grown(samples)
+    b.stop(made)
+    return bad or summary["violations"] > 0
+
+
 def churn(args):
     transfers = 20_000 if args.short else args.transfers
     more = 8
@@ -111,14 +123,7 @@ def churn(args):
         client = b.drive(net, way, control, "--transfers", transfers, "--at-once", 64, "--more", more,
                          "--kinds", "server-closes=4,client-closes=4,half-close-up=1,one-byte=1",
                          "--largest", 4096, "--patience", 60, "--seed", 7)
-        faults, summary = b.result(client, 7200)
-        time.sleep(3)
-        samples.close()
-        told(f"short connections, {way.name}", faults, summary)
-        print(HEAD)
-        bad = grown(samples)
-        b.stop(made)
-        return bad or summary["violations"] > 0
+        return judged(f"short connections, {way.name}", client, 7200, samples, made)
 
 
 def idle(args):
@@ -187,14 +192,7 @@ def changes(args):
             for box in made.values():
                 box.set_rate(f"{rate_at(change)} Mbit/s")
             time.sleep(CHANGE_S)
-        faults, summary = b.result(client, 900)
-        time.sleep(3)
-        samples.close()
-        told(f"{pieces} changes of rate and delay", faults, summary)
-        print(HEAD)
-        bad = grown(samples)
-        b.stop(made)
-        return bad or summary["violations"] > 0
+        return judged(f"{pieces} changes of rate and delay", client, 900, samples, made)
 
 
 def main():

@@ -93,15 +93,20 @@ application = "persistent"
 """
 
 
+def built(variable, program, how):
+    """A program: what an environment variable names, or the newest that cargo has built here."""
+    if os.environ.get(variable):
+        return os.environ[variable]
+    paths = [ROOT / "target" / profile / program for profile in ("release", "debug")]
+    paths = [path for path in paths if path.exists()]
+    if not paths:
+        sys.exit(f"no {program}: cargo build --release {how}")
+    return str(max(paths, key=lambda path: path.stat().st_mtime))
+
+
 def bentpipe():
-    """The command with the emulator: $BENTPIPE, or the newest that cargo has built here."""
-    if os.environ.get("BENTPIPE"):
-        return os.environ["BENTPIPE"]
-    built = [ROOT / "target" / profile / "bentpipe" for profile in ("release", "debug")]
-    built = [path for path in built if path.exists()]
-    if not built:
-        sys.exit("no bentpipe: cargo build --release --features bentpipe-cli/kernel,bentpipe-cli/gateway")
-    return str(max(built, key=lambda path: path.stat().st_mtime))
+    """The command with the emulator."""
+    return built("BENTPIPE", "bentpipe", "--features bentpipe-cli/kernel,bentpipe-cli/gateway")
 
 
 def command(*argv, check=True, quiet=False):

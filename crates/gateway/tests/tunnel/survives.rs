@@ -23,44 +23,20 @@ async fn reset(mut client: TcpStream) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_go_on_soon_after_an_outage() {
     let bed = Bed::start("").await;
-    let (server, _server) = echo().await;
-    let mut idle = bed.connect(server).await;
-    idle.write_all(b"before").await.unwrap();
-    idle.read_exact(&mut [0; 6]).await.unwrap();
-    // One that is full of data as the link goes.
-    let (mut read, mut write) = bed.connect(server).await.into_split();
-    let sent = bytes(40_000_000);
-    let expected = sent.clone();
-    let writer = tokio::spawn(async move {
-        write.write_all(&sent).await.unwrap();
-        write.shutdown().await.unwrap();
-    });
-    let mut start = vec![0; 1_000_000];
-    read.read_exact(&mut start).await.unwrap();
-    bed.proxy.go_dark(true);
-    sleep(Duration::from_secs(8)).await;
-    assert_eq!(bed.terminal.status().borrow().health, Health::Outage);
-    bed.proxy.go_dark(false);
-    let back = Instant::now();
-    idle.write_all(b"after").await.unwrap();
-    timeout(SOON, idle.read_exact(&mut [0; 5]))
-        .await
-        .unwrap()
-        .unwrap();
-    let took = back.elapsed();
-    assert!(took < RECOVERY, "{took:?}");
-    timeout(SOON, read.read_to_end(&mut start))
-        .await
-        .unwrap()
-        .unwrap();
-    assert!(start == expected, "{} bytes", start.len());
-    writer.await.unwrap();
+    let seen = || assert_eq!(bed.terminal.status().borrow().health, Health::Outage);
+    go_on_after(&bed, |dark| bed.proxy.go_dark(dark), seen).await;
     assert_eq!(bed.terminal.status().borrow().associations, 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_go_on_after_an_outage_of_one_direction() {
     let bed = Bed::start("").await;
+    go_on_after(&bed, |dark| bed.proxy.go_dark_upward(dark), || ()).await;
+}
+
+/// An idle connection and one that is full of data as the link goes: both carry
+/// everything, soon after it is back. `during` is called at the end of the outage.
+async fn go_on_after(bed: &Bed, go_dark: impl Fn(bool), during: impl FnOnce()) {
     let (server, _server) = echo().await;
     let mut idle = bed.connect(server).await;
     idle.write_all(b"before").await.unwrap();
@@ -74,9 +50,10 @@ async fn connections_go_on_after_an_outage_of_one_direction() {
     });
     let mut start = vec![0; 1_000_000];
     read.read_exact(&mut start).await.unwrap();
-    bed.proxy.go_dark_upward(true);
+    go_dark(true);
     sleep(Duration::from_secs(8)).await;
-    bed.proxy.go_dark_upward(false);
+    during();
+    go_dark(false);
     let back = Instant::now();
     idle.write_all(b"after").await.unwrap();
     timeout(SOON, idle.read_exact(&mut [0; 5]))
