@@ -2,10 +2,11 @@
 //! between them are 10.7.1.0/24 and fd07:1::/64, 10.7.2.0/24 and fd07:2::/64, and
 //! so on from the client to the server; 1 is the host on the client's side.
 
+use bentpipe_gateway::config::Config;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -15,7 +16,23 @@ pub(crate) const CLIENT: [&str; 2] = ["10.7.1.2", "fd07:1::2"];
 /// The file that the gateway's process reads.
 pub(crate) const CONFIG: &str = "BENTPIPE_TEST_GATEWAY";
 /// The folder of its records.
-pub(crate) const FOLDER: &str = "BENTPIPE_TEST_FOLDER";
+const FOLDER: &str = "BENTPIPE_TEST_FOLDER";
+
+/// What the gateway's process is started with: its configuration, and the folder of
+/// its record. `None` where the tests run it as a test.
+pub(crate) fn started_with() -> Option<(Config, PathBuf)> {
+    let (config, folder) = (std::env::var_os(CONFIG)?, std::env::var_os(FOLDER)?);
+    let text = std::fs::read_to_string(&config).unwrap();
+    let config = Config::read(Path::new(&config), &text).unwrap();
+    Some((config, folder.into()))
+}
+
+/// What the gateway's process answers.
+pub(crate) fn say(text: &str) {
+    let mut out = std::io::stdout();
+    writeln!(out, "\ngateway: {text}").unwrap();
+    out.flush().unwrap();
+}
 
 /// Runs a command; it must succeed.
 fn run(command: &str) -> String {

@@ -7,31 +7,22 @@
 mod bed;
 mod pair;
 
-use bed::{Bed, CLIENT, CONFIG, FOLDER, echo, ping, udp, wait};
+use bed::{Bed, CLIENT, echo, ping, say, started_with, udp, wait};
 use bentpipe_gateway::Destination;
-use bentpipe_gateway::config::Config;
 use bentpipe_gateway::entry::{Arrival, Kind, Listener, Serving, Settings, serve};
 use bentpipe_gateway::intercept::{Passing, Plan, Rules, left, remove};
 use bentpipe_gateway::relay::{Dialer, Meter, Patience, Pipes, connect, splice};
 use std::io::{BufRead as _, ErrorKind, Read as _, Write as _};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The gateway's process, which a test starts in its namespace.
 #[test]
 #[ignore = "started by the other tests"]
 fn the_gateway() {
-    let (Some(config), Some(folder)) = (std::env::var_os(CONFIG), std::env::var_os(FOLDER)) else {
+    let Some((config, folder)) = started_with() else {
         return;
     };
-    let say = |text: &str| {
-        let mut out = std::io::stdout();
-        writeln!(out, "\ngateway: {text}").unwrap();
-        out.flush().unwrap();
-    };
-    let text = std::fs::read_to_string(&config).unwrap();
-    let config = Config::read(Path::new(&config), &text).unwrap();
     let plan = Plan::of(&config).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -40,7 +31,7 @@ fn the_gateway() {
         .unwrap();
     let _guard = runtime.enter();
     let mut serving: Vec<Serving> = listen(&plan);
-    let mut rules = Rules::install(plan, Path::new(&folder)).unwrap();
+    let mut rules = Rules::install(plan, &folder).unwrap();
     say("ready");
     for line in std::io::stdin().lock().lines() {
         match line.unwrap().as_str() {

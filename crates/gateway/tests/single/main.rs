@@ -8,8 +8,7 @@
 #[allow(dead_code, reason = "the tests of interception use the rest")]
 mod bed;
 
-use bed::{Bed, CONFIG, FOLDER, echo};
-use bentpipe_gateway::config::Config;
+use bed::{Bed, echo, say, started_with};
 use bentpipe_gateway::entry::{Kind, Listener};
 use bentpipe_gateway::intercept::{Plan, Rules};
 use bentpipe_gateway::operate::Board;
@@ -17,29 +16,21 @@ use bentpipe_gateway::single::Single;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io::{BufRead as _, ErrorKind, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The gateway's process, which a test starts in its namespace.
 #[test]
 #[ignore = "started by the other tests"]
 fn the_gateway() {
-    let (Some(config), Some(folder)) = (std::env::var_os(CONFIG), std::env::var_os(FOLDER)) else {
+    let Some((config, folder)) = started_with() else {
         return;
     };
-    let say = |text: &str| {
-        let mut out = std::io::stdout();
-        writeln!(out, "\ngateway: {text}").unwrap();
-        out.flush().unwrap();
-    };
-    let text = std::fs::read_to_string(&config).unwrap();
-    let config = Config::read(Path::new(&config), &text).unwrap();
     let plan = Plan::of(&config).unwrap();
     let listeners = plan.listeners().into_iter();
     let listeners = listeners.map(|at| Listener::bind(Kind::Transparent, at).unwrap());
     let single = Single::start(&Board::new(&config), listeners.collect()).unwrap();
     let full = single.full();
-    let _rules = Rules::install(plan, Path::new(&folder)).unwrap();
+    let _rules = Rules::install(plan, &folder).unwrap();
     say("ready");
     for line in std::io::stdin().lock().lines() {
         match line.unwrap().as_str() {
