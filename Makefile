@@ -138,8 +138,7 @@ bench-gateway:
 
 # 300 transfers through the gateway, with an outage and a kill, in a minute.
 lost:
-	$(CARGO) build --quiet -p bentpipe-cli $(WITH)
-	$(CARGO) build --quiet -p gateway-bench
+	$(CARGO) build --quiet --workspace $(WITH)
 	BENTPIPE=target/debug/bentpipe GATEWAY_BENCH=target/debug/gateway-bench python3 benches/gateway/lost.py --short
 
 # Every cell of the study against ns-2's stored results; `fidelity/run.py --ns2`
