@@ -4,6 +4,7 @@
 mod cc;
 mod compare;
 mod emulate;
+mod explore;
 pub(crate) mod gateway;
 pub(crate) mod kernel;
 mod studies;
@@ -11,6 +12,7 @@ mod studies;
 pub(crate) use cc::{Cc, CcCheck, CcCommand, CcNew, OwnControls};
 pub(crate) use compare::Compare;
 pub(crate) use emulate::Emulate;
+pub(crate) use explore::Explore;
 pub(crate) use gateway::Gateway;
 pub(crate) use kernel::{Kernel, KernelCommand, KernelList};
 pub(crate) use studies::{Merge, Pages, Reproduce, Slurm, Study, StudyCommand, Where};
@@ -52,6 +54,7 @@ pub(crate) enum Command {
     Map(Map),
     Study(Study),
     Reproduce(Reproduce),
+    Explore(Explore),
     Trace(Trace),
     Emulate(Emulate),
     Gateway(Gateway),

@@ -17,6 +17,7 @@ mod curves;
 mod doctor;
 mod emulate;
 mod exit;
+mod explore;
 mod gateway;
 mod generate;
 mod groups;
@@ -84,6 +85,7 @@ fn dispatch(command: Command, arguments: &[OsString], out: &mut Output) -> Resul
         Command::Map(args) => map::main(&args, out),
         Command::Study(args) => study::main(&args, out),
         Command::Reproduce(args) => reproduce::main(&args, out),
+        Command::Explore(args) => explore::main(&args, out),
         Command::Trace(args) => trace::main(&args, out),
         Command::Emulate(args) => emulate::main(&args, out),
         Command::Gateway(args) => gateway::main(&args, out),

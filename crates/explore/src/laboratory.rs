@@ -1,0 +1,77 @@
+//! What the page takes from the command, so that both print, draw and read the same.
+
+use bentpipe::compare::{Answer, Comparison};
+use bentpipe::outcome::Outcome;
+use bentpipe::report::plot::Chart;
+use bentpipe::scenario::Scenario;
+use bentpipe::{Paper, Reproduction, Selection};
+use serde::Serialize;
+use serde_json::Value;
+
+/// An option of `bentpipe compare`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OptionHelp {
+    /// The name, as on the command line: `return-rate`.
+    pub name: String,
+    /// What it is, with the default at its end.
+    pub help: String,
+    /// What a value is called: `RATE`.
+    pub value: String,
+    /// True if it takes several values.
+    pub several: bool,
+}
+
+/// The renderings and readings of the command. Errors are in its words.
+pub trait Laboratory: Send + Sync + 'static {
+    /// The options of `bentpipe compare` that make a question.
+    fn options(&self) -> Vec<OptionHelp>;
+
+    /// The comparison that options ask for, each a name and a value.
+    ///
+    /// # Errors
+    /// What the command would print.
+    fn comparison(&self, options: &[(String, String)]) -> Result<Comparison, String>;
+
+    /// The answer as `bentpipe compare --json` prints it.
+    fn answer(&self, answer: &Answer) -> Value;
+
+    /// The figure of `bentpipe compare --plot`; `None` if nothing ended.
+    fn answer_chart(&self, answer: &Answer) -> Option<Chart>;
+
+    /// The figure of `bentpipe compare --curves`, of all rows or of those that matter
+    /// most.
+    ///
+    /// # Errors
+    /// If a run hits a bound.
+    fn answer_curves(&self, answer: &Answer, all: bool) -> Result<Chart, String>;
+
+    /// The page of `bentpipe compare --report`.
+    fn answer_page(&self, answer: &Answer, question: &str) -> String;
+
+    /// The outcome as `bentpipe run --json` prints it.
+    ///
+    /// # Errors
+    /// If it cannot be printed.
+    fn outcome(&self, outcome: &Outcome, scenario: &Scenario) -> Result<Value, String>;
+
+    /// The figure of `bentpipe run --plot`.
+    fn outcome_chart(&self, outcome: &Outcome, scenario: &Scenario) -> Option<Chart>;
+
+    /// The figures of a study, each with its study and its name.
+    fn figures(&self, made: &Reproduction) -> Vec<(String, String, Chart)>;
+
+    /// The transports as `bentpipe transports --json` prints them.
+    fn transports(&self) -> Value;
+
+    /// The papers as `bentpipe reproduce --list --json` prints them.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    fn papers(&self) -> Result<Value, String>;
+
+    /// The paper of that name, and what `item` selects of it.
+    ///
+    /// # Errors
+    /// If there is none.
+    fn paper(&self, name: &str, item: Option<&str>) -> Result<(Paper, Selection), String>;
+}

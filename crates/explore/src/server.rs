@@ -1,0 +1,181 @@
+//! The server: listens on this machine, and hands requests to the views.
+
+use crate::guard::{self, Guard};
+use crate::laboratory::Laboratory;
+use crate::work::Jobs;
+use crate::{assets, curves, link, papers, scenario, sky, studies};
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::HeaderValue;
+use axum::response::Response;
+use axum::routing::get;
+use axum::{Json, Router, middleware};
+use serde_json::{Value, json};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Bytes of a request, at most.
+const MOST_BYTES: usize = 4 << 20;
+
+/// How a server is set up.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The port; zero is any that is free.
+    pub port: u16,
+    /// The secret; `None` makes one.
+    pub token: Option<String>,
+    /// What to open at first: a scenario, a study, a folder of results or of files.
+    /// Nothing outside of its folder is read; without it, nothing of the disk.
+    pub open: Option<PathBuf>,
+    /// A folder to read the page from, instead of the one in the program.
+    pub page: Option<PathBuf>,
+}
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// The port cannot be had.
+    #[error("cannot listen on 127.0.0.1:{port}: {source}")]
+    Listen {
+        /// The port.
+        port: u16,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// There is no randomness for a token.
+    #[error("the system has no random numbers for a token")]
+    Random,
+    /// Serving failed.
+    #[error("{0}")]
+    Serve(#[from] io::Error),
+}
+
+/// What every view has.
+#[derive(Clone)]
+pub(crate) struct App {
+    pub(crate) laboratory: Arc<dyn Laboratory>,
+    pub(crate) jobs: Jobs,
+    pub(crate) open: Option<Arc<PathBuf>>,
+    pub(crate) page: Option<Arc<PathBuf>>,
+}
+
+/// A server that listens and does not serve yet.
+pub struct Server {
+    listener: TcpListener,
+    guard: Guard,
+    app: App,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("listener", &self.listener)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Listens.
+    ///
+    /// # Errors
+    /// If the port cannot be had or there is no randomness.
+    pub fn listen(
+        settings: Settings,
+        laboratory: Arc<dyn Laboratory>,
+    ) -> Result<Server, ServerError> {
+        let port = settings.port;
+        let failed = |source| ServerError::Listen { port, source };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        let token = settings.token.or_else(guard::secret);
+        let token = token.ok_or(ServerError::Random)?;
+        Ok(Server {
+            listener,
+            guard: Guard::new(&token, port),
+            app: App {
+                laboratory,
+                jobs: Jobs::default(),
+                open: settings.open.map(Arc::new),
+                page: settings.page.map(Arc::new),
+            },
+        })
+    }
+
+    /// The address to open in a browser, with the token.
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.guard.address()
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn local_address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until the process is interrupted.
+    ///
+    /// # Errors
+    /// If the system cannot wait for connections.
+    pub fn serve(self) -> Result<(), ServerError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()?;
+        runtime.block_on(async move {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let router = router(self.app, self.guard);
+            let end = async {
+                let _ = tokio::signal::ctrl_c().await;
+            };
+            tokio::select! {
+                served = axum::serve(listener, router).into_future() => served,
+                () = end => Ok(()),
+            }
+        })?;
+        // Work that goes on is not waited for.
+        runtime.shutdown_background();
+        Ok(())
+    }
+}
+
+/// All views behind the guard.
+fn router(app: App, guard: Guard) -> Router {
+    Router::new()
+        .route("/api/hello", get(hello))
+        .merge(link::routes())
+        .merge(curves::routes())
+        .merge(scenario::routes())
+        .merge(sky::routes())
+        .merge(studies::routes())
+        .merge(papers::routes())
+        .fallback(get(page))
+        .layer(DefaultBodyLimit::max(MOST_BYTES))
+        .layer(middleware::from_fn_with_state(guard, guard::check))
+        .with_state(app)
+}
+
+/// What the page begins with.
+async fn hello(State(app): State<App>) -> Json<Value> {
+    Json(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "options": app.laboratory.options(),
+        "open": app.open.as_ref().map(|path| path.display().to_string()),
+    }))
+}
+
+/// A file of the page.
+async fn page(State(app): State<App>, request: Request) -> Response {
+    let nonce = guard::secret().unwrap_or_default();
+    let folder = app.page.as_deref().map(PathBuf::as_path);
+    let mut response = assets::serve(request.uri().path(), request.headers(), &nonce, folder);
+    if let Ok(value) = HeaderValue::from_str(&nonce) {
+        response.headers_mut().insert(guard::NONCE, value);
+    }
+    response
+}

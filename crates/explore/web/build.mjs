@@ -1,0 +1,41 @@
+// Builds the page into dist/: a small entry, and a part for each view that is loaded
+// when the view is opened. Names carry a hash of their content, so that a browser may
+// keep them for ever.
+import { build } from "esbuild";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
+
+await rm("dist", { recursive: true, force: true });
+await mkdir("dist/assets", { recursive: true });
+const made = await build({
+  entryPoints: { main: "src/main.tsx", style: "src/style.css" },
+  outdir: "dist/assets",
+  entryNames: "[name]-[hash]",
+  chunkNames: "[name]-[hash]",
+  assetNames: "[name]-[hash]",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  target: "es2022",
+  minify: true,
+  metafile: true,
+  legalComments: "none",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  logLevel: "warning",
+});
+
+const outputs = Object.entries(made.metafile.outputs);
+const entry = (name) => {
+  const found = outputs.find(([, output]) => output.entryPoint === name);
+  if (found === undefined) throw new Error(`no output of ${name}`);
+  return found[0].replace(/^dist/, "");
+};
+const page = (await readFile("src/index.html", "utf8"))
+  .replace("__MAIN__", entry("src/main.tsx"))
+  .replace("__STYLE__", entry("src/style.css"));
+await writeFile("dist/index.html", page);
+
+let bytes = gzipSync(page).length;
+for (const [file] of outputs) bytes += gzipSync(await readFile(file)).length;
+console.log(`${outputs.length + 1} files, ${(bytes / 1000).toFixed(0)} kB compressed`);
