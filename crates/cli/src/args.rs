@@ -4,7 +4,7 @@
 mod cc;
 mod compare;
 mod emulate;
-mod explore;
+pub(crate) mod explore;
 pub(crate) mod gateway;
 pub(crate) mod kernel;
 mod studies;

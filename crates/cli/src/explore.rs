@@ -1,5 +1,10 @@
 //! `bentpipe explore`: the laboratory as a page in the browser.
 
+#[cfg(feature = "explore")]
+mod browser;
+#[cfg(feature = "explore")]
+mod state;
+
 #[cfg(not(feature = "explore"))]
 mod real {
     //! A build without the explorer says so.
@@ -17,33 +22,83 @@ mod real {
 
 #[cfg(feature = "explore")]
 mod real {
+    use super::browser;
+    use super::state::State;
     use crate::api;
     use crate::args::Explore;
-    use crate::exit::{Failure, Status};
+    use crate::args::explore::PORT;
+    use crate::exit::{Failure, Status, talk};
     use crate::output::Output;
     use bentpipe::compare::{Answer, Comparison};
     use bentpipe::outcome::Outcome;
     use bentpipe::report::plot::Chart;
     use bentpipe::scenario::Scenario;
     use bentpipe::{Paper, Reproduction, Selection};
-    use bentpipe_explore::{Laboratory, OptionHelp, Server, Settings};
+    use bentpipe_explore::{Laboratory, OptionHelp, Server, ServerError, Settings};
     use serde_json::Value;
     use std::sync::Arc;
 
+    /// Ports that are tried from the first on.
+    const PORTS: u16 = 20;
+
     pub(crate) fn main(args: &Explore, out: &mut Output) -> Result<Status, Failure> {
-        let failed = |error: bentpipe_explore::ServerError| Failure::new(error.to_string());
-        let settings = Settings {
-            port: args.port.unwrap_or(0),
-            token: None,
+        if args.page.is_none() && !bentpipe_explore::is_built() {
+            return Err(Failure::new(
+                "this build has the server of the explorer and not its page\n  \
+                 build it with `make`, which needs npm for the page",
+            ));
+        }
+        let state = State::find();
+        let token = state.as_ref().and_then(|state| match state.token() {
+            Ok(token) => Some(token),
+            Err(error) => {
+                let text = "open tabs will not go on after a restart: cannot keep the token in";
+                talk(format_args!("{text} `{}`: {error}", state.path().display()));
+                None
+            }
+        });
+        let settings = |port| Settings {
+            port,
+            token: token.clone(),
             open: args.open.clone(),
             page: args.page.clone(),
         };
-        let server = Server::listen(settings, Arc::new(Command)).map_err(failed)?;
-        out.line(server.address())?;
+        let server = listen(args.port, settings)?;
+        let address = server.address();
+        out.line(&address)?;
         out.flush()?;
-        crate::exit::talk("open this address in a browser; Ctrl-C ends it");
+        if !args.no_open && browser::open(&address, state.as_ref()) {
+            talk("the page opens in your browser; Ctrl-C ends it");
+        } else {
+            talk("open this address in a browser; Ctrl-C ends it");
+        }
         server.serve().map_err(failed)?;
         Ok(Status::Done)
+    }
+
+    fn failed(error: ServerError) -> Failure {
+        Failure::new(error.to_string())
+    }
+
+    /// A server on the port that was asked for, or on the first that is free.
+    fn listen(asked: Option<u16>, settings: impl Fn(u16) -> Settings) -> Result<Server, Failure> {
+        let listen = |port| Server::listen(settings(port), Arc::new(Command));
+        if let Some(port) = asked {
+            return listen(port).map_err(|error| match error.is_taken() {
+                true => Failure::new(format!(
+                    "port {port} is taken, perhaps by another `bentpipe explore`\n  \
+                     without --port, one that is free is found"
+                )),
+                false => failed(error),
+            });
+        }
+        for port in PORT..PORT + PORTS {
+            match listen(port) {
+                Err(error) if error.is_taken() => {}
+                listening => return listening.map_err(failed),
+            }
+        }
+        listen(0).map_err(failed)
     }
 
     /// What this command reads, prints and draws.

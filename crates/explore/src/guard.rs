@@ -5,7 +5,7 @@
 //! - An `Origin` must be our own, and so must `Sec-Fetch-Site` where a browser sends it, so
 //!   that other sites cannot ask.
 //! - Everything but a visit with the token needs the token, as a cookie that scripts cannot
-//!   read and that other sites do not send.
+//!   read and that other sites send with nothing but a visit to the page.
 //! - Answers may load and run nothing that does not come from here.
 
 use axum::extract::{Request, State};
@@ -114,7 +114,7 @@ fn refused(guard: &Guard, method: &Method, uri: &Uri, headers: &HeaderMap) -> Op
     });
     if uri.path() == "/" && method == Method::GET && token.is_some_and(|t| guard.is_token(t)) {
         let cookie = format!(
-            "{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000",
+            "{}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000",
             guard.cookie(),
             guard.token
         );

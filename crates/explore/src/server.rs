@@ -52,6 +52,14 @@ pub enum ServerError {
     Serve(#[from] io::Error),
 }
 
+impl ServerError {
+    /// True if another program has the port.
+    #[must_use]
+    pub fn is_taken(&self) -> bool {
+        matches!(self, ServerError::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse)
+    }
+}
+
 /// What every view has.
 #[derive(Clone)]
 pub(crate) struct App {

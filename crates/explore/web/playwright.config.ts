@@ -1,4 +1,4 @@
-// Tests of the page in Debian's Chromium, on the real server.
+// Tests of the page in Debian's Chromium, on the real command.
 import { defineConfig } from "@playwright/test";
 
 export default defineConfig({
@@ -8,8 +8,14 @@ export default defineConfig({
   workers: 1,
   forbidOnly: true,
   reporter: "list",
+  outputDir: "../../../target/playwright",
   use: {
     browserName: "chromium",
-    launchOptions: { executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: ["--no-sandbox"] },
+    launchOptions: {
+      executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+      // No name has an address: what asks another host fails, and the test with it.
+      args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
+    },
+    trace: "retain-on-failure",
   },
 });

@@ -3,6 +3,13 @@
 use clap::Args;
 use std::path::PathBuf;
 
+/// The port that is tried first.
+#[cfg_attr(
+    not(feature = "explore"),
+    expect(dead_code, reason = "there is no server")
+)]
+pub(crate) const PORT: u16 = 8740;
+
 /// Opens the laboratory as a page in the browser.
 ///
 /// A link is dragged into shape and the answer moves with it; a scenario is written beside
@@ -13,14 +20,20 @@ use std::path::PathBuf;
 Examples:
   bentpipe explore
   bentpipe explore geo.toml
-  bentpipe explore results/")]
+  bentpipe explore results/
+
+The page reads files in DIR, or in the folder of FILE, and nothing else of the disk.
+A tab goes on where it was when the command is started again on the same port.")]
 pub(crate) struct Explore {
     /// What to open: a scenario, a study, or a folder with them or with results
     #[arg(value_name = "FILE|DIR")]
     pub(crate) open: Option<PathBuf>,
-    /// Port on 127.0.0.1 [default: one that is free]
+    /// Port on 127.0.0.1 [default: 8740, or the next that is free]
     #[arg(long, value_name = "N")]
     pub(crate) port: Option<u16>,
+    /// Print the address and open no browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
     /// Serve the page from this folder, for work on the page itself
     #[arg(long, value_name = "DIR", hide = true)]
     pub(crate) page: Option<PathBuf>,
