@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist/assets", { recursive: true });
 const made = await build({
-  entryPoints: { main: "src/main.tsx", style: "src/style.css" },
+  entryPoints: { main: "src/main.tsx", scheme: "src/scheme.ts", style: "src/style.css" },
   outdir: "dist/assets",
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
@@ -33,6 +33,7 @@ const entry = (name) => {
 };
 const page = (await readFile("src/index.html", "utf8"))
   .replace("__MAIN__", entry("src/main.tsx"))
+  .replace("__SCHEME__", entry("src/scheme.ts"))
   .replace("__STYLE__", entry("src/style.css"));
 await writeFile("dist/index.html", page);
 

@@ -1,48 +1,73 @@
-// The frame around the views: navigation, and the view that the address names.
-import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { address, href, type Params } from "../lib/address";
+// The frame around the views: navigation, the view that the address names, notices.
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { address } from "../lib/address";
+import { greet } from "../lib/hello";
+import { returns } from "../lib/server";
+import { Toasts } from "../ui/Toasts";
+import { Header } from "./Header";
+import { KeysDialog, useKeys } from "./Keys";
+import { Notice } from "./Notice";
+import { ShownText } from "./ShownText";
+import { Stage } from "./Stage";
+import { Tour, useTour } from "./Tour";
+import { VIEWS } from "./views";
 
-export interface ViewProps {
-  readonly params: Params;
-}
-
-/** The views, each loaded when it is first opened. */
-const VIEWS: Record<string, { title: string; load: () => Promise<{ default: ComponentType<ViewProps> }> }> = {
-  link: { title: "Link", load: () => import("../views/link/Link") },
-  scenario: { title: "Scenario", load: () => import("../views/scenario/Scenario") },
-  sky: { title: "Sky", load: () => import("../views/sky/Sky") },
-  studies: { title: "Studies", load: () => import("../views/studies/Studies") },
-  papers: { title: "Papers", load: () => import("../views/papers/Papers") },
-};
+export type { ViewProps } from "./views";
 
 export function App() {
-  const { view, params } = address.value;
-  const found = VIEWS[view];
-  const [shown, show] = useState<{ view: string; Component: ComponentType<ViewProps> }>();
+  const at = address.value;
+  const main = useRef<HTMLElement>(null);
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const openHelp = useCallback(() => setHelpOpen(true), []);
+  const tour = useTour();
+  useKeys({ onHelp: openHelp });
+  useTitle(at.view);
+  usePrefetch();
+  const back = returns.value;
   useEffect(() => {
-    let isCurrent = true;
-    void found?.load().then((module) => {
-      if (isCurrent) show({ view, Component: module.default });
-    });
-    return () => {
-      isCurrent = false;
-    };
-  }, [view]);
+    // A failure shows in the notice.
+    greet().catch(() => undefined);
+  }, [back]);
   return (
     <>
-      <header>
-        <nav aria-label="Views">
-          {Object.entries(VIEWS).map(([name, { title }]) => (
-            <a key={name} href={href(name)} aria-current={name === view ? "page" : undefined}>
-              {title}
-            </a>
-          ))}
-        </nav>
-      </header>
-      <main>
-        {found === undefined ? <p>There is no view “{view}”.</p> : shown?.view === view && <shown.Component params={params} />}
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          // The part after # is the address of the view: move the focus only.
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        Skip to the view
+      </a>
+      <Header view={at.view} onHelp={openHelp} onTour={tour.start} isNew={!tour.isSeen} />
+      <Notice />
+      <main class="frame-main" id="main" ref={main} tabIndex={-1}>
+        <Stage at={at} />
       </main>
+      <Toasts />
+      <ShownText />
+      <KeysDialog open={isHelpOpen} onClose={() => setHelpOpen(false)} />
+      <Tour {...tour} />
     </>
   );
+}
+
+function useTitle(view: string): void {
+  useEffect(() => {
+    const found = VIEWS[view];
+    document.title = found === undefined ? "bentpipe explorer" : `${found.title}: ${found.about} – bentpipe`;
+  }, [view]);
+}
+
+/** Loads the other views when nothing else is to do, so that each opens at once. */
+function usePrefetch(): void {
+  useEffect(() => {
+    const load = () => {
+      for (const view of Object.values(VIEWS)) view.load().catch(() => undefined);
+    };
+    const timer = setTimeout(() => ("requestIdleCallback" in window ? requestIdleCallback(load) : load()), 2500);
+    return () => clearTimeout(timer);
+  }, []);
 }

@@ -1,4 +1,6 @@
 // Requests to the server of this page.
+import { lost } from "./server";
+
 
 /** What the server answered instead of a result, in words for the person at the page. */
 export class Problem extends Error {
@@ -22,6 +24,7 @@ async function request(path: string, body: unknown, signal?: AbortSignal): Promi
     response = await fetch(path, body === undefined ? (signal === undefined ? {} : { signal }) : init);
   } catch (error) {
     if (signal?.aborted === true) throw error;
+    lost();
     throw new Unreachable("the server does not answer");
   }
   if (response.ok) return response;
@@ -63,6 +66,7 @@ export async function stream<T>(
       chunk = await reader.read();
     } catch (error) {
       if (signal.aborted) throw error;
+      lost();
       throw new Unreachable("the server went away");
     }
     if (chunk.done) break;

@@ -1,0 +1,32 @@
+// What the page says while its server is not there.
+import { look, server } from "../lib/server";
+import { Button } from "../ui/Button";
+import { Copy } from "../ui/Copy";
+
+export function Notice() {
+  const state = server.value;
+  if (state === "there") return <div role="status" />;
+  const command = `bentpipe explore --port ${location.port}`;
+  return (
+    <div class="frame-notice" role="status">
+      {state === "gone" ? (
+        <>
+          <strong>The server has ended.</strong>
+          <span>
+            Start it again: <code>{command}</code>
+          </span>
+          <Copy text={command} what="the command" />
+          <span class="muted">The page goes on by itself when it is back.</span>
+        </>
+      ) : (
+        <>
+          <strong>The server has a new token.</strong>
+          <span>Open the address that it printed when it was started.</span>
+        </>
+      )}
+      <Button size="small" icon="reset" onClick={() => void look()}>
+        Try now
+      </Button>
+    </div>
+  );
+}

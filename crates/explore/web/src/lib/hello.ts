@@ -1,0 +1,31 @@
+// What the page knows of its server: the first answer, asked for once.
+import { signal } from "@preact/signals";
+import { ask } from "./api";
+
+/** An option of `bentpipe compare` (`OptionHelp` of the server). */
+export interface OptionHelp {
+  name: string;
+  help: string;
+  value: string;
+  several: boolean;
+}
+
+export interface Hello {
+  version: string;
+  options: OptionHelp[];
+  /** What the command was asked to open. */
+  open: string | null;
+}
+
+/** The answer, when it is there. */
+export const hello = signal<Hello | undefined>(undefined);
+
+/** Asks; the page does this when it begins and when the server is back. */
+export async function greet(): Promise<void> {
+  hello.value = await ask<Hello>("/api/hello");
+}
+
+/** The help of an option of `bentpipe compare`, for `Field`. */
+export function optionHelp(name: string): string | undefined {
+  return hello.value?.options.find((option) => option.name === name)?.help;
+}

@@ -1,0 +1,41 @@
+// Whether the server is there. A request that got no answer sets this to "gone"; from then
+// on the page asks each second until the server is back.
+import { signal } from "@preact/signals";
+
+export type ServerState = "there" | "gone" | "refuses";
+
+/** `refuses`: a server answers, but this page has no token for it. */
+export const server = signal<ServerState>("there");
+
+/** Counts the returns of the server: an effect on this asks again for what was lost. */
+export const returns = signal(0);
+
+const EACH_MS = 1000;
+let timer = 0;
+
+/** Called where a request failed for want of an answer. */
+export function lost(): void {
+  if (timer !== 0) return;
+  server.value = "gone";
+  timer = window.setInterval(() => void look(), EACH_MS);
+}
+
+/** Asks now; true if the server is back. */
+export async function look(): Promise<boolean> {
+  try {
+    const response = await fetch("/api/hello");
+    if (response.status === 401) {
+      server.value = "refuses";
+      return false;
+    }
+    if (!response.ok) return false;
+  } catch {
+    server.value = "gone";
+    return false;
+  }
+  clearInterval(timer);
+  timer = 0;
+  server.value = "there";
+  returns.value += 1;
+  return true;
+}
