@@ -26,6 +26,7 @@
 //! |---|---|
 //! | compare transports on a link | [`Comparison`], [`Answer`](compare::Answer) |
 //! | read a scenario file | [`load`], [`parse`], [`ScenarioFile`] |
+//! | see where satellites are and where flows go | [`map`] |
 //! | build a scenario | [`Scenario::builder`](scenario::Scenario::builder) |
 //! | run a scenario | [`run()`], [`Run`] |
 //! | run a congestion control of your own | [`register_control`], [`Run::congestion_control`], [`Comparison::own`] |
@@ -51,6 +52,7 @@ pub mod arrow;
 pub mod compare;
 mod error;
 mod file;
+pub mod map;
 mod own;
 pub mod prelude;
 mod run;

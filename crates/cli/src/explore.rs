@@ -33,6 +33,8 @@ mod real {
     use bentpipe::outcome::Outcome;
     use bentpipe::report::plot::Chart;
     use bentpipe::scenario::Scenario;
+    use bentpipe::scenario::space::ExpandedConstellations;
+    use bentpipe::units::Time;
     use bentpipe::{Paper, Reproduction, Selection};
     use bentpipe_explore::{Laboratory, OptionHelp, Server, ServerError, Settings};
     use serde_json::Value;
@@ -148,6 +150,15 @@ mod real {
 
         fn figures(&self, made: &Reproduction) -> Vec<(String, String, Chart)> {
             api::reproduction_charts(made)
+        }
+
+        fn map_picture(
+            &self,
+            scenario: &Scenario,
+            space: &ExpandedConstellations,
+            at: Time,
+        ) -> String {
+            crate::map::picture(scenario, space, at)
         }
 
         fn transports(&self) -> Value {

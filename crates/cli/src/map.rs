@@ -1,6 +1,5 @@
 //! `bentpipe map`: the network as a picture, and satellites as they move.
 
-mod course;
 mod earth;
 mod network;
 mod page;
@@ -12,12 +11,12 @@ use crate::args::{self, MapFormat};
 use crate::exit::{Failure, Status, did_you_mean, talk};
 use crate::output::{self, Output};
 use crate::{load, outputs};
+use bentpipe::map::{self, Course, Stop};
 use bentpipe_outcome::write_whole;
 use bentpipe_report::svg::{INK, INK_SOFT, Svg, TextStyle, colour, num};
 use bentpipe_scenario::Scenario;
 use bentpipe_scenario::space::ExpandedConstellations;
 use bentpipe_units::{Duration, Time};
-use course::{Course, Stop};
 use earth::View;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -46,11 +45,11 @@ pub(crate) fn main(args: &args::Map, out: &mut Output) -> Result<Status, Failure
         )));
     }
     let wanted = wanted(&scenario, args.flow.as_deref())?;
-    let mut courses = course::courses(&scenario, &space, &wanted);
+    let mut courses = map::courses(&scenario, &space, &wanted);
     if args.json {
         let documents = courses
             .iter()
-            .map(|course| course::document(&scenario, &space, course));
+            .map(|course| map::document(&scenario, &space, course));
         out.json(&json!({
             "kind": "map",
             "name": scenario.name,
@@ -226,7 +225,7 @@ fn state(scenario: &Scenario, space: &ExpandedConstellations, course: &Course, a
     };
     let names: Vec<String> = path
         .iter()
-        .map(|stop: &Stop| course::name(scenario, space, *stop))
+        .map(|stop: &Stop| map::name(scenario, space, *stop))
         .collect();
     let delay = leg.delay_at(at).map_or(0.0, Duration::as_secs) * 1e3;
     let hops = path.len() - 1;
@@ -239,6 +238,15 @@ fn state(scenario: &Scenario, space: &ExpandedConstellations, course: &Course, a
         "{title}: {delay:.2} ms one way, {hops}, over {}",
         names.join(" – ")
     )
+}
+
+/// The picture of all flows of a scenario at a time.
+#[cfg(feature = "explore")]
+pub(crate) fn picture(scenario: &Scenario, space: &ExpandedConstellations, at: Time) -> String {
+    let all: Vec<usize> = (0..scenario.flows.len()).collect();
+    let mut courses = map::courses(scenario, space, &all);
+    courses.truncate(MOST_COURSES);
+    still(scenario, space, &courses, at)
 }
 
 /// Map, legend and network as one picture.

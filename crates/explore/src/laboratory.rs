@@ -4,6 +4,8 @@ use bentpipe::compare::{Answer, Comparison};
 use bentpipe::outcome::Outcome;
 use bentpipe::report::plot::Chart;
 use bentpipe::scenario::Scenario;
+use bentpipe::scenario::space::ExpandedConstellations;
+use bentpipe::units::Time;
 use bentpipe::{Paper, Reproduction, Selection};
 use serde::Serialize;
 use serde_json::Value;
@@ -59,6 +61,9 @@ pub trait Laboratory: Send + Sync + 'static {
 
     /// The figures of a study, each with its study and its name.
     fn figures(&self, made: &Reproduction) -> Vec<(String, String, Chart)>;
+
+    /// The picture of `bentpipe map --format svg --at` of all flows.
+    fn map_picture(&self, scenario: &Scenario, space: &ExpandedConstellations, at: Time) -> String;
 
     /// The transports as `bentpipe transports --json` prints them.
     fn transports(&self) -> Value;

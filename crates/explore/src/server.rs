@@ -67,6 +67,7 @@ pub(crate) struct App {
     pub(crate) jobs: Jobs,
     pub(crate) open: Option<Arc<PathBuf>>,
     pub(crate) page: Option<Arc<PathBuf>>,
+    pub(crate) sky: sky::Memory,
 }
 
 /// A server that listens and does not serve yet.
@@ -108,6 +109,7 @@ impl Server {
                 jobs: Jobs::default(),
                 open: settings.open.map(Arc::new),
                 page: settings.page.map(Arc::new),
+                sky: sky::Memory::default(),
             },
         })
     }

@@ -1,8 +1,170 @@
 //! The view of satellites: where they are, what they see, the path of a flow.
+//!
+//! A question ([`question::Question`]) names satellites and two places. It becomes a
+//! scenario, so that all that the view shows is what `bentpipe map` and `bentpipe run`
+//! make of that scenario.
+//!
+//! - `POST /api/sky`, a question: lines of `{"sky": ...}` (how satellites move), then
+//!   `{"part": ...}` for longer and longer parts of the time asked about, `{"samples": ...}`
+//!   where satellites follow no simple law, and `{"done": true}`.
+//! - `POST /api/sky/places`, `{"text": ...}` or `{"latitude", "longitude", "within_km"}`:
+//!   `{"places": [...]}`.
+//! - `POST /api/sky/download`: see [`download`].
+//! - `POST /api/sky/picture`, a question with `at_s`: `{"svg": ...}`, as `bentpipe map` draws.
 
+mod download;
+mod memory;
+mod parts;
+mod places;
+mod question;
+
+pub(crate) use memory::Memory;
+
+use crate::Problem;
 use crate::server::App;
-use axum::Router;
+use crate::work::{self, Results};
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::post;
+use axum::{Json, Router};
+use bentpipe::map::{self, Sampling};
+use bentpipe::units::{Duration, Time};
+use memory::Surveyed;
+use question::Question;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
+        .route("/api/sky", post(sky))
+        .route("/api/sky/places", post(places::places))
+        .route("/api/sky/download", post(download::download))
+        .route("/api/sky/picture", post(picture))
+}
+
+/// Hours that are planned one after the other, so that the first can be seen early.
+const LADDER: [u64; 2] = [1, 4];
+
+/// Positions of satellites that follow no simple law, at most in an answer: 5 MB.
+const MOST_SAMPLES: u64 = 800_000;
+
+/// Between two of them. A low satellite goes round in 90 minutes: 12 degrees in the
+/// longest, over which a straight line is still good.
+const STEPS: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(180)];
+
+/// Steps between positions that are sent at once.
+const PIECE: u64 = 40;
+
+/// Streams how satellites move and what becomes of the flow.
+async fn sky(State(app): State<App>, Json(question): Json<Question>) -> Result<Response, Problem> {
+    work::stream(&app.jobs, move |results| {
+        let question = question.ready()?;
+        let all = question.duration();
+        let mut lengths: Vec<Duration> = LADDER
+            .iter()
+            .map(|hours| Duration::from_secs(hours * 3_600))
+            .filter(|length| *length < all && question.moves())
+            .collect();
+        lengths.push(all);
+        let (mut since, mut sampled) = (Time::ZERO, Time::ZERO);
+        for (i, length) in lengths.iter().enumerate() {
+            if results.is_cancelled() {
+                return Ok(());
+            }
+            let surveyed = match app.sky.find(&question, *length) {
+                Some(surveyed) => surveyed,
+                None => question.survey(*length)?,
+            };
+            if i == 0 {
+                results.send(&json!({ "sky": header(&question, &surveyed)? }));
+            }
+            let (part, next) = parts::part(&surveyed, since)?;
+            results.send(&json!({ "part": part }));
+            let until = Time::ZERO + *length;
+            sampled = send_samples(results, &surveyed, all, (sampled, until))?;
+            since = next;
+            if *length == all {
+                app.sky.keep(&question, surveyed);
+            }
+        }
+        results.send(&json!({ "done": true }));
+        Ok(())
+    })
+}
+
+/// What is known before any planning.
+fn header(question: &question::Ready, surveyed: &Surveyed) -> Result<Value, Problem> {
+    let sky = surveyed.sky()?;
+    let mut value = map::motion(sky);
+    value["isls"] = map::links(sky);
+    value["duration_s"] = json!(question.duration().as_secs());
+    value["places"] = question.places();
+    value["what"] = json!(question.what());
+    value["notes"] = json!(question.notes());
+    value["mask_deg"] = sky.terminals.iter().map(|t| t.mask.degrees()).collect();
+    value["is_linked"] = json!(sky.mode == bentpipe::orbit::Mode::Isl);
+    let rates = question.rates();
+    value["rates_bps"] = json!(rates.map(bentpipe::units::Rate::bps));
+    value["rates"] = json!(rates.map(|rate| rate.to_string()));
+    value["scenario"] = json!(question.scenario(question.duration()));
+    value["start_unix_s"] = json!(question.start_unix_s());
+    value["day_s"] = json!(bentpipe::orbit::constants::EARTH_DAY_S);
+    value["earth_km"] = json!(bentpipe::orbit::constants::EARTH_RADIUS_KM);
+    if value["kind"] == "sampled" {
+        let all = 0..sky.constellation.len();
+        value["names"] = all.map(|i| sky.constellation.name(i)).collect();
+    }
+    Ok(value)
+}
+
+/// Sends positions between two times, unless satellites stand or follow a law; tells from
+/// when on the next ones are to be sent.
+fn send_samples(
+    results: &Results,
+    surveyed: &Surveyed,
+    all: Duration,
+    (from, until): (Time, Time),
+) -> Result<Time, Problem> {
+    let constellation = &surveyed.sky()?.constellation;
+    if constellation.stands() || constellation.as_shell().is_some() {
+        return Ok(until);
+    }
+    let most = (MOST_SAMPLES / constellation.len().max(1) as u64).max(2);
+    let step = STEPS[0].max(all / most).min(STEPS[1]);
+    let mut at = from;
+    while at < until && !results.is_cancelled() {
+        // In pieces, so that neither side holds much at a time.
+        let left = until.since(at).as_nanos().div_ceil(step.as_nanos());
+        let sampling = Sampling {
+            from: at,
+            step,
+            steps: left.min(PIECE) + 1,
+        };
+        results.send(&json!({ "samples": map::samples(constellation, sampling) }));
+        at = at + step * (sampling.steps - 1);
+    }
+    Ok(at)
+}
+
+/// A picture of one time.
+#[derive(Debug, Deserialize)]
+struct Still {
+    sky: Question,
+    at_s: f64,
+}
+
+/// Draws as `bentpipe map --format svg --at` does.
+async fn picture(State(app): State<App>, Json(still): Json<Still>) -> Result<Json<Value>, Problem> {
+    let jobs = app.jobs.clone();
+    work::once(&jobs, move || {
+        let question = still.sky.ready()?;
+        let surveyed = app.sky.survey(&question)?;
+        let most = question.duration().as_secs();
+        let at = Time::ZERO + Duration::from_secs_f64(still.at_s.clamp(0.0, most));
+        let svg = app
+            .laboratory
+            .map_picture(&surveyed.scenario, &surveyed.space, at);
+        Ok(json!({ "svg": svg }))
+    })
+    .await
 }

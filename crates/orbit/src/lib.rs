@@ -46,7 +46,7 @@ pub use geo::GeoSlot;
 pub use grid::{Grid, GridError};
 pub use handover::{Policy, PolicyError, Terminal};
 pub use isl::{Isl, IslKind, IslRules};
-pub use places::{City, DOMINANCE, LookupError, Site, SiteError, find};
+pub use places::{City, DOMINANCE, LookupError, Site, SiteError, complete, find, near};
 pub use plan::{Edge, EdgeKind, Handover, Knot, Leg, Node, Pair, Plan, Span, Stretch, Track};
 pub use planner::{Mode, PlanError, Settings, plan};
 pub use position::{Position, coverage_half_angle, slant_range, visibility_limit};

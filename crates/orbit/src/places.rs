@@ -16,7 +16,8 @@ mod site;
 
 pub use site::{Site, SiteError};
 
-use crate::quantity::Place;
+use crate::position::Position;
+use crate::quantity::{Distance, Place};
 use core::fmt;
 use read::{Gazetteer, folded};
 
@@ -134,6 +135,40 @@ pub fn find(text: &str) -> Result<City, LookupError> {
             Err(LookupError::Unknown { name, nearest })
         }
     }
+}
+
+/// Places whose names begin with `text`, the largest first, at most `most` of them: each as
+/// one would type it, so that [`find`] means it. After a comma may follow the beginning of a
+/// region or country.
+#[must_use]
+pub fn complete(text: &str, most: usize) -> Vec<(String, City)> {
+    let all = Gazetteer::get();
+    let (head, wider) = text.split_once(',').unwrap_or((text, ""));
+    let (head, wider) = (folded(head), folded(wider));
+    if head.is_empty() {
+        return Vec::new();
+    }
+    let begins = |index: &u32| wider.is_empty() || all.begins_in(*index, &wider);
+    let found = all.beginning(&head).filter(begins).collect();
+    let mut found = by_people(all, found);
+    found.truncate(most);
+    let cities = found.iter().map(|index| all.city(*index));
+    typed(all, &found).into_iter().zip(cities).collect()
+}
+
+/// The largest place within `within` of `place`, as one would type it.
+#[must_use]
+pub fn near(place: Place, within: Distance) -> Option<(String, City)> {
+    let all = Gazetteer::get();
+    let here = Position::above(place, Distance::from_km(0.0));
+    let is_near = |index: &u32| {
+        let there = Position::above(all.city(*index).place, Distance::from_km(0.0));
+        here.distance(there).km() <= within.km()
+    };
+    let largest = all.indices().filter(is_near);
+    let largest = largest.max_by_key(|index| all.city(*index).people)?;
+    let text = typed(all, &[largest]).pop()?;
+    Some((text, all.city(largest)))
 }
 
 /// What a text may mean; several are in order of their people.

@@ -25,24 +25,25 @@
         sky.radius_km * (c * m + s * Math.cos(inc) * n), sky.radius_km * s * Math.sin(inc)];
     }
     if (sky.kind === "standing") return vector(sky.places[i][0], sky.places[i][1], sky.radius_km[i]);
-    var at = Math.min(t / sky.step_s, sky.steps - 1), k = Math.min(Math.floor(at), sky.steps - 2);
+    var n = sky.samples.steps, at = Math.min(t / sky.samples.step_s, n - 1), k = Math.min(Math.floor(at), n - 2);
     var f = at - k, a = sample(sky, i, k), b = sample(sky, i, k + 1);
     if (!a || !b) return null;
     var p = [0, 1, 2].map(function (j) { return a[j] + (b[j] - a[j]) * f; });
-    var h = sky.radius_km[i] / Math.hypot(p[0], p[1], p[2]);
+    var h = (length(a) + (length(b) - length(a)) * f) / length(p);
     return p.map(function (x) { return x * h; });
   }
+  function length(p) { return Math.hypot(p[0], p[1], p[2]); }
   function sample(sky, i, k) {
-    var at = 2 * (k * sky.radius_km.length + i), lat = sky.samples[at + 1];
-    return lat === -32768 ? null : vector(sky.samples[at] * 180 / 32767, lat * 90 / 32767, sky.radius_km[i]);
+    var at = 3 * (k * sky.count + i), u = sky.samples.unit_km, p = [0, 1, 2].map(function (j) { return sky.km[at + j] * u; });
+    return length(p) > 0 ? p : null;
   }
   D.skies.forEach(function (sky) {
     if (sky.kind === "sampled") {
-      var raw = atob(sky.base64), bytes = new Uint8Array(raw.length);
+      var raw = atob(sky.samples.base64), bytes = new Uint8Array(raw.length);
       for (var i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
       var view = new DataView(bytes.buffer);
-      sky.samples = new Int16Array(raw.length / 2);
-      for (i = 0; i < sky.samples.length; i++) sky.samples[i] = view.getInt16(2 * i, true);
+      sky.km = new Int16Array(raw.length / 2);
+      for (i = 0; i < sky.km.length; i++) sky.km[i] = view.getInt16(2 * i, true);
     }
     sky.now = sky.isls.map(function (l) { return l.slice(); });
     sky.done = 0;

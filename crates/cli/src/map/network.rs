@@ -4,8 +4,8 @@
 mod diagram;
 mod layout;
 
-use super::course::Course;
 use super::room::{Box4, Room};
+use bentpipe::map::Course;
 use bentpipe_report::svg::{Anchor, INK, INK_SOFT, Svg, TextStyle, colour, num, path};
 use bentpipe_scenario::Scenario;
 use bentpipe_scenario::space::ExpandedConstellations;

@@ -1,9 +1,9 @@
 //! The page: the map with its animation, the network, the plot, in one file.
 
-use super::course::{Course, Stop, name};
 use super::earth::View;
 use super::{Picture, network, plot, sky};
 use crate::exit::Failure;
+use bentpipe::map::{self, Course, Sampling, Stop, name};
 use bentpipe_orbit::constants::{EARTH_DAY_S, EARTH_RADIUS_KM};
 use bentpipe_report::escape;
 use bentpipe_report::html::Page;
@@ -18,7 +18,7 @@ const SCRIPT: &str = include_str!("map.js");
 const STYLE: &str = include_str!("map.css");
 
 /// Positions of satellites that follow no simple law, at most in a page: about
-/// 4 MB.
+/// 6 MB.
 const MOST_SAMPLES: u64 = 800_000;
 const SHORTEST_STEP: Duration = Duration::from_secs(30);
 /// A low satellite goes round in 90 minutes: 12 degrees in this time, over which
@@ -65,7 +65,7 @@ pub(super) fn html(
         page = page.paragraph(&scenario.description);
     }
     if !space.skies.is_empty() {
-        page = page.markup(&map(scenario, space, courses, at));
+        page = page.markup(&moving_map(scenario, space, courses, at));
     }
     page = page.heading("Nodes, links and flows").figure(
         &super::network_picture(scenario, space, courses).document(&scenario.name),
@@ -131,7 +131,7 @@ fn table(scenario: &Scenario, courses: &[Course]) -> Table {
 }
 
 /// The maps, their controls, the data and the script.
-fn map(
+fn moving_map(
     scenario: &Scenario,
     space: &ExpandedConstellations,
     courses: &[Course],
@@ -196,11 +196,6 @@ fn map(
     out.push_str(&data.to_string().replace('<', "\\u003c"));
     out.push_str(&format!("</script>\n<script>\n{SCRIPT}</script>\n"));
     out
-}
-
-/// The number to three decimals, as JSON.
-fn short(x: f64) -> Value {
-    json!((x * 1e3).round() / 1e3)
 }
 
 fn millis(at: Time) -> u64 {
@@ -311,89 +306,20 @@ fn key(stop: Stop) -> (usize, u32) {
 }
 
 fn sky_data(sky: &ExpandedConstellation, scenario: &Scenario) -> Value {
-    let count = sky.constellation.len();
-    let mut here = Vec::new();
-    sky.constellation.positions(Time::ZERO, &mut here);
-    let radii: Vec<Value> = here.iter().map(|at| short(at.radius().km())).collect();
-    let isl = |isl: &bentpipe_orbit::Isl| json!([isl.a, isl.b, u8::from(isl.up)]);
-    let isls: Vec<Value> = sky.plan.isls().iter().map(isl).collect();
-    let changes = sky.plan.isl_changes();
-    let changes =
-        changes.map(|(at, index, isl)| json!([millis(at), index, isl.a, isl.b, u8::from(isl.up)]));
-    let changes: Vec<Value> = changes.collect();
-    let mut value = json!({
-        "name": sky.name,
-        "count": count,
-        "isls": isls,
-        "changes": changes,
-    });
-    let half = |i: usize| short(sky::half_angle(sky, i, Time::ZERO));
-    if let Some(shell) = sky.constellation.as_shell() {
-        let planes = 0..shell.planes;
-        let arguments = planes.flat_map(|p| (0..shell.per_plane).map(move |s| (p, s)));
-        let arguments =
-            arguments.map(|(p, s)| json!((shell.argument(p, s).degrees() * 1e6).round() / 1e6));
-        value["kind"] = json!("shell");
-        value["per_plane"] = json!(shell.per_plane);
-        value["arguments"] = json!(arguments.collect::<Vec<_>>());
-        value["inclination"] = json!(shell.inclination.degrees());
-        value["spacing"] = json!(shell.node_spacing.degrees());
-        value["period_s"] = json!(shell.period().as_secs());
-        value["radius_km"] = json!(shell.radius().km());
-        value["half"] = json!([half(0)]);
-        return value;
+    let mut value = map::motion(sky);
+    value["isls"] = map::links(sky);
+    value["changes"] = map::link_changes(sky, Time::ZERO);
+    if value["kind"] == "sampled" {
+        let length = scenario.duration;
+        let step = step(sky, length).unwrap_or(LONGEST_STEP);
+        let sampling = Sampling {
+            from: Time::ZERO,
+            step,
+            steps: length.as_nanos().div_ceil(step.as_nanos().max(1)) + 1,
+        };
+        value["samples"] = map::samples(&sky.constellation, sampling);
     }
-    value["half"] = json!((0..count).map(half).collect::<Vec<_>>());
-    value["radius_km"] = json!(radii);
-    if sky.constellation.stands() {
-        let places = here.iter().map(|at| super::earth::below(*at));
-        let places = places.map(|(lon, lat)| json!([short(lon), short(lat)]));
-        value["kind"] = json!("standing");
-        value["places"] = json!(places.collect::<Vec<_>>());
-        return value;
-    }
-    let length = scenario.duration;
-    let step = step(sky, length).unwrap_or(LONGEST_STEP);
-    let steps = length.as_nanos().div_ceil(step.as_nanos().max(1)) + 1;
-    let mut bytes: Vec<u8> = Vec::new();
-    for k in 0..steps {
-        sky.constellation
-            .positions(Time::ZERO + step * k, &mut here);
-        for at in &here {
-            let (lon, lat) = super::earth::below(*at);
-            let (lon, lat) = (lon / 180.0 * 32_767.0, lat / 90.0 * 32_767.0);
-            let lat = if sky::is_there(*at) {
-                lat.round() as i16
-            } else {
-                i16::MIN
-            };
-            bytes.extend((lon.round() as i16).to_le_bytes());
-            bytes.extend(lat.to_le_bytes());
-        }
-    }
-    value["kind"] = json!("sampled");
-    value["step_s"] = json!(step.as_secs());
-    value["steps"] = json!(steps);
-    value["base64"] = json!(base64(&bytes));
     value
-}
-
-/// RFC 4648, section 4.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for i in 0..4 {
-            if i <= three.len() {
-                out.push(DIGITS[(bits >> (18 - 6 * i) & 63) as usize] as char);
-            } else {
-                out.push('=');
-            }
-        }
-    }
-    out
 }
 
 /// A picture of the network for the page and for files.
@@ -407,24 +333,5 @@ pub(super) fn network(
         body,
         width,
         height,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::base64;
-
-    #[test]
-    fn base64_of_the_rfc() {
-        let cases = [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-        ];
-        for (text, coded) in cases {
-            assert_eq!(base64(text.as_bytes()), coded);
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Delay, hops and handovers against time.
 
-use super::course::Course;
+use bentpipe::map::Course;
 use bentpipe_report::plot::{Axis, Chart, Legend, Panel, Series};
 use bentpipe_scenario::Scenario;
 

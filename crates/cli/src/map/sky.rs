@@ -1,28 +1,14 @@
 //! Satellites, links, coverage and paths over the earth at one time.
 
-use super::course::{Course, Stop, name};
 use super::earth::{View, below, cap, track};
 use super::room::{Box4, Room};
-use bentpipe_orbit::{Angle, Constellation, Distance, Position, coverage_half_angle};
+use bentpipe::map::{Course, Stop, half_angle, is_there, name};
+use bentpipe_orbit::{Constellation, Position};
 use bentpipe_report::svg::{Anchor, INK, INK_SOFT, Svg, TextStyle, colour, num};
 use bentpipe_scenario::Scenario;
 use bentpipe_scenario::space::{ExpandedConstellation, ExpandedConstellations};
 use bentpipe_units::Time;
 use std::collections::BTreeSet;
-
-/// The half angle of the cap in which a satellite serves terminals with the
-/// lowest mask of the constellation, degrees.
-pub(super) fn half_angle(sky: &ExpandedConstellation, satellite: usize, time: Time) -> f64 {
-    let masks = sky.terminals.iter().map(|t| t.mask.degrees());
-    let mask = Angle::from_degrees(masks.fold(90.0, f64::min));
-    let height = sky.constellation.position(satellite, time).altitude().km();
-    coverage_half_angle(Distance::from_km(height.max(0.0)), mask).degrees()
-}
-
-/// Whether a satellite is there at all.
-pub(super) fn is_there(at: Position) -> bool {
-    at != Position::CENTRE
-}
 
 /// Where a stop is, if it has a place in the world.
 fn position(

@@ -103,6 +103,28 @@ impl Gazetteer {
         names.any(|name| name == wider)
     }
 
+    /// All cities.
+    pub(super) fn indices(&self) -> impl Iterator<Item = u32> {
+        0..self.cities.len() as u32
+    }
+
+    /// The cities with a name that begins with the folded `name`.
+    pub(super) fn beginning(&self, name: &str) -> impl Iterator<Item = u32> {
+        let names = self
+            .ranked
+            .iter()
+            .filter(move |known| known.starts_with(name));
+        names.flat_map(|known| self.named(known)).copied()
+    }
+
+    /// Whether a city lies in a region or country whose folded name or code begins
+    /// with `wider`.
+    pub(super) fn begins_in(&self, index: u32, wider: &str) -> bool {
+        let within = self.within[index as usize];
+        let mut names = within.iter().flat_map(|w| &self.wider[*w as usize]);
+        names.any(|name| name.starts_with(wider))
+    }
+
     /// Cities whose names are almost the folded `name`, or begin with it; at
     /// most three names.
     pub(super) fn nearest(&self, name: &str) -> Vec<u32> {

@@ -3,7 +3,7 @@
 use super::layout::beside;
 use super::{BOX_TEXT, LINE_HEIGHT, NODE_HEIGHT, TITLE};
 use crate::check;
-use crate::map::course::{Course, Stop, name};
+use bentpipe::map::{Course, Stop, name};
 use bentpipe_link::ChannelSettings;
 use bentpipe_link::medium::AccessSettings;
 use bentpipe_orbit::Mode;

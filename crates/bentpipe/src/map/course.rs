@@ -11,7 +11,7 @@ const MOST_CHANGES: usize = 20_000;
 
 /// A place on a way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub enum Stop {
     /// A node of the scenario.
     Ground(NodeId),
     /// A satellite of a constellation.
@@ -20,24 +20,28 @@ pub(super) enum Stop {
 
 /// A path and when it is taken.
 #[derive(Clone, Debug)]
-pub(super) struct Leg {
-    pub(super) from: Time,
-    pub(super) to: Time,
+pub struct Leg {
+    /// When it begins.
+    pub from: Time,
+    /// When it ends.
+    pub to: Time,
     /// None while there is no way.
-    pub(super) path: Option<Vec<Stop>>,
+    pub path: Option<Vec<Stop>>,
     /// One-way propagation delay at points of time from `from` to `to`, with
     /// straight lines between them; none without a path.
-    pub(super) delay: Vec<Knot>,
+    pub delay: Vec<Knot>,
 }
 
 impl Leg {
     /// Links on the path.
-    pub(super) fn hops(&self) -> Option<usize> {
+    #[must_use]
+    pub fn hops(&self) -> Option<usize> {
         self.path.as_ref().map(|path| path.len() - 1)
     }
 
     /// The one-way delay at `time`.
-    pub(super) fn delay_at(&self, time: Time) -> Option<Duration> {
+    #[must_use]
+    pub fn delay_at(&self, time: Time) -> Option<Duration> {
         self.path.as_ref()?;
         Some(along(&self.delay, time))
     }
@@ -45,39 +49,45 @@ impl Leg {
 
 /// A change of satellite of terminals on the way.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
-    pub(super) at: Time,
-    pub(super) terminals: Vec<NodeId>,
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// The terminals that change together.
+    pub terminals: Vec<NodeId>,
     /// From then on; none while there is none above the mask.
-    pub(super) satellite: Option<Stop>,
+    pub satellite: Option<Stop>,
 }
 
 /// The way of flows that all cross the same.
 #[derive(Clone, Debug)]
-pub(super) struct Course {
+pub struct Course {
     /// Indices of the flows.
-    pub(super) flows: Vec<usize>,
+    pub flows: Vec<usize>,
     /// In order of time, without gaps.
-    pub(super) legs: Vec<Leg>,
-    pub(super) handovers: Vec<Change>,
+    pub legs: Vec<Leg>,
+    /// In order of time.
+    pub handovers: Vec<Change>,
 }
 
 impl Course {
     /// The leg at `time`.
-    pub(super) fn leg_at(&self, time: Time) -> Option<&Leg> {
+    #[must_use]
+    pub fn leg_at(&self, time: Time) -> Option<&Leg> {
         let next = self.legs.partition_point(|leg| leg.from <= time);
         self.legs.get(next.saturating_sub(1))
     }
 
     /// Whether there is nothing to draw against time.
-    pub(super) fn is_constant(&self) -> bool {
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
         let delays = || self.legs.iter().flat_map(|leg| &leg.delay);
         let first = delays().next().map(|knot| knot.delay);
         self.legs.len() < 2 && delays().all(|knot| Some(knot.delay) == first)
     }
 
     /// `download`, `download[0] and 9 more`.
-    pub(super) fn title(&self, scenario: &Scenario) -> String {
+    #[must_use]
+    pub fn title(&self, scenario: &Scenario) -> String {
         let name = |i: usize| scenario.flows.get(i).map_or("", |f| f.name.as_str());
         match self.flows.as_slice() {
             [] => String::new(),
@@ -89,7 +99,8 @@ impl Course {
 
     /// Smallest, mean over time and largest delay, seconds; none without any
     /// path.
-    pub(super) fn delays(&self) -> Option<[f64; 3]> {
+    #[must_use]
+    pub fn delays(&self) -> Option<[f64; 3]> {
         let (mut low, mut high, mut sum, mut time) = (f64::INFINITY, 0.0f64, 0.0, 0.0);
         for leg in &self.legs {
             for knot in &leg.delay {
@@ -107,7 +118,8 @@ impl Course {
     }
 
     /// The share of the time in which there is a path.
-    pub(super) fn availability(&self) -> f64 {
+    #[must_use]
+    pub fn availability(&self) -> f64 {
         let length = |leg: &Leg| leg.to.since(leg.from).as_secs();
         let all: f64 = self.legs.iter().map(length).sum();
         let there = self.legs.iter().filter(|leg| leg.path.is_some());
@@ -116,14 +128,16 @@ impl Course {
     }
 
     /// Fewest and most links.
-    pub(super) fn hops(&self) -> Option<(usize, usize)> {
+    #[must_use]
+    pub fn hops(&self) -> Option<(usize, usize)> {
         let hops = || self.legs.iter().filter_map(Leg::hops);
         hops().min().zip(hops().max())
     }
 }
 
 /// The name of a stop: a node's, `leo[3-14]`, the satellite's of a file.
-pub(super) fn name(scenario: &Scenario, space: &ExpandedConstellations, stop: Stop) -> String {
+#[must_use]
+pub fn name(scenario: &Scenario, space: &ExpandedConstellations, stop: Stop) -> String {
     match stop {
         Stop::Ground(node) => scenario
             .nodes
@@ -159,7 +173,8 @@ fn link_delay(link: &Link, at: Time) -> Duration {
 }
 
 /// The courses of the flows in `wanted`, those that cross the same as one.
-pub(super) fn courses(
+#[must_use]
+pub fn courses(
     scenario: &Scenario,
     space: &ExpandedConstellations,
     wanted: &[usize],
@@ -333,11 +348,8 @@ fn handovers(space: &ExpandedConstellations, way: &[Hop]) -> Vec<Change> {
 }
 
 /// The series of a course as JSON.
-pub(super) fn document(
-    scenario: &Scenario,
-    space: &ExpandedConstellations,
-    course: &Course,
-) -> Value {
+#[must_use]
+pub fn document(scenario: &Scenario, space: &ExpandedConstellations, course: &Course) -> Value {
     let named = |stop: &Stop| name(scenario, space, *stop);
     let node = |id: &NodeId| name(scenario, space, Stop::Ground(*id));
     let paths = course.legs.iter().map(|leg| {
