@@ -41,7 +41,9 @@ export function Header({ view, onHelp, onTour, isNew }: HeaderProps) {
       <div class="frame-tools">
         {isNew && (
           <Button size="small" icon="play" class="frame-new" onClick={onTour}>
-            Tour, 1 min
+            <span>
+              Tour<span class="frame-new-more">, 1 min</span>
+            </span>
           </Button>
         )}
         <ShareMenu />

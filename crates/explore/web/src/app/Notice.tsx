@@ -5,10 +5,10 @@ import { Copy } from "../ui/Copy";
 
 export function Notice() {
   const state = server.value;
-  if (state === "there") return <div role="status" />;
+  if (state === "there") return null;
   const command = `bentpipe explore --port ${location.port}`;
   return (
-    <div class="frame-notice" role="status">
+    <div class="frame-notice" role="alert">
       {state === "gone" ? (
         <>
           <strong>The server has ended.</strong>

@@ -3,6 +3,7 @@
 import { Component, type ComponentChildren, type ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Address } from "../lib/address";
+import { returns } from "../lib/server";
 import { shareable } from "../lib/share";
 import { Empty, Failed, Loading } from "../ui/State";
 import { VIEWS, type ViewProps } from "./views";
@@ -44,8 +45,11 @@ export function Stage({ at }: { at: Address }) {
   }
   if (failure !== undefined) return <Failed error={failure} onRetry={() => setAttempt(attempt + 1)} />;
   if (loaded?.view !== view) return isSlow ? <Loading /> : null;
+  // After the server has returned, a view begins anew and asks again, with the state that is
+  // in the address.
+  const times = VIEWS[view].keepsWork === true ? 0 : returns.value;
   return (
-    <Boundary key={`${view} ${attempt}`} onRetry={() => setAttempt(attempt + 1)}>
+    <Boundary key={`${view} ${attempt} ${times}`} onRetry={() => setAttempt(attempt + 1)}>
       <loaded.Component params={params} />
     </Boundary>
   );

@@ -12,6 +12,8 @@ export interface View {
   /** For the title of the document and the tour. */
   about: string;
   icon: IconName;
+  /** True if it holds what was typed and is not in the address. */
+  keepsWork?: boolean;
   load: () => Promise<{ default: ComponentType<ViewProps> }>;
 }
 
@@ -26,6 +28,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
     title: "Scenario",
     about: "a network as text and picture",
     icon: "scenario",
+    keepsWork: true,
     load: () => import("../views/scenario/Scenario"),
   },
   sky: {

@@ -75,9 +75,16 @@ export function Table<Row>(props: TableProps<Row>) {
 
 function Head<Row>({ column, sort, onSort }: { column: Column<Row>; sort: Sort | undefined; onSort: (key: string) => void }) {
   const isBy = sort?.key === column.key;
+  const help = column.help !== undefined && (
+    <>
+      {" "}
+      <HelpMark text={column.help} about={column.label} />{" "}
+    </>
+  );
   const order = isBy ? (sort.isDescending ? "descending" : "ascending") : undefined;
   return (
     <th scope="col" class={column.numeric === true ? "num" : undefined} aria-sort={order}>
+      {column.numeric === true && help}
       {column.sort === undefined ? (
         column.label
       ) : (
@@ -87,8 +94,8 @@ function Head<Row>({ column, sort, onSort }: { column: Column<Row>; sort: Sort |
             {order === "ascending" ? "▲" : order === "descending" ? "▼" : ""}
           </span>
         </button>
-      )}{" "}
-      {column.help !== undefined && <HelpMark text={column.help} about={column.label} />}
+      )}
+      {column.numeric !== true && help}
     </th>
   );
 }
