@@ -101,6 +101,20 @@ impl ScenarioFile {
         std::iter::once(self.path.clone()).chain(named).collect()
     }
 
+    /// The files beside it that it names, as written, such as traces.
+    #[must_use]
+    pub fn named_files(&self) -> Vec<String> {
+        self.document.wanted_files()
+    }
+
+    /// The files of congestion controls that it names, as written: programs, which
+    /// [`scenario`](ScenarioFile::scenario) loads.
+    #[must_use]
+    pub fn named_controls(&self) -> Vec<String> {
+        let controls = self.document.wanted_controls().into_iter();
+        controls.map(|(_, file)| file).collect()
+    }
+
     /// Checks everything and computes the routes.
     ///
     /// # Errors

@@ -56,9 +56,10 @@ impl Guard {
 
     fn is_ours(&self, host: &str) -> bool {
         let names = ["127.0.0.1", "localhost", "[::1]"];
-        names
-            .iter()
-            .any(|name| host == format!("{name}:{}", self.port))
+        let is_this = |name: &&str| {
+            host == format!("{name}:{}", self.port) || (self.port == 80 && host == *name)
+        };
+        names.iter().any(is_this)
     }
 
     fn has_token(&self, headers: &HeaderMap) -> bool {
@@ -83,7 +84,14 @@ impl Guard {
 pub(crate) async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let refused = refused(&guard, request.method(), request.uri(), request.headers());
     let mut response = match refused {
-        Some(response) => response,
+        // A redirection leads to a second request.
+        Some(response) if response.status().is_redirection() => response,
+        Some(mut response) => {
+            // Its body is not read, and who may not ask need not stay.
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+            response
+        }
         None => next.run(request).await,
     };
     protect(response.headers_mut());
@@ -94,7 +102,17 @@ pub(crate) async fn check(State(guard): State<Guard>, request: Request, next: Ne
 fn refused(guard: &Guard, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<Response> {
     let text = |name: header::HeaderName| headers.get(name).map(|v| v.to_str().unwrap_or("?"));
     let no = |status: StatusCode, why: &'static str| Some((status, why).into_response());
-    if !text(header::HOST).is_some_and(|host| guard.is_ours(host)) {
+    // All of them: what is between the browser and here may take another than the first.
+    let all = |name: header::HeaderName, is_ours: &dyn Fn(&str) -> bool| {
+        let mut values = headers.get_all(name).iter();
+        values.all(|value| is_ours(value.to_str().unwrap_or("?")))
+    };
+    let is_our_host = |host: &str| guard.is_ours(host);
+    let authority = uri.authority().map(|authority| authority.as_str());
+    if !headers.contains_key(header::HOST)
+        || !all(header::HOST, &is_our_host)
+        || !authority.is_none_or(is_our_host)
+    {
         return no(
             StatusCode::MISDIRECTED_REQUEST,
             "this server answers to 127.0.0.1 and localhost only\n",
@@ -105,7 +123,7 @@ fn refused(guard: &Guard, method: &Method, uri: &Uri, headers: &HeaderMap) -> Op
             .strip_prefix("http://")
             .is_some_and(|host| guard.is_ours(host))
     };
-    if text(header::ORIGIN).is_some_and(|origin| !is_our_origin(origin)) {
+    if !all(header::ORIGIN, &is_our_origin) {
         return no(StatusCode::FORBIDDEN, "other sites may not ask\n");
     }
     let token = uri.query().and_then(|query| {

@@ -13,7 +13,9 @@
 //! stops its work.
 
 mod assets;
+mod connections;
 mod curves;
+mod files;
 pub mod guard;
 mod laboratory;
 mod link;
@@ -26,6 +28,7 @@ mod studies;
 pub mod work;
 
 pub use assets::is_built;
+pub use files::OpenError;
 pub use laboratory::{Laboratory, OptionHelp};
 pub use problem::Problem;
 pub use server::{Server, ServerError, Settings};

@@ -1,12 +1,15 @@
 //! The server: listens on this machine, and hands requests to the views.
 
+use crate::files::{Files, OpenError};
 use crate::guard::{self, Guard};
 use crate::laboratory::Laboratory;
-use crate::work::Jobs;
-use crate::{assets, curves, link, papers, scenario, sky, studies};
+use crate::work::{self, Jobs};
+use crate::{Problem, assets, connections, curves, files, link, papers, scenario, sky, studies};
+use axum::body::{Body, to_bytes};
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::HeaderValue;
-use axum::response::Response;
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router, middleware};
 use serde_json::{Value, json};
@@ -14,9 +17,13 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Bytes of a request, at most.
 const MOST_BYTES: usize = 4 << 20;
+
+/// How long a request may take to come.
+const LONGEST_REQUEST: Duration = Duration::from_secs(30);
 
 /// How a server is set up.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +54,9 @@ pub enum ServerError {
     /// There is no randomness for a token.
     #[error("the system has no random numbers for a token")]
     Random,
+    /// What was to be opened cannot be.
+    #[error("{0}")]
+    Open(#[from] OpenError),
     /// Serving failed.
     #[error("{0}")]
     Serve(#[from] io::Error),
@@ -65,7 +75,7 @@ impl ServerError {
 pub(crate) struct App {
     pub(crate) laboratory: Arc<dyn Laboratory>,
     pub(crate) jobs: Jobs,
-    pub(crate) open: Option<Arc<PathBuf>>,
+    pub(crate) files: Option<Arc<Files>>,
     pub(crate) page: Option<Arc<PathBuf>>,
     pub(crate) sky: sky::Memory,
 }
@@ -94,6 +104,7 @@ impl Server {
         settings: Settings,
         laboratory: Arc<dyn Laboratory>,
     ) -> Result<Server, ServerError> {
+        let files = settings.open.as_deref().map(Files::open).transpose()?;
         let port = settings.port;
         let failed = |source| ServerError::Listen { port, source };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
@@ -107,7 +118,7 @@ impl Server {
             app: App {
                 laboratory,
                 jobs: Jobs::default(),
-                open: settings.open.map(Arc::new),
+                files: files.map(Arc::new),
                 page: settings.page.map(Arc::new),
                 sky: sky::Memory::default(),
             },
@@ -135,6 +146,7 @@ impl Server {
     pub fn serve(self) -> Result<(), ServerError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
+            .max_blocking_threads(work::MOST_JOBS + 2)
             .enable_all()
             .build()?;
         runtime.block_on(async move {
@@ -144,7 +156,7 @@ impl Server {
                 let _ = tokio::signal::ctrl_c().await;
             };
             tokio::select! {
-                served = axum::serve(listener, router).into_future() => served,
+                () = connections::serve(listener, router) => Ok::<_, io::Error>(()),
                 () = end => Ok(()),
             }
         })?;
@@ -164,10 +176,34 @@ fn router(app: App, guard: Guard) -> Router {
         .merge(sky::routes())
         .merge(studies::routes())
         .merge(papers::routes())
+        .merge(files::routes())
         .fallback(get(page))
         .layer(DefaultBodyLimit::max(MOST_BYTES))
+        .layer(middleware::from_fn(whole))
+        .layer(middleware::from_fn(work::of_tab))
         .layer(middleware::from_fn_with_state(guard, guard::check))
         .with_state(app)
+}
+
+/// Reads a request to its end before it is answered, within a time and a size.
+async fn whole(request: Request, next: Next) -> Response {
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    let (head, body) = request.into_parts();
+    let read = tokio::time::timeout(LONGEST_REQUEST, to_bytes(body, MOST_BYTES)).await;
+    let problem = match read {
+        Ok(Ok(bytes)) => {
+            return next.run(Request::from_parts(head, Body::from(bytes))).await;
+        }
+        Ok(Err(_)) => {
+            let text = format!("a request has at most {} MiB", MOST_BYTES >> 20);
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, text)
+        }
+        Err(_) => Problem::new(StatusCode::REQUEST_TIMEOUT, "the request did not end"),
+    };
+    // What follows of it is not read.
+    ([(header::CONNECTION, "close")], problem).into_response()
 }
 
 /// What the page begins with.
@@ -175,7 +211,7 @@ async fn hello(State(app): State<App>) -> Json<Value> {
     Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "options": app.laboratory.options(),
-        "open": app.open.as_ref().map(|path| path.display().to_string()),
+        "open": app.files.as_ref().map(|files| files.document()),
     }))
 }
 
