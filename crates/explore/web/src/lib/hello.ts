@@ -8,6 +8,12 @@ export interface OptionHelp {
   help: string;
   value: string;
   several: boolean;
+  /** What a value is: rate, time, choice, place ... */
+  kind?: string;
+  /** The value without the option, where it is fixed. */
+  default?: string | null;
+  /** The values, where they are few. */
+  choices?: { value: string; about: string }[];
 }
 
 export interface Hello {

@@ -2,12 +2,13 @@
 // of a group; colours of the scheme; the same numbers as a table.
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { isDark } from "../lib/scheme";
 import { Legend } from "./chart/Legend";
 import { Numbers } from "./chart/Numbers";
 import { options, plain } from "./chart/options";
 import type { ChartHandle, ChartProps, Range } from "./chart/props";
 import { csv, table } from "./chart/table";
-import { scheme, theme } from "./chart/theme";
+import { theme } from "./chart/theme";
 import { around, moved, rangeOf } from "./chart/zoom";
 
 export type { Axis, ChartHandle, ChartProps, Level, Mark, Range, Series, Span, Tone } from "./chart/props";
@@ -41,7 +42,7 @@ export function Chart(props: ChartProps) {
   const [index, point] = useState<number | null>(null);
   const data = useMemo(() => table(props), [props.x.values, props.series]);
   const form = shape(props);
-  const scheme_ = scheme.value;
+  const dark = isDark.value;
   const height = props.height ?? 220;
 
   const all = (): Range => {
@@ -90,7 +91,7 @@ export function Chart(props: ChartProps) {
       u.destroy();
       chart.current = undefined;
     };
-  }, [form, scheme_, range]);
+  }, [form, dark, range]);
 
   useLayoutEffect(() => {
     const u = chart.current;
@@ -104,7 +105,7 @@ export function Chart(props: ChartProps) {
       const show = !hidden.has(i);
       for (const place of [column, ...(data.bands[i] ?? [])]) chart.current?.setSeries(place, { show });
     });
-  }, [hidden, form, scheme_]);
+  }, [hidden, form, dark]);
 
   useEffect(() => {
     const made: ChartHandle = {

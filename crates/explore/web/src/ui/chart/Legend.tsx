@@ -1,6 +1,7 @@
 // The legend of a chart: a button for each series, with its value at the cursor.
+import { DASHES } from "../../lib/colours";
 import { plain } from "./options";
-import { type ChartProps, DASHES } from "./props";
+import type { ChartProps } from "./props";
 import type { Table } from "./table";
 
 interface LegendProps {

@@ -1,8 +1,9 @@
 // What uPlot is given: scales, axes, lines, and what is drawn beneath and above them.
 import uPlot from "uplot";
-import { type Axis, type ChartProps, DASHES, type Range, type Tone } from "./props";
+import { DASHES, faded as faint } from "../../lib/colours";
+import type { Axis, ChartProps, Range, Tone } from "./props";
 import type { Table } from "./table";
-import { faint, type Theme } from "./theme";
+import type { Theme } from "./theme";
 
 /** Of a number on an axis or in a legend: three digits that mean something. */
 export function plain(value: number): string {

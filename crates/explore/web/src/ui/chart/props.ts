@@ -99,6 +99,3 @@ export interface ChartProps {
   readonly onCursor?: (x: number | null) => void;
   readonly handle?: (chart: ChartHandle | null) => void;
 }
-
-/** Dashes of lines in CSS pixels, by number: colour is never the only difference. */
-export const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [9, 3, 2, 3], [14, 4], [4, 2, 1, 2]];

@@ -1,5 +1,5 @@
-// The colours of the scheme for a canvas, which takes no custom properties.
-import { signal } from "@preact/signals";
+// What a chart takes of the style sheet for its canvas.
+import { colours } from "../../lib/colours";
 import type { Tone } from "./props";
 
 export interface Theme {
@@ -12,38 +12,16 @@ export interface Theme {
   readonly font: string;
 }
 
-/** Counts up when the scheme changes. */
-export const scheme = signal(0);
-
-const changed = () => {
-  scheme.value += 1;
-};
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
-matchMedia("(prefers-contrast: more)").addEventListener("change", changed);
-new MutationObserver(changed).observe(document.documentElement, { attributes: true });
-
-/** The colours at an element. The browser resolves `light-dark()` and `color-mix()`. */
-export function theme(at: HTMLElement): Theme {
-  const probe = document.createElement("span");
-  at.append(probe);
-  const color = (name: string) => {
-    probe.style.color = `var(--${name})`;
-    return getComputedStyle(probe).color;
-  };
-  const found: Theme = {
-    series: Array.from({ length: 8 }, (_, i) => color(`c${i}`)),
-    text: color("text"),
-    muted: color("muted"),
-    line: color("line"),
-    surface: color("surface"),
-    tones: { accent: color("accent"), good: color("good"), warn: color("warn"), bad: color("bad"), muted: color("muted") },
+/** The colours of the scheme, and the font at an element. */
+export function theme(at: Element): Theme {
+  const all = colours();
+  return {
+    series: [all.c0, all.c1, all.c2, all.c3, all.c4, all.c5, all.c6, all.c7],
+    text: all.text,
+    muted: all.muted,
+    line: all.line,
+    surface: all.surface,
+    tones: { accent: all.accent, good: all.good, warn: all.warn, bad: all.bad, muted: all.muted },
     font: `12px ${getComputedStyle(at).fontFamily}`,
   };
-  probe.remove();
-  return found;
-}
-
-/** A colour with an opacity. */
-export function faint(color: string, opacity: number): string {
-  return `color-mix(in srgb, ${color} ${opacity * 100}%, transparent)`;
 }

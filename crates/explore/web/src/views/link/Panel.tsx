@@ -1,0 +1,148 @@
+// The question: the link, its users, and what is compared.
+import { Checkbox, Field, Select } from "../../ui";
+import { Choice, Losses, Quantity, Text } from "./controls";
+import { QUEUE, RATE, RETURN_RATE, RTT, SERVER_RTT, SIZE, USERS } from "./fields";
+import { options } from "./hello";
+import { draft, set } from "./question";
+import type { Run } from "./run";
+
+/** Two cities, until others are chosen: an orbit needs both. */
+const PLACES = { from: "London", to: "Nairobi" };
+
+/** Times over which runs may begin. */
+const SPANS = ["1 h", "6 h", "12 h", "24 h", "48 h"];
+
+/** A round-trip time, or satellites between two places. */
+function Way({ run }: { run: Run }) {
+  const question = draft.value;
+  const orbit = question["orbit"];
+  const option = options.value.get("orbit");
+  const choices = option?.choices ?? [];
+  const known = choices.map(({ value, about }) => ({ value, label: about === "" ? value : about }));
+  const other = orbit !== undefined && !choices.some(({ value }) => value === orbit) ? [{ value: orbit, label: orbit }] : [];
+  const choose = (value: string) =>
+    set(
+      value === ""
+        ? { orbit: "", from: "", to: "", over: "", slot: "" }
+        : { orbit: value, rtt: "", from: question["from"] ?? PLACES.from, to: question["to"] ?? PLACES.to, ...(value === "geo" ? {} : { slot: "" }) },
+      true,
+    );
+  const course = run.begun.value?.begin.link.course;
+  return (
+    <>
+      <Select
+        label="Path"
+        help={option?.help}
+        error={run.failure.value?.option === "orbit" ? run.failure.value.message : undefined}
+        value={orbit ?? ""}
+        options={[{ value: "", label: "a fixed round-trip time" }, ...known, ...other]}
+        onValue={choose}
+        note={orbit === undefined || course === null || course === undefined ? undefined : course.text}
+      />
+      {orbit === undefined ? (
+        <Quantity field={RTT} run={run} />
+      ) : (
+        <>
+          <div class="link-pair">
+            <Text name="from" label="Server in" run={run} />
+            <Text name="to" label="Users in" run={run} />
+          </div>
+          {orbit === "geo" && <Text name="slot" label="Longitude of the satellite" run={run} placeholder="midway" />}
+          <Select
+            label="Begin within"
+            help={options.value.get("over")?.help}
+            error={run.failure.value?.option === "over" ? run.failure.value.message : undefined}
+            value={question["over"] ?? ""}
+            options={[{ value: "", label: "an hour; no curves by the time" }, ...[...new Set([...SPANS, question["over"] ?? SPANS[0] ?? ""])]]}
+            onValue={(value) => set({ over: value }, true)}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+/** The proxies that are compared, each with each transport. */
+function Proxies({ run }: { run: Run }) {
+  const option = options.value.get("pep");
+  const usual = option?.default ?? "none";
+  const chosen = (draft.value["pep"] ?? usual).split(",").map((name) => name.trim());
+  const choices = option?.choices ?? [];
+  const toggle = (name: string, isOn: boolean) => {
+    const next = choices.map(({ value }) => value).filter((value) => (value === name ? isOn : chosen.includes(value)));
+    // One remains: nothing to compare is no question.
+    if (next.length > 0) set({ pep: next.join(",") === usual ? "" : next.join(",") }, true);
+  };
+  return (
+    <Field label="Proxies" help={option?.help} error={run.failure.value?.option === "pep" ? run.failure.value.message : undefined} box={false}>
+      {(aria) => (
+        <div class="link-checks" role="group" aria-label="Proxies" {...aria}>
+          {choices.map(({ value, about }) => (
+            <Checkbox key={value} label={value} help={about} checked={chosen.includes(value)} onChange={(isOn) => toggle(value, isOn)} />
+          ))}
+        </div>
+      )}
+    </Field>
+  );
+}
+
+/** Adds a size ten times as large, to see where the advice changes. */
+function Sizes({ run }: { run: Run }) {
+  const sizes = run.begun.value?.begin.sizes ?? [];
+  const traffic = draft.value["traffic"] ?? "download";
+  if (traffic === "video") return null;
+  const several = (draft.value["size"] ?? "").includes(",");
+  return (
+    <>
+      {several ? <Text name="size" label="Sizes" run={run} /> : <Quantity field={SIZE} run={run} />}
+      {!several && sizes.length === 1 && (
+        <button type="button" class="link-more" onClick={() => set({ size: "100 kB,1 MB,10 MB,100 MB" }, true)}>
+          Compare sizes from 100 kB to 100 MB
+        </button>
+      )}
+    </>
+  );
+}
+
+export function Panel({ run }: { run: Run }) {
+  const hasProxy = /split|snoop|gateway/.test(draft.value["pep"] ?? "");
+  return (
+    <form class="link-form" aria-label="The question" onSubmit={(event) => event.preventDefault()}>
+      <section class="link-group" aria-labelledby="link-g1">
+        <h2 id="link-g1">Link</h2>
+        <Quantity field={RATE} run={run} />
+        <Way run={run} />
+        <Losses run={run} />
+        <Quantity field={QUEUE} run={run} />
+        <details class="link-rest">
+          <summary>Way back</summary>
+          <Quantity field={RETURN_RATE} run={run} />
+        </details>
+      </section>
+      <section class="link-group" aria-labelledby="link-g2">
+        <h2 id="link-g2">Users</h2>
+        <Choice name="traffic" label="What each does" run={run} />
+        <Quantity field={USERS} run={run} />
+        <Sizes run={run} />
+        <details class="link-rest" open={["beside", "background", "stagger"].some((name) => draft.value[name] !== undefined)}>
+          <summary>Others on the link</summary>
+          <Text name="beside" label="Half of the users run" run={run} placeholder="what is compared" />
+          <Text name="background" label="Other traffic" run={run} placeholder="none" />
+          <Text name="stagger" label="Starts spread over" run={run} />
+        </details>
+      </section>
+      <section class="link-group" aria-labelledby="link-g3">
+        <h2 id="link-g3">Compared</h2>
+        <Proxies run={run} />
+        {hasProxy && <Quantity field={SERVER_RTT} run={run} />}
+        <Text name="transport" label="Transports" run={run} placeholder="a selection" />
+        <details class="link-rest" open={["hosts", "runs", "seed"].some((name) => draft.value[name] !== undefined)}>
+          <summary>Hosts and runs</summary>
+          <Choice name="hosts" label="Hosts" run={run} />
+          <Text name="runs" label="Runs of each" run={run} placeholder="as many as the decision needs" />
+          <Text name="seed" label="Seed" run={run} />
+        </details>
+      </section>
+    </form>
+  );
+}

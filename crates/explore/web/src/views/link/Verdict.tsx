@@ -1,0 +1,91 @@
+// The verdict in words above the bars: what to use, how sure that is, whom it hurts, how to
+// switch it on.
+import { useEffect, useRef } from "preact/hooks";
+import { announce, Copy } from "../../ui";
+import type { Run, Shown } from "./run";
+import type { SwitchOn } from "./types";
+
+/** How sure the advice is, as the library means it. */
+const CERTAINTY = {
+  exact: { label: "exact", about: "Nothing here is random: another run would be the same." },
+  clear: { label: "clear", about: "Other losses would hardly change the advice." },
+  open: { label: "open", about: "Another transport may be faster by more than a few percent: more runs may change the advice." },
+} as const;
+
+/** How to switch it on: words and commands to copy. */
+export function Commands({ how, what }: { how: SwitchOn; what: string }) {
+  if (how.text === "" && how.commands.length === 0) return null;
+  return (
+    <div class="link-switch">
+      <p>{how.text}</p>
+      {how.commands.length > 0 && (
+        <div class="link-commands">
+          <pre tabIndex={0} aria-label={`Commands: ${what}`}>
+            <code>{how.commands.join("\n")}</code>
+          </pre>
+          <Copy text={how.commands.join("\n")} what="the commands" />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** How far the runs are. */
+function State({ shown, isStale }: { shown: Shown; isStale: boolean }) {
+  const [done, total] = shown.progress;
+  const share = shown.isFinal ? 1 : total === 0 ? 0 : done / total;
+  const text = isStale ? "asking anew …" : shown.isFinal ? `${done.toLocaleString("en-GB")} runs` : `${done.toLocaleString("en-GB")} runs of about ${total.toLocaleString("en-GB")}`;
+  return (
+    <div class="link-progress">
+      <span>{text}</span>
+      <progress value={isStale ? 0 : share} max={1} aria-label="Runs" class={shown.isFinal && !isStale ? "link-done" : ""} />
+    </div>
+  );
+}
+
+export function Verdict({ run }: { run: Run }) {
+  const shown = run.shown.value;
+  const isStale = run.isStale.value;
+  const said = useRef("");
+  // Once a question: the end, not every change on the way.
+  useEffect(() => {
+    if (shown === null || isStale || !shown.isFinal || shown.verdict === null) return;
+    if (said.current === shown.begin.id) return;
+    said.current = shown.begin.id;
+    announce(shown.verdict.text.slice(0, 2).join(" "));
+  }, [shown, isStale]);
+  if (shown === null) {
+    return (
+      <section class="link-verdict" aria-label="Verdict" aria-busy="true">
+        <h1 class="link-headline">Which transport?</h1>
+        <p class="link-words">The first runs are on their way.</p>
+      </section>
+    );
+  }
+  const { verdict, begin } = shown;
+  const certainty = verdict === null ? undefined : CERTAINTY[verdict.certainty];
+  const [headline, ...words] = verdict?.text ?? [];
+  return (
+    <section class={`link-verdict${isStale ? " link-stale" : ""}`} aria-label="Verdict" aria-busy={!shown.isFinal || isStale}>
+      <div class="link-verdict-head">
+        <h1 class="link-headline">{headline ?? "Deciding …"}</h1>
+        <State shown={shown} isStale={isStale} />
+      </div>
+      <p class="link-question">
+        {certainty !== undefined && (
+          <span class={`link-certainty link-${verdict?.certainty}`} title={certainty.about}>
+            {shown.isFinal ? certainty.label : `${certainty.label} so far`}
+          </span>
+        )}
+        {begin.question}
+      </p>
+      <p class="link-words">{verdict === null ? "Every transport has its first runs; the verdict comes with more." : words.join(" ")}</p>
+      {verdict !== null && verdict.switch_on.text !== "" && (
+        <details class="link-how">
+          <summary>How to switch it on</summary>
+          <Commands how={verdict.switch_on} what={verdict.headline} />
+        </details>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,154 @@
+// One option of the question as a control: the value with its unit, a slider, the help of
+// the command, and the server's words where it does not understand.
+import { useState } from "preact/hooks";
+import { Button, Select, Slider, TextField } from "../../ui";
+import { BURST, join, LOSS, reading, type SliderField, split } from "./fields";
+import { options } from "./hello";
+import { draft, set } from "./question";
+import type { Run } from "./run";
+
+/** The error of an option, if it is the one to blame. */
+function errorOf(run: Run, name: string): string | undefined {
+  const failure = run.failure.value;
+  return failure?.option === name ? failure.message : undefined;
+}
+
+/** Returns the option to its default; nothing where it has it. */
+function Default({ name, label }: { name: string; label: string }) {
+  if (draft.value[name] === undefined) return null;
+  return <Button kind="quiet" size="small" icon="reset" label={`${label}: default`} class="link-default" onClick={() => set({ [name]: "" }, true)} />;
+}
+
+/**
+ * Text of a field: what is being typed, what is asked, or the default. Typing the default
+ * asks for the default.
+ */
+function useText(name: string, usual: string) {
+  const [typed, type] = useState<string | undefined>(undefined);
+  const asked = draft.value[name] ?? "";
+  const text = typed ?? (asked === "" ? usual : asked);
+  const change = (to: string, isDone: boolean) => {
+    type(isDone ? undefined : to);
+    set({ [name]: to === usual ? "" : to.trim() }, isDone);
+  };
+  return { text, change };
+}
+
+/** What a slider wrote, by its text: the thumb does not wait for the server. */
+const written = new Map<string, number>();
+
+function write(field: SliderField, value: number): string {
+  const text = field.write(value);
+  written.set(`${field.name} ${text}`, value);
+  return text;
+}
+
+export interface OptionProps {
+  readonly run: Run;
+  readonly disabled?: boolean;
+}
+
+/** A number with a unit. */
+export function Quantity({ field, run, disabled }: OptionProps & { field: SliderField }) {
+  const { name } = field;
+  const begun = run.begun.value;
+  const usual = begun === null ? "" : usually(field, field.read(begun.begin));
+  const { text, change } = useText(name, usual);
+  const asked = draft.value[name] ?? "";
+  const read = (of: string) => written.get(`${name} ${of}`) ?? reading(begun, name, asked, field.read);
+  return (
+    <Slider
+      label={field.label}
+      help={options.value.get(name)?.help}
+      error={errorOf(run, name)}
+      text={text}
+      onText={change}
+      read={read}
+      write={(value) => write(field, value)}
+      min={field.min}
+      max={field.max}
+      scale="log"
+      zero={field.zero === true}
+      disabled={disabled}
+      aside={<Default name={name} label={field.label} />}
+    />
+  );
+}
+
+/** The text of a default, which the slider could have written. */
+function usually(field: SliderField, value: number | undefined): string {
+  return value === undefined ? "" : write(field, value);
+}
+
+/** What the channel loses: the share, and how many in a row. */
+export function Losses({ run }: OptionProps) {
+  const begun = run.begun.value;
+  const { text, change } = useText("loss", begun === null ? "" : usually(LOSS, LOSS.read(begun.begin)));
+  const asked = draft.value["loss"] ?? "";
+  const [share, burst] = split(text);
+  const read = (field: SliderField, of: string) => written.get(`loss ${of}`) ?? reading(begun, "loss", asked, field.read);
+  return (
+    <>
+      <Slider
+        label="Loss"
+        help={options.value.get("loss")?.help}
+        error={errorOf(run, "loss")}
+        text={text}
+        onText={(to, isDone) => change(written.has(`loss ${to}`) ? join(to, burst) : to, isDone)}
+        read={() => read(LOSS, share)}
+        write={(value) => write(LOSS, value)}
+        min={LOSS.min}
+        max={LOSS.max}
+        scale="log"
+        zero
+        aside={<Default name="loss" label="Loss" />}
+      />
+      <Slider
+        label={BURST.label}
+        text={burst === "" ? "1 packet" : burst}
+        onText={(to, isDone) => change(join(share, to.startsWith("1 packet") ? "" : to), isDone)}
+        read={() => (burst === "" ? 1 : read(BURST, burst))}
+        write={(value) => write(BURST, value)}
+        min={1}
+        max={100}
+        scale="log"
+        disabled={share === "0%" || share === ""}
+      />
+    </>
+  );
+}
+
+/** Text, with suggestions where the server has them. */
+export function Text({ name, label, run, placeholder }: OptionProps & { name: string; label: string; placeholder?: string }) {
+  const option = options.value.get(name);
+  const { text, change } = useText(name, "");
+  return (
+    <TextField
+      label={label}
+      help={option?.help}
+      error={errorOf(run, name)}
+      value={text}
+      onValue={change}
+      placeholder={placeholder ?? option?.default ?? undefined}
+      suggestions={option?.choices?.map((choice) => choice.value)}
+      aside={<Default name={name} label={label} />}
+    />
+  );
+}
+
+/** One of a few. */
+export function Choice({ name, label, run }: OptionProps & { name: string; label: string }) {
+  const option = options.value.get(name);
+  const choices = option?.choices ?? [];
+  const usual = option?.default ?? "";
+  return (
+    <Select
+      label={label}
+      help={option?.help}
+      error={errorOf(run, name)}
+      value={draft.value[name] ?? usual}
+      options={choices.map(({ value, about }) => ({ value, label: about === "" ? value : `${value}: ${about}` }))}
+      onValue={(value) => set({ [name]: value === usual ? "" : value }, true)}
+    />
+  );
+}
