@@ -26,13 +26,26 @@ const made = await build({
 });
 
 const outputs = Object.entries(made.metafile.outputs);
+const address = (file) => file.replace(/^dist/, "");
 const entry = (name) => {
   const found = outputs.find(([, output]) => output.entryPoint === name);
   if (found === undefined) throw new Error(`no output of ${name}`);
-  return found[0].replace(/^dist/, "");
+  return address(found[0]);
 };
+// What the entry imports is asked for together with it, not after it has come.
+const needed = new Set();
+const need = (file) => {
+  for (const { path, kind } of made.metafile.outputs[file].imports) {
+    if (kind !== "import-statement" || needed.has(path)) continue;
+    needed.add(path);
+    need(path);
+  }
+};
+need(`dist${entry("src/main.tsx")}`);
+const preload = [...needed].map((file) => `<link rel="modulepreload" href="${address(file)}" />`);
 const page = (await readFile("src/index.html", "utf8"))
   .replace("__MAIN__", entry("src/main.tsx"))
+  .replace("__PRELOAD__", preload.join("\n    "))
   .replace("__SCHEME__", entry("src/scheme.ts"))
   .replace("__STYLE__", entry("src/style.css"));
 await writeFile("dist/index.html", page);

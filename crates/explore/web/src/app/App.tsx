@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { address } from "../lib/address";
 import { greet } from "../lib/hello";
 import { returns } from "../lib/server";
+import { announce } from "../ui/toast";
 import { Toasts } from "../ui/Toasts";
 import { Header } from "./Header";
 import { KeysDialog, useKeys } from "./Keys";
@@ -55,9 +56,15 @@ export function App() {
 }
 
 function useTitle(view: string): void {
+  const isFirst = useRef(true);
   useEffect(() => {
     const found = VIEWS[view];
     document.title = found === undefined ? "bentpipe explorer" : `${found.title}: ${found.about} – bentpipe`;
+    if (!isFirst.current) {
+      scrollTo(0, 0);
+      announce(`${found?.title ?? "No"} view`);
+    }
+    isFirst.current = false;
   }, [view]);
 }
 
