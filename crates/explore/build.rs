@@ -34,6 +34,25 @@ fn main() {
     }
     writeln!(table, "]").expect("memory can be written");
     fs::write(out.join("files.rs"), table).expect("OUT_DIR can be written");
+    examples(&out);
+}
+
+/// The ready-made scenarios of the repository, each with its name and its text.
+fn examples(out: &Path) {
+    let folder = Path::new("../../scenarios");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files = Vec::new();
+    collect(folder, folder, &mut files);
+    files.sort();
+    let mut table = String::from("&[");
+    for (name, content) in &files {
+        let (Some(name), Ok(text)) = (name.strip_suffix(".toml"), str::from_utf8(content)) else {
+            continue;
+        };
+        table += &format!("({name:?}, {text:?}),");
+    }
+    table += "]";
+    fs::write(out.join("examples.rs"), table).expect("OUT_DIR can be written");
 }
 
 /// The files below a folder, each by its path with slashes.

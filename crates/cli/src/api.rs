@@ -209,6 +209,24 @@ pub fn outcome_json(outcome: &Outcome, scenario: &Scenario) -> Result<String, Er
     serde_json::to_string(&whole).map_err(|e| Error(e.to_string()))
 }
 
+/// What `bentpipe run` prints, its tables as such: what stands beside them, and the tables,
+/// each of at most `rows` rows.
+///
+/// # Errors
+/// If it cannot be printed.
+#[cfg(feature = "explore")]
+pub fn outcome_tables(
+    outcome: &Outcome,
+    scenario: &Scenario,
+    rows: usize,
+) -> Result<(String, Vec<bentpipe_report::table::Table>), Error> {
+    let whole = with_shares(outcome, scenario)?;
+    let (mut out, text, kept) = Output::tables_of(rows);
+    run::print(&whole, None, scenario, &mut out)?;
+    drop(out);
+    Ok((text.take(), kept.take()))
+}
+
 fn with_shares<'o>(outcome: &'o Outcome, scenario: &Scenario) -> Result<WithShares<'o>, Error> {
     let interval = outcome
         .interval(Time::ZERO, Time::MAX)

@@ -143,7 +143,8 @@ fn way(scenario: &Scenario, flow: &Flow) -> Way {
     }
 }
 
-fn document(scenario: &Scenario) -> Value {
+/// What `bentpipe check --json` prints.
+pub(crate) fn document(scenario: &Scenario) -> Value {
     let link_names = |ids: &[LinkId]| -> Vec<&str> {
         ids.iter()
             .filter_map(|id| scenario.links.get(id.0 as usize))

@@ -32,11 +32,12 @@ mod real {
     use bentpipe::compare::{Answer, Comparison};
     use bentpipe::outcome::Outcome;
     use bentpipe::report::plot::Chart;
-    use bentpipe::scenario::Scenario;
+    use bentpipe::report::table::Table;
     use bentpipe::scenario::space::ExpandedConstellations;
-    use bentpipe::units::Time;
+    use bentpipe::scenario::{Link, Scenario};
+    use bentpipe::units::{Duration, Time};
     use bentpipe::{Paper, Reproduction, Selection};
-    use bentpipe_explore::{Laboratory, OptionHelp, Server, ServerError, Settings};
+    use bentpipe_explore::{Drawing, Laboratory, OptionHelp, Server, ServerError, Settings};
     use serde_json::Value;
     use std::sync::Arc;
 
@@ -106,6 +107,9 @@ mod real {
     /// What this command reads, prints and draws.
     struct Command;
 
+    /// Rows of a table of a run in the page, at most.
+    const ROWS: usize = 200;
+
     impl Laboratory for Command {
         fn options(&self) -> Vec<OptionHelp> {
             let options = api::options("compare").into_iter();
@@ -146,6 +150,42 @@ mod real {
 
         fn outcome_chart(&self, outcome: &Outcome, scenario: &Scenario) -> Option<Chart> {
             api::outcome_chart(outcome, scenario)
+        }
+
+        fn outcome_tables(
+            &self,
+            outcome: &Outcome,
+            scenario: &Scenario,
+        ) -> Result<(String, Vec<Table>), String> {
+            api::outcome_tables(outcome, scenario, ROWS).map_err(|error| error.to_string())
+        }
+
+        fn outcome_spread(&self, outcomes: &[Outcome]) -> Table {
+            crate::run::spread::table(outcomes)
+        }
+
+        fn series_interval(&self, scenario: &Scenario) -> Duration {
+            api::series_interval(scenario)
+        }
+
+        fn checked(&self, scenario: &Scenario) -> Value {
+            crate::check::document(scenario)
+        }
+
+        fn arrange(&self, drawing: &mut Drawing) {
+            crate::map::network::arrange::arrange(drawing);
+        }
+
+        fn link_words(&self, scenario: &Scenario, link: &Link) -> Vec<String> {
+            crate::map::network::arrange::words(scenario, link)
+        }
+
+        fn map(&self, scenario: &Scenario, space: &ExpandedConstellations) -> String {
+            crate::map::svg(scenario, space)
+        }
+
+        fn quantities(&self) -> Vec<(&'static str, &'static str)> {
+            crate::help::QUANTITIES.to_vec()
         }
 
         fn figures(&self, made: &Reproduction) -> Vec<(String, String, Chart)> {

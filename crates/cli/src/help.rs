@@ -26,7 +26,7 @@ const TOPICS: &str = "topics";
 const UNITS: &str = "units";
 
 /// How quantities are written: what, the units, and an example.
-const QUANTITIES: [(&str, &str); 5] = [
+pub(crate) const QUANTITIES: [(&str, &str); 5] = [
     (
         "time",
         "ns, us, ms, s, min, h: \"255.5 ms\", \"2 min\". The unit must be written.",

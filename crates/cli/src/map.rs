@@ -1,7 +1,7 @@
 //! `bentpipe map`: the network as a picture, and satellites as they move.
 
 mod earth;
-mod network;
+pub(crate) mod network;
 mod page;
 mod plot;
 mod room;
@@ -94,6 +94,15 @@ pub(crate) fn main(args: &args::Map, out: &mut Output) -> Result<Status, Failure
     write_whole(&file, &content).map_err(|e| Failure::new(e.to_string()))?;
     say(args.json, &file, out)?;
     Ok(Status::Done)
+}
+
+/// The map of a scenario as `bentpipe map --format svg` draws it, at the start.
+#[cfg(feature = "explore")]
+pub(crate) fn svg(scenario: &Scenario, space: &ExpandedConstellations) -> String {
+    let wanted: Vec<usize> = (0..scenario.flows.len()).collect();
+    let mut courses = course::courses(scenario, space, &wanted);
+    courses.truncate(MOST_COURSES);
+    still(scenario, space, &courses, Time::ZERO)
 }
 
 /// Says what was written: on stdout, unless that carries JSON.

@@ -27,7 +27,12 @@ pub(crate) struct Output {
     wide: bool,
     /// Rows of a long table that are shown.
     rows: usize,
+    /// Where tables go that are kept as such.
+    kept: Option<Kept>,
 }
+
+/// Tables that were kept as such.
+type Kept = Rc<RefCell<Vec<Table>>>;
 
 /// Rows of a long table that are shown without `--all`.
 const ROWS: usize = 20;
@@ -52,6 +57,7 @@ impl Output {
             to: BufWriter::new(Box::new(stdout)),
             wide: false,
             rows: ROWS,
+            kept: None,
         }
     }
 
@@ -64,8 +70,19 @@ impl Output {
             width,
             wide: false,
             rows: ROWS,
+            kept: None,
         };
         (out, text)
+    }
+
+    /// Into a text and tables, of which each has at most `rows` rows.
+    #[cfg(feature = "explore")]
+    pub(crate) fn tables_of(rows: usize) -> (Output, Text, Kept) {
+        let (mut out, text) = Output::text_of(usize::MAX);
+        let kept = Kept::default();
+        out.rows = rows;
+        out.kept = Some(Rc::clone(&kept));
+        (out, text, kept)
     }
 
     /// To stderr, for what is talk because stdout is another program's.
@@ -75,7 +92,9 @@ impl Output {
             to: BufWriter::new(Box::new(io::stderr())),
             colour: stderr_colour(),
             width: talk_width().unwrap_or(NO_TERMINAL),
-            ..*self
+            wide: self.wide,
+            rows: self.rows,
+            kept: None,
         }
     }
 
@@ -192,6 +211,10 @@ impl Output {
 
     /// Writes a table, no wider than the terminal unless that was asked for.
     pub(crate) fn table(&mut self, table: &Table) -> Result<(), Failure> {
+        if let Some(kept) = &self.kept {
+            kept.borrow_mut().push(table.clone());
+            return Ok(());
+        }
         let width = if self.wide { usize::MAX } else { self.width };
         let text = table.to_text_within(self.colour, width, REMEDY);
         self.text(&text)

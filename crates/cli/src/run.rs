@@ -1,5 +1,7 @@
 //! `bentpipe run`: one scenario, once.
 
+#[cfg(feature = "explore")]
+pub(crate) mod spread;
 mod tables;
 
 pub(crate) use tables::{print, rtt, title};

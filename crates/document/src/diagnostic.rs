@@ -160,7 +160,9 @@ impl Diagnostic {
         self.place
     }
 
-    pub(crate) fn second_place(&self) -> Option<(Place, &str)> {
+    /// A second place that explains the first, with what it shows.
+    #[must_use]
+    pub fn second_place(&self) -> Option<(Place, &str)> {
         self.related
             .as_ref()
             .map(|(place, label)| (*place, label.as_str()))
@@ -203,6 +205,12 @@ impl Diagnostics {
             more: 0,
             origin: origin.clone(),
         }
+    }
+
+    /// The texts that places refer to.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// Name of the file that the errors are in.

@@ -23,6 +23,7 @@ pub use diagnostic::{Diagnostic, Diagnostics, Errors, Reported};
 pub use named::{Named, NamedKinds, OneNamed};
 pub use overriding::Override;
 pub use parsed::{Parsed, SetRules};
+pub use path::key_text;
 pub use reading::{Context, Field, OptionalField, Placed};
 pub use source::{Origin, Place, SetBy, Setting, printable};
 pub use tree::{Entry, Item, Table, Value};

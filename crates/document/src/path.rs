@@ -47,6 +47,14 @@ pub(crate) fn last_key(path: &str) -> usize {
     start
 }
 
+/// A key as it is written, quoted where TOML needs it: `satellite`, `"a.b"`.
+#[must_use]
+pub fn key_text(key: &str) -> String {
+    let mut text = String::new();
+    push_key(&mut text, key);
+    text
+}
+
 /// Writes a key, quoted where TOML needs it.
 pub(crate) fn push_key(text: &mut String, key: &str) {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

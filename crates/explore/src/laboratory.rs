@@ -1,11 +1,13 @@
 //! What the page takes from the command, so that both print, draw and read the same.
 
+use crate::Drawing;
 use bentpipe::compare::{Answer, Comparison};
 use bentpipe::outcome::Outcome;
 use bentpipe::report::plot::Chart;
-use bentpipe::scenario::Scenario;
+use bentpipe::report::table::Table;
 use bentpipe::scenario::space::ExpandedConstellations;
-use bentpipe::units::Time;
+use bentpipe::scenario::{Link, Scenario};
+use bentpipe::units::{Duration, Time};
 use bentpipe::{Paper, Reproduction, Selection};
 use serde::Serialize;
 use serde_json::Value;
@@ -58,6 +60,37 @@ pub trait Laboratory: Send + Sync + 'static {
 
     /// The figure of `bentpipe run --plot`.
     fn outcome_chart(&self, outcome: &Outcome, scenario: &Scenario) -> Option<Chart>;
+
+    /// What `bentpipe run` prints: what stands beside the tables, and the tables.
+    ///
+    /// # Errors
+    /// If it cannot be printed.
+    fn outcome_tables(
+        &self,
+        outcome: &Outcome,
+        scenario: &Scenario,
+    ) -> Result<(String, Vec<Table>), String>;
+
+    /// What each flow did in several runs of one scenario: means with intervals.
+    fn outcome_spread(&self, outcomes: &[Outcome]) -> Table;
+
+    /// The interval at which `bentpipe run --series` samples.
+    fn series_interval(&self, scenario: &Scenario) -> Duration;
+
+    /// What `bentpipe check --json` prints.
+    fn checked(&self, scenario: &Scenario) -> Value;
+
+    /// Gives the boxes and lines of a network their places, as `bentpipe map` does.
+    fn arrange(&self, drawing: &mut Drawing);
+
+    /// What `bentpipe map` writes at a link: its name, rate and delay, and the rest.
+    fn link_words(&self, scenario: &Scenario, link: &Link) -> Vec<String>;
+
+    /// The picture of `bentpipe map --format svg`.
+    fn map(&self, scenario: &Scenario, space: &ExpandedConstellations) -> String;
+
+    /// How quantities are written: what, and how, as `bentpipe help units` says.
+    fn quantities(&self) -> Vec<(&'static str, &'static str)>;
 
     /// The figures of a study, each with its study and its name.
     fn figures(&self, made: &Reproduction) -> Vec<(String, String, Chart)>;

@@ -31,4 +31,5 @@ pub use assets::is_built;
 pub use files::OpenError;
 pub use laboratory::{Laboratory, OptionHelp};
 pub use problem::Problem;
+pub use scenario::{Drawing, DrawnFlow, DrawnLink, DrawnNode};
 pub use server::{Server, ServerError, Settings};

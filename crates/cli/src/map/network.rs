@@ -1,6 +1,8 @@
 //! The network as a diagram: nodes in columns along the ways of flows, links
 //! with their rate, delay and loss, flows as coloured lines.
 
+#[cfg(feature = "explore")]
+pub(crate) mod arrange;
 mod diagram;
 mod layout;
 

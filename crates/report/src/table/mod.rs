@@ -254,6 +254,32 @@ impl Table {
         self
     }
 
+    /// The line above the table; may be empty.
+    pub fn title_text(&self) -> &str {
+        &self.title
+    }
+
+    /// The line below the table; may be empty.
+    pub fn note_text(&self) -> &str {
+        &self.note
+    }
+
+    /// The columns that it was made of; rows may have more cells.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The cells of each row, without rules; the totals come last.
+    pub fn cells(&self) -> impl Iterator<Item = &[Cell]> {
+        self.rows
+            .iter()
+            .chain(&self.totals)
+            .filter_map(|row| match row {
+                Row::Cells(cells) => Some(cells.as_slice()),
+                Row::Rule => None,
+            })
+    }
+
     /// The number of rows, without rules and totals.
     pub fn len(&self) -> usize {
         self.rows

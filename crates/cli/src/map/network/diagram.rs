@@ -241,7 +241,7 @@ fn more_of(scenario: &Scenario, link: &Link) -> Vec<String> {
     lines
 }
 
-fn link_lines(scenario: &Scenario, link: &Link, back: Option<&Link>) -> Vec<String> {
+pub(super) fn link_lines(scenario: &Scenario, link: &Link, back: Option<&Link>) -> Vec<String> {
     let (s, more) = (&link.settings, more_of(scenario, link));
     let mut lines = vec![
         link.name.clone(),

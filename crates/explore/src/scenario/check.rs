@@ -1,0 +1,133 @@
+//! A text checked: what is wrong with it and where, and the network that it describes.
+
+use super::MOST_TEXT;
+use super::drawing;
+use super::places::Places;
+use super::survey::{PATIENCE, Surveyed, Surveys};
+use crate::Problem;
+use crate::server::App;
+use axum::extract::State;
+use axum::{Extension, Json};
+use bentpipe::scenario::Diagnostics;
+use bentpipe_document::{Diagnostic, Origin, Parsed};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// How long a picture or a run waits for a check.
+pub(super) const LONG: Duration = Duration::from_secs(60);
+
+/// A scenario's text, and the file that it is of, as a path below the opened folder.
+#[derive(Debug, Deserialize)]
+pub(super) struct Text {
+    pub(super) text: String,
+    pub(super) path: Option<String>,
+}
+
+impl Text {
+    /// Refuses a text that is too long.
+    pub(super) fn limited(&self) -> Result<(), Problem> {
+        match self.text.len() > MOST_TEXT {
+            true => Err(Problem::wrong("the text is longer than 1 MiB")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Answers with `{valid, pending, diagnostics, more, places, drawing, facts}`:
+///
+/// - `pending`: the check goes on (the paths of satellites take time); ask again;
+/// - `diagnostics`: see [`diagnostics`]; `more`: how many were left out;
+/// - `places`: see [`Places::document`]; `null` for a text that is not TOML;
+/// - `drawing`: see [`drawing::Drawing`]; `null` for a text that is not TOML;
+/// - `facts`: of a valid text what `bentpipe check --json` prints.
+pub(super) async fn answer(
+    State(app): State<App>,
+    Extension(surveys): Extension<Surveys>,
+    Json(asked): Json<Text>,
+) -> Result<Json<Value>, Problem> {
+    asked.limited()?;
+    let parsed = match Parsed::new("scenario.toml", &asked.text) {
+        Ok(parsed) => parsed,
+        Err(found) => {
+            return Ok(Json(json!({
+                "valid": false, "pending": false, "diagnostics": diagnostics(&found),
+                "more": found.more, "places": null, "drawing": null, "facts": null,
+            })));
+        }
+    };
+    let path = asked.path.as_deref();
+    let survey = surveys.check(&app, path, &asked.text, PATIENCE).await?;
+    let (diagnostics, more) = match survey.found() {
+        None | Some(Surveyed::Valid(_)) => (json!([]), 0),
+        Some(Surveyed::Wrong(found)) => (diagnostics(found), found.more),
+        Some(Surveyed::Refused(why)) => {
+            let error = Diagnostic::whole(why.clone());
+            (diagnostics(&Diagnostics::single(&parsed.origin, error)), 0)
+        }
+    };
+    let places = Places::of(&parsed);
+    let valid = survey.valid();
+    let drawing = drawing::draw(&places, valid, &*app.laboratory);
+    Ok(Json(json!({
+        "valid": valid.is_some(),
+        "pending": survey.found().is_none(),
+        "diagnostics": diagnostics,
+        "more": more,
+        "places": places.document(&asked.text),
+        "drawing": drawing,
+        "facts": valid.map(|(scenario, _)| app.laboratory.checked(scenario)),
+    })))
+}
+
+/// Errors as the page shows them: `[{message, expected, help, line, column, from, to, topic,
+/// related: {line, column, from, to, label}}]`. Lines and columns count from 1, the column in
+/// characters; `from` and `to` are bytes; all are `null` where the error is about the file as a
+/// whole.
+pub(super) fn diagnostics(found: &Diagnostics) -> Value {
+    found
+        .errors
+        .iter()
+        .map(|error| {
+            let span = error.span();
+            json!({
+                "message": error.message(),
+                "expected": error.expected(),
+                "help": error.advice(),
+                "line": error.line(),
+                "column": error.column(),
+                "from": span.as_ref().map(|span| span.start),
+                "to": span.as_ref().map(|span| span.end),
+                "topic": error.topic(),
+                "related": related(error, found.origin()),
+            })
+        })
+        .collect()
+}
+
+/// The second place of an error.
+fn related(error: &Diagnostic, origin: &Origin) -> Option<Value> {
+    let (place, label) = error.second_place()?;
+    let span = origin.source.clamp(place.span()?);
+    let (line, column) = origin.source.line_column(span.start);
+    Some(json!({
+        "line": line, "column": column, "from": span.start, "to": span.end, "label": label,
+    }))
+}
+
+/// The picture that `bentpipe map` draws: `{svg}`.
+pub(super) async fn map(
+    State(app): State<App>,
+    Extension(surveys): Extension<Surveys>,
+    Json(asked): Json<Text>,
+) -> Result<Json<Value>, Problem> {
+    asked.limited()?;
+    let survey = surveys.check(&app, asked.path.as_deref(), &asked.text, LONG);
+    let survey = survey.await?;
+    let Some((scenario, space)) = survey.valid() else {
+        return Err(Problem::wrong(
+            "a scenario that is not valid has no picture",
+        ));
+    };
+    Ok(Json(json!({ "svg": app.laboratory.map(scenario, space) })))
+}

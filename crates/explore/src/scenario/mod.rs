@@ -1,0 +1,44 @@
+//! The view of a scenario: its text checked, its network drawn and edited, its runs.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET /api/scenario/language` | the tables and keys that the language declares, once |
+//! | `GET /api/scenario/examples` | the ready-made scenarios |
+//! | `POST /api/scenario/check` | diagnostics, places in the text, the network as a drawing |
+//! | `POST /api/scenario/edit` | what to change in the text for an edit of the drawing |
+//! | `POST /api/scenario/run` | a stream: progress, then results by flow and link |
+//! | `POST /api/scenario/map` | the picture that `bentpipe map` draws |
+
+mod check;
+mod drawing;
+mod edit;
+mod edits;
+mod language;
+mod places;
+mod references;
+mod run;
+mod survey;
+mod tables;
+
+pub use drawing::{Drawing, DrawnFlow, DrawnLink, DrawnNode};
+
+use crate::server::App;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, post};
+use axum::{Extension, Router};
+use survey::Surveys;
+
+/// Bytes of a scenario's text, at most.
+const MOST_TEXT: usize = 1 << 20;
+
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/api/scenario/language", get(language::answer))
+        .route("/api/scenario/examples", get(language::examples))
+        .route("/api/scenario/check", post(check::answer))
+        .route("/api/scenario/edit", post(edit::answer))
+        .route("/api/scenario/run", post(run::answer))
+        .route("/api/scenario/map", post(check::map))
+        .layer(Extension(Surveys::default()))
+        .layer(DefaultBodyLimit::max(2 * MOST_TEXT))
+}
