@@ -180,10 +180,6 @@ mod real {
             crate::map::network::arrange::words(scenario, link)
         }
 
-        fn map(&self, scenario: &Scenario, space: &ExpandedConstellations) -> String {
-            crate::map::svg(scenario, space)
-        }
-
         fn quantities(&self) -> Vec<(&'static str, &'static str)> {
             crate::help::QUANTITIES.to_vec()
         }

@@ -96,15 +96,6 @@ pub(crate) fn main(args: &args::Map, out: &mut Output) -> Result<Status, Failure
     Ok(Status::Done)
 }
 
-/// The map of a scenario as `bentpipe map --format svg` draws it, at the start.
-#[cfg(feature = "explore")]
-pub(crate) fn svg(scenario: &Scenario, space: &ExpandedConstellations) -> String {
-    let wanted: Vec<usize> = (0..scenario.flows.len()).collect();
-    let mut courses = course::courses(scenario, space, &wanted);
-    courses.truncate(MOST_COURSES);
-    still(scenario, space, &courses, Time::ZERO)
-}
-
 /// Says what was written: on stdout, unless that carries JSON.
 fn say(json: bool, file: &Path, out: &mut Output) -> Result<(), Failure> {
     let line = format!("wrote {}", file.display());

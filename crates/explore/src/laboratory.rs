@@ -86,9 +86,6 @@ pub trait Laboratory: Send + Sync + 'static {
     /// What `bentpipe map` writes at a link: its name, rate and delay, and the rest.
     fn link_words(&self, scenario: &Scenario, link: &Link) -> Vec<String>;
 
-    /// The picture of `bentpipe map --format svg`.
-    fn map(&self, scenario: &Scenario, space: &ExpandedConstellations) -> String;
-
     /// How quantities are written: what, and how, as `bentpipe help units` says.
     fn quantities(&self) -> Vec<(&'static str, &'static str)>;
 

@@ -9,6 +9,7 @@ use crate::server::App;
 use axum::extract::State;
 use axum::{Extension, Json};
 use bentpipe::scenario::Diagnostics;
+use bentpipe::units::Time;
 use bentpipe_document::{Diagnostic, Origin, Parsed};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -129,5 +130,6 @@ pub(super) async fn map(
             "a scenario that is not valid has no picture",
         ));
     };
-    Ok(Json(json!({ "svg": app.laboratory.map(scenario, space) })))
+    let svg = app.laboratory.map_picture(scenario, space, Time::ZERO);
+    Ok(Json(json!({ "svg": svg })))
 }
