@@ -1,11 +1,10 @@
 //! Texts that were checked, so that a check goes on while the page is answered, and a run
 //! does not check again.
 
-use crate::Problem;
 use crate::server::App;
-use bentpipe::ScenarioFile;
+use crate::{Problem, files};
 use bentpipe::scenario::space::ExpandedConstellations;
-use bentpipe::scenario::{Diagnostics, Scenario};
+use bentpipe::scenario::{Diagnostics, Document, Scenario};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -137,30 +136,18 @@ fn names_files(text: &str) -> bool {
 
 /// Checks a text.
 fn survey(app: &App, kept: &Kept) -> Surveyed {
-    let file = match source(app, kept.path.as_deref(), &kept.text) {
+    let name = kept.path.as_deref().unwrap_or("scenario.toml");
+    // Its mistakes of TOML keep their places this way.
+    if let Err(found) = Document::parse(name, &kept.text) {
+        return Surveyed::Wrong(found);
+    }
+    let file = match files::scenario(app, kept.path.as_deref(), &kept.text) {
         Ok(file) => file,
-        Err(refused) => return refused,
+        Err(problem) => return Surveyed::Refused(problem.to_string()),
     };
     match file.survey() {
         Ok(valid) => Surveyed::Valid(Box::new(valid)),
         Err(bentpipe::Error::Scenario(found)) => Surveyed::Wrong(found),
         Err(other) => Surveyed::Refused(other.to_string()),
     }
-}
-
-/// The text as a scenario's file.
-fn source(_app: &App, path: Option<&str>, text: &str) -> Result<ScenarioFile, Surveyed> {
-    let name = path.unwrap_or("scenario.toml");
-    let file = ScenarioFile::parse(name, text.as_bytes()).map_err(|error| match error {
-        bentpipe::Error::Scenario(found) => Surveyed::Wrong(found),
-        other => Surveyed::Refused(other.to_string()),
-    })?;
-    if file.inputs().len() > 1 {
-        return Err(Surveyed::Refused(
-            "it names other files, which are read from the folder that `bentpipe explore` was \
-             given: open the scenario from there"
-                .to_owned(),
-        ));
-    }
-    Ok(file)
 }
