@@ -22,7 +22,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 const WEB = fileURLToPath(new URL("..", import.meta.url));
-const COMMAND = resolve(WEB, process.env["BENTPIPE"] ?? "../../../target/debug/bentpipe");
+/** The command. */
+export const COMMAND = resolve(WEB, process.env["BENTPIPE"] ?? "../../../target/debug/bentpipe");
 const PAGE = process.env["BENTPIPE_PAGE"] ?? "dist";
 
 /** The folder of the repository, for tests that open its files. */
