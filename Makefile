@@ -4,16 +4,38 @@
 CARGO ?= cargo
 
 # What needs Linux is built where it can be: clang for the kernel congestion
-# controls, libelf and zlib for their loader.
-FEATURES ?= $(shell if [ "$$(uname -s)" = Linux ]; then \
+# controls, libelf and zlib for their loader. The explorer's page is built by npm.
+FEATURES ?= $(shell features=; if [ "$$(uname -s)" = Linux ]; then \
   if command -v clang >/dev/null && pkg-config --exists libelf zlib 2>/dev/null; \
-  then echo bentpipe-cli/kernel,bentpipe-cli/gateway; else echo bentpipe-cli/linux,bentpipe-cli/gateway; fi; fi)
+  then features=bentpipe-cli/kernel,bentpipe-cli/gateway; else features=bentpipe-cli/linux,bentpipe-cli/gateway; fi; fi; \
+  if command -v npm >/dev/null; then features=$${features:+$$features,}bentpipe-cli/explore; fi; echo $$features)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions bench-peers bench-gateway lost deb bench fidelity fidelity-linux reproduce advice
+.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions bench-peers bench-gateway lost deb bench fidelity fidelity-linux reproduce advice
 
-all:
+all: web
 	$(CARGO) build --release $(WITH)
+
+# The page of the explorer, which cargo puts into the command. npm installs exactly
+# what package-lock.json names, and runs no scripts of it. Without npm there is no
+# explorer; without the network the page that was built before stays.
+WEB = crates/explore/web
+PAGE = $(WEB)/dist/index.html
+web: $(if $(findstring bentpipe-cli/explore,$(FEATURES)),$(PAGE))
+
+$(PAGE): $(shell find $(WEB)/src -type f 2>/dev/null) $(addprefix $(WEB)/,build.mjs package.json package-lock.json tsconfig.json)
+	@cd $(WEB) && if [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --silent; \
+	then npm run --silent check && npm run --silent build; \
+	elif [ "$$BENTPIPE_REQUIRE" = all ]; then echo "npm cannot install what builds the page of the explorer"; exit 1; \
+	else echo "npm cannot install what builds the page of the explorer, so the command has none"; fi
+
+# The page in Chromium, on the command with the page in it.
+test-explore: tools web
+	@if [ ! -f $(PAGE) ] || ! command -v chromium >/dev/null || ! node -e 'process.exit(+(parseInt(process.versions.node) < 20))'; then \
+	  if [ "$$BENTPIPE_REQUIRE" = all ]; then echo "the tests of the explorer need npm, node 20 and chromium"; exit 1; \
+	  else echo "skipped: the tests of the explorer need npm, node 20 and chromium"; fi; \
+	else $(CARGO) build --quiet --workspace $(WITH) && \
+	  cd $(WEB) && BENTPIPE=$(CURDIR)/target/debug/bentpipe BENTPIPE_PAGE= npm test --silent; fi
 
 # The Debian package: the command, and the service of the gateway. It needs cargo-deb
 # (`cargo install cargo-deb`).
@@ -21,8 +43,9 @@ deb: all
 	$(CARGO) deb -p bentpipe-cli --no-build
 
 # Installs what the tests need, then runs all of them.
-test: tools
+test: tools web
 	$(CARGO) test --workspace $(WITH) --quiet
+	$(MAKE) test-explore
 	$(MAKE) test-python
 	python3 benches/instructions/run.py --check
 	$(MAKE) lost
@@ -55,7 +78,8 @@ notebooks: target/venv/tools
 # the kernel's part is built with. Without root the list is printed and those
 # tests skip themselves, each with one line that says so.
 TOOLS = tshark:tshark clang:clang llvm-strip:llvm pkg-config:pkg-config ip:iproute2 iperf3:iperf3 \
-  curl:curl nft:nftables haproxy:haproxy valgrind:valgrind slurmctld:slurm-wlm munged:munge
+  curl:curl nft:nftables haproxy:haproxy valgrind:valgrind slurmctld:slurm-wlm munged:munge \
+  node:nodejs npm:npm chromium:chromium
 # Not where it would open a port of the machine.
 TOOLS += $(if $(wildcard /run/systemd/system),,sshd:openssh-server)
 LIBRARIES = libelf:libelf-dev zlib:zlib1g-dev
@@ -87,7 +111,7 @@ wheel: target/venv/tools
 
 # The package into the Python of the tests, in the profile of development and with
 # the features of the command, so that nothing is built twice.
-develop: target/venv/tools
+develop: target/venv/tools web
 	VIRTUAL_ENV=$(CURDIR)/target/venv $(PYTHON) -m maturin develop --quiet \
 	  $(if $(FEATURES),--features $(subst bentpipe-cli/,,$(FEATURES)))
 

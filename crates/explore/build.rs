@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 
 fn main() {
     let page = Path::new("web/dist");
-    println!("cargo::rerun-if-changed=web/dist");
+    // What cargo watches has to be there, or it would build this again each time.
+    let watched = if page.is_dir() { "web/dist" } else { "web" };
+    println!("cargo::rerun-if-changed={watched}");
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut files = Vec::new();
@@ -65,7 +67,6 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, Vec<u8>)>) {
         if path.is_dir() {
             collect(root, &path, files);
         } else if let (Ok(name), Ok(content)) = (path.strip_prefix(root), fs::read(&path)) {
-            println!("cargo::rerun-if-changed={}", path.display());
             files.push((name.to_string_lossy().replace('\\', "/"), content));
         }
     }

@@ -20,7 +20,7 @@ const MOST_HEADERS: usize = 64;
 
 /// How long a request's head may take to come; a connection without a request is closed
 /// as well.
-const LONGEST_HEAD: Duration = Duration::from_secs(20);
+const LONGEST_HEAD: Duration = Duration::from_secs(10);
 
 /// How long the server waits when the system gives no connection, as when the process has
 /// too many files open.

@@ -13,6 +13,7 @@
 //! stops its work.
 
 mod assets;
+mod bounds;
 mod connections;
 mod curves;
 mod files;

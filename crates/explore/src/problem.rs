@@ -1,5 +1,6 @@
 //! Why a request was not answered.
 
+use crate::bounds;
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -69,6 +70,10 @@ impl IntoResponse for Problem {
 
 impl From<bentpipe::Error> for Problem {
     fn from(error: bentpipe::Error) -> Problem {
-        Problem::wrong(error.to_string())
+        let note = match &error {
+            bentpipe::Error::Run { source, .. } => bounds::note(source),
+            _ => "",
+        };
+        Problem::wrong(format!("{error}{note}"))
     }
 }

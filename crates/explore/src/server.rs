@@ -15,7 +15,7 @@ use axum::{Json, Router, middleware};
 use serde_json::{Value, json};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -76,6 +76,8 @@ pub(crate) struct App {
     pub(crate) laboratory: Arc<dyn Laboratory>,
     pub(crate) jobs: Jobs,
     pub(crate) files: Option<Arc<Files>>,
+    /// What starts the same server again.
+    command: Arc<str>,
     pub(crate) page: Option<Arc<PathBuf>>,
     pub(crate) sky: sky::Memory,
 }
@@ -119,6 +121,7 @@ impl Server {
                 laboratory,
                 jobs: Jobs::default(),
                 files: files.map(Arc::new),
+                command: command(settings.open.as_deref(), port).into(),
                 page: settings.page.map(Arc::new),
                 sky: sky::Memory::default(),
             },
@@ -170,6 +173,8 @@ impl Server {
 fn router(app: App, guard: Guard) -> Router {
     Router::new()
         .route("/api/hello", get(hello))
+        // The page asks this to know whether the server is there.
+        .route("/api/alive", get(StatusCode::NO_CONTENT))
         .merge(link::routes())
         .merge(curves::routes())
         .merge(scenario::routes())
@@ -212,7 +217,19 @@ async fn hello(State(app): State<App>) -> Json<Value> {
         "version": env!("CARGO_PKG_VERSION"),
         "options": app.laboratory.options(),
         "open": app.files.as_ref().map(|files| files.document()),
+        "command": &*app.command,
     }))
+}
+
+/// The command that starts this server again.
+fn command(open: Option<&Path>, port: u16) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,=@%".contains(c);
+    let word = |path: &Path| match path.display().to_string() {
+        word if word.chars().all(is_plain) && !word.starts_with('-') => word,
+        word => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    let open = open.map_or_else(String::new, |path| format!(" {}", word(path)));
+    format!("bentpipe explore{open} --port {port}")
 }
 
 /// A file of the page.

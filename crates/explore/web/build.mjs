@@ -5,6 +5,9 @@ import { build } from "esbuild";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 
+// Bytes of all files, compressed, at most.
+const MOST_BYTES = 600_000;
+
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist/assets", { recursive: true });
 const made = await build({
@@ -52,4 +55,5 @@ await writeFile("dist/index.html", page);
 
 let bytes = gzipSync(page).length;
 for (const [file] of outputs) bytes += gzipSync(await readFile(file)).length;
+if (bytes > MOST_BYTES) throw new Error(`the page has ${bytes} bytes compressed, of ${MOST_BYTES} that it may have`);
 console.log(`${outputs.length + 1} files, ${(bytes / 1000).toFixed(0)} kB compressed`);

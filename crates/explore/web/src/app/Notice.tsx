@@ -1,4 +1,5 @@
 // What the page says while its server is not there.
+import { hello } from "../lib/hello";
 import { look, server } from "../lib/server";
 import { Button } from "../ui/Button";
 import { Copy } from "../ui/Copy";
@@ -6,7 +7,7 @@ import { Copy } from "../ui/Copy";
 export function Notice() {
   const state = server.value;
   if (state === "there") return null;
-  const command = `bentpipe explore --port ${location.port}`;
+  const command = hello.value?.command ?? `bentpipe explore --port ${location.port}`;
   return (
     <div class="frame-notice" role="alert">
       {state === "gone" ? (

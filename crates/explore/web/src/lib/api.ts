@@ -1,6 +1,5 @@
 // Requests to the server of this page.
-import { lost } from "./server";
-
+import { lost, request as fetched } from "./server";
 
 /** What the server answered instead of a result, in words for the person at the page. */
 export class Problem extends Error {
@@ -17,11 +16,10 @@ export class Problem extends Error {
 export class Unreachable extends Error {}
 
 async function request(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
-  const init: RequestInit = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-  if (signal !== undefined) init.signal = signal;
+  const init: RequestInit = signal === undefined ? {} : { signal };
   let response: Response;
   try {
-    response = await fetch(path, body === undefined ? (signal === undefined ? {} : { signal }) : init);
+    response = await fetched(path, body, init);
   } catch (error) {
     if (signal?.aborted === true) throw error;
     lost();

@@ -16,11 +16,22 @@ export interface OptionHelp {
   choices?: { value: string; about: string }[];
 }
 
+/** A file or folder that was opened (`Files::document` of the server). */
+export interface Opened {
+  /** The folder, as a whole path. */
+  folder: string;
+  /** The file in it; empty for the folder itself. */
+  path: string;
+  kind: "scenario" | "study" | "results" | "folder";
+}
+
 export interface Hello {
   version: string;
   options: OptionHelp[];
-  /** What the command was asked to open. */
-  open: string | null;
+  /** What the command was asked to open: a folder, or `path` in it. */
+  open: Opened | null;
+  /** What starts the server again as it is now. */
+  command: string;
 }
 
 /** The answer, when it is there. */

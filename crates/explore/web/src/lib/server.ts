@@ -10,8 +10,33 @@ export const server = signal<ServerState>("there");
 /** Counts the returns of the server: an effect on this asks again for what was lost. */
 export const returns = signal(0);
 
+/** How often a page that is shown asks whether the server is there. */
+const HEARTBEAT_MS = 5000;
 const EACH_MS = 1000;
 let timer = 0;
+
+/** What names this tab to the server, which limits the work of each. */
+const TAB = crypto.randomUUID();
+
+/** Asks the server: a JSON object is posted, `undefined` gets. */
+export function request(path: string, body: unknown, init: RequestInit): Promise<Response> {
+  const named: Record<string, string> = { "x-tab": TAB };
+  if (body === undefined) return fetch(path, { ...init, headers: named });
+  const headers = { ...named, "content-type": "application/json" };
+  return fetch(path, { ...init, method: "POST", headers, body: JSON.stringify(body) });
+}
+
+async function beat(): Promise<void> {
+  if (document.hidden || timer !== 0) return;
+  try {
+    const response = await request("/api/alive", undefined, {});
+    if (response.status === 401) lost();
+  } catch {
+    lost();
+  }
+}
+setInterval(() => void beat(), HEARTBEAT_MS);
+addEventListener("visibilitychange", () => void beat());
 
 /** Called where a request failed for want of an answer. */
 export function lost(): void {
@@ -23,7 +48,7 @@ export function lost(): void {
 /** Asks now; true if the server is back. */
 export async function look(): Promise<boolean> {
   try {
-    const response = await fetch("/api/hello");
+    const response = await request("/api/alive", undefined, {});
     if (response.status === 401) {
       server.value = "refuses";
       return false;
