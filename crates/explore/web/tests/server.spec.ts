@@ -1,5 +1,9 @@
 // The page comes from the command alone, and the command from this machine alone.
-import { expect, test } from "./server";
+import { readFile, readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { axe, expect, test } from "./server";
+
+const VIEWS = ["link", "scenario", "sky", "studies", "papers"];
 
 test("the address that the command prints shows the page", async ({ page, explorer }) => {
   await expect(page.getByRole("navigation").first()).toBeVisible();
@@ -14,4 +18,103 @@ test("without the token there is no page", async ({ explorer, browser }) => {
   expect(answer?.status()).toBe(401);
   await expect(page.locator("body")).toContainText("bentpipe explore");
   await context.close();
+});
+
+test("no view asks another host", async ({ page, explorer, context }) => {
+  const asked = new Set<string>();
+  context.on("request", (request) => asked.add(new URL(request.url()).origin));
+  for (const view of VIEWS) {
+    await explorer.visit(page, `#/${view}`);
+    await expect(page.locator("main")).toBeVisible();
+    await page.waitForLoadState("networkidle");
+  }
+  // Others fail the test by themselves (`Explorer.watch`), and have no address either.
+  expect([...asked].filter((origin) => origin !== "null")).toEqual([explorer.origin]);
+  const failed = await page.evaluate(() =>
+    fetch("https://example.org/").then(
+      () => "answered",
+      () => "refused",
+    ),
+  );
+  expect(failed).toBe("refused");
+  explorer.allow(/example\.org/);
+  expect(explorer.faults.splice(0).some((fault) => fault.includes("example.org"))).toBe(true);
+});
+
+test("the page has no address of another host in it", async () => {
+  const assets = fileURLToPath(new URL("../dist/assets", import.meta.url));
+  for (const name of await readdir(assets)) {
+    const text = await readFile(`${assets}/${name}`, "utf8");
+    const loaded = text.match(/(?:src|href|url\(|import\(|fetch\()\s*=?\s*["'`]?https?:\/\/[^"'`)\s]+/g) ?? [];
+    expect(loaded, name).toEqual([]);
+  }
+});
+
+test("two tabs are two pages", async ({ page, explorer, context }) => {
+  const tabs = new Set<string>();
+  context.on("request", (request) => {
+    const tab = request.headers()["x-tab"];
+    if (tab !== undefined) tabs.add(tab);
+  });
+  const other = await context.newPage();
+  await explorer.visit(page, "#/link?rate=3+Mbit/s");
+  await explorer.visit(other, "#/sky");
+  await expect(other).toHaveURL(/#\/sky/);
+  await expect(page).toHaveURL(/rate=3/);
+  for (const tab of [page, other]) {
+    await tab.bringToFront();
+    await expect(tab.locator("main")).toBeVisible();
+  }
+  await expect.poll(() => tabs.size).toBeGreaterThanOrEqual(2);
+  // One that is closed takes nothing from the other.
+  await other.close();
+  await page.reload();
+  await expect(page).toHaveURL(/rate=3/);
+  await expect(page.getByRole("navigation").first()).toBeVisible();
+  await explorer.kill();
+  await explorer.start();
+  const third = await context.newPage();
+  await third.goto(explorer.origin);
+  await expect(third.getByRole("navigation").first()).toBeVisible();
+});
+
+test("a server that dies is said to be gone, and the page goes on when it is back", async ({ page, explorer }) => {
+  await explorer.visit(page, "#/link?rate=3+Mbit/s");
+  await expect(page.getByRole("navigation").first()).toBeVisible();
+  const notice = page.getByRole("alert").filter({ hasText: "bentpipe explore" });
+  await expect(notice).toHaveCount(0);
+  await page.evaluate(() => document.body.setAttribute("data-same", "page"));
+
+  await explorer.kill();
+  await expect(notice).toContainText(`bentpipe explore --port ${explorer.port}`, { timeout: 20_000 });
+  await axe(page, '[role="alert"]');
+
+  await explorer.start();
+  await expect(notice).toHaveCount(0, { timeout: 10_000 });
+  // Nothing was loaded again, and what it showed is in the address still.
+  await expect(page.locator("body")).toHaveAttribute("data-same", "page");
+  await expect(page).toHaveURL(/rate=3/);
+  const answer = await page.evaluate(async () => (await fetch("/api/hello")).status);
+  expect(answer).toBe(200);
+});
+
+test("the first paint comes within half a second", async ({ explorer, browser }) => {
+  const times: number[] = [];
+  for (let n = 0; n < 15; n += 1) {
+    // With an empty cache, as on the first visit.
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(explorer.address);
+    const time = await page.evaluate(async () => {
+      const painted = () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime;
+      while (painted() === undefined) await new Promise((done) => setTimeout(done, 10));
+      return painted() ?? 0;
+    });
+    times.push(time);
+    await context.close();
+  }
+  times.sort((a, b) => a - b);
+  const median = times[Math.floor(times.length / 2)] ?? Infinity;
+  console.log(`first paint: median ${median.toFixed(0)} ms of ${times.length}, slowest ${times.at(-1)?.toFixed(0)} ms`);
+  expect(median).toBeLessThan(500);
 });
