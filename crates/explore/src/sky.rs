@@ -98,7 +98,7 @@ fn header(question: &question::Ready, surveyed: &Surveyed) -> Result<Value, Prob
     let mut value = map::motion(sky);
     value["isls"] = map::links(sky);
     value["duration_s"] = json!(question.duration().as_secs());
-    value["places"] = question.places();
+    value["ends"] = question.places();
     value["what"] = json!(question.what());
     value["notes"] = json!(question.notes());
     value["mask_deg"] = sky.terminals.iter().map(|t| t.mask.degrees()).collect();

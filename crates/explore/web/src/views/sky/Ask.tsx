@@ -1,0 +1,185 @@
+// What is asked: satellites, two places, how long, and what terminals do.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { change, type Params } from "../../lib/address";
+import { Button, messageOf, Note, Select, TextField, toast } from "../../ui";
+import { PlaceField } from "./PlaceField";
+import { DEFAULTS, ORBITS } from "./question";
+import { failure, fieldOf, file, sky } from "./store";
+
+/** Bytes of a file, at most: what the server takes of a request, with room for the rest. */
+const MOST_BYTES = 3_500_000;
+
+/** Takes a file of orbital elements, and shows its satellites. */
+export async function takeFile(given: File): Promise<void> {
+  if (given.size > MOST_BYTES) {
+    toast(`${given.name} has ${(given.size / 1e6).toFixed(1)} MB; at most ${MOST_BYTES / 1e6} MB are read`, "bad");
+    return;
+  }
+  file.value = { name: given.name, text: await given.text() };
+  change({ orbit: "file", _t: "" }, false);
+}
+
+export function Ask({ params }: { params: Params }) {
+  const orbit = params["orbit"] ?? DEFAULTS.orbit;
+  const chooser = useRef<HTMLInputElement>(null);
+  const error = failure.value;
+  const field = fieldOf(error);
+  const wrong = (name: string) => (field === name ? messageOf(error) : undefined);
+  const set = (name: string, value: string, standard = "") => change({ [name]: value === standard ? "" : value, _t: "" }, false);
+  const header = sky.value?.header;
+  return (
+    <section class="stack sky-ask" aria-label="Satellites and places">
+      <Select
+        label="Satellites"
+        value={orbit}
+        options={ORBITS}
+        error={wrong("orbit")}
+        onValue={(value) => {
+          change({ orbit: value === DEFAULTS.orbit ? "" : value, isl: "", mask: "", slot: "", handover: "", _t: "" }, false);
+          if (value === "file" && file.peek() === undefined) chooser.current?.click();
+        }}
+      />
+      {orbit === "file" && (
+        <div class="sky-file">
+          <span>{file.value === undefined ? "No file yet: drop one on the page, or choose one." : file.value.name}</span>
+          {field === "file" && <Note kind="bad">{messageOf(error)}</Note>}
+        </div>
+      )}
+      <Button icon="open" size="small" onClick={() => chooser.current?.click()}>
+        Open a file of TLE or OMM
+      </Button>
+      <input
+        ref={chooser}
+        class="sr"
+        type="file"
+        tabIndex={-1}
+        aria-label="File of TLE or OMM"
+        accept=".tle,.txt,.json,.csv,.xml,.kvn,.omm,.2le,.3le"
+        onChange={(event) => {
+          const chosen = event.currentTarget.files?.[0];
+          event.currentTarget.value = "";
+          if (chosen !== undefined) void takeFile(chosen);
+        }}
+      />
+      {orbit === "geo" && (
+        <Text
+          label="Slot"
+          unit="° E"
+          value={params["slot"] ?? ""}
+          placeholder="midway"
+          error={wrong("slot")}
+          help="Longitude of the satellite, degrees east (negative: west); midway between the two places unless it is given."
+          onValue={(value) => set("slot", value)}
+        />
+      )}
+      {orbit === "walker" && (
+        <>
+          <Text
+            label="Pattern"
+            value={params["pattern"] ?? DEFAULTS.pattern}
+            error={wrong("pattern")}
+            help="Walker's INCLINATION: SATELLITES/PLANES/PHASING."
+            onValue={(value) => set("pattern", value, DEFAULTS.pattern)}
+          />
+          <Text
+            label="Altitude"
+            unit="km"
+            value={params["altitude"] ?? DEFAULTS.altitude}
+            onValue={(value) => set("altitude", value, DEFAULTS.altitude)}
+          />
+          <Select
+            label="Ascending nodes"
+            value={params["shape"] ?? DEFAULTS.shape}
+            options={[
+              { value: "delta", label: "over 360° (delta)" },
+              { value: "star", label: "over 180° (star, with a seam)" },
+            ]}
+            onValue={(value) => set("shape", value, DEFAULTS.shape)}
+          />
+        </>
+      )}
+      <PlaceField label="From" which="from" value={params["from"] ?? DEFAULTS.from} error={wrong("from")} onValue={(value) => set("from", value, DEFAULTS.from)} />
+      <PlaceField label="To" which="to" value={params["to"] ?? DEFAULTS.to} error={wrong("to")} onValue={(value) => set("to", value, DEFAULTS.to)} />
+      <div class="row">
+        <Button
+          size="small"
+          icon="reset"
+          onClick={() => change({ from: params["to"] ?? DEFAULTS.to, to: params["from"] ?? DEFAULTS.from }, false)}
+        >
+          Swap
+        </Button>
+      </div>
+      <Select
+        label="Time shown"
+        value={params["hours"] ?? DEFAULTS.hours}
+        options={["1", "6", "12", "24", "48"].map((value) => ({ value, label: value === "1" ? "1 hour" : `${value} hours` }))}
+        error={wrong("hours")}
+        onValue={(value) => set("hours", value, DEFAULTS.hours)}
+      />
+      {orbit !== "geo" && (
+        <details class="sky-more" open={["mask", "handover", "isl"].some((name) => params[name] !== undefined)}>
+          <summary>Terminals and links</summary>
+          <div class="stack">
+            <Text
+              label="Mask"
+              unit="°"
+              value={params["mask"] ?? ""}
+              placeholder={header === undefined ? "" : String(header.mask_deg[0] ?? "")}
+              error={wrong("mask")}
+              help="Terminals use satellites that stand higher than this above the horizon."
+              onValue={(value) => set("mask", value)}
+            />
+            <Select
+              label="Choice of satellite"
+              value={params["handover"] ?? DEFAULTS.handover}
+              options={[
+                { value: "keep", label: "keep it while it is above the mask" },
+                { value: "highest", label: "always the highest" },
+                { value: "longest", label: "the one that stays longest" },
+              ]}
+              onValue={(value) => set("handover", value, DEFAULTS.handover)}
+            />
+            <Select
+              label="Links between satellites"
+              value={params["isl"] ?? "yes"}
+              options={[
+                { value: "yes", label: "where the constellation has them" },
+                { value: "no", label: "none: satellites repeat to the ground" },
+              ]}
+              onValue={(value) => set("isl", value, "yes")}
+            />
+          </div>
+        </details>
+      )}
+      {header?.notes.map((note) => <Note key={note}>{note}</Note>)}
+    </section>
+  );
+}
+
+/** A text field whose value counts when one leaves it or presses Enter. */
+function Text(props: {
+  label: string;
+  value: string;
+  unit?: string;
+  placeholder?: string;
+  help?: string;
+  error?: string | undefined;
+  onValue: (value: string) => void;
+}) {
+  const [text, setText] = useState(props.value);
+  useEffect(() => setText(props.value), [props.value]);
+  return (
+    <TextField
+      label={props.label}
+      unit={props.unit}
+      value={text}
+      placeholder={props.placeholder}
+      help={props.help}
+      error={props.error}
+      onValue={(value, isFinal) => {
+        setText(value);
+        if (isFinal && value !== props.value) props.onValue(value.trim());
+      }}
+    />
+  );
+}
