@@ -149,7 +149,7 @@ impl Server {
     pub fn serve(self) -> Result<(), ServerError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
-            .max_blocking_threads(work::MOST_JOBS + 2)
+            .max_blocking_threads(work::MOST_JOBS + 8)
             .enable_all()
             .build()?;
         runtime.block_on(async move {

@@ -2,6 +2,8 @@
 
 use crate::served::Served;
 use serde_json::json;
+use std::fmt::Write as _;
+use std::fs;
 use std::io::{Read as _, Write as _};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -114,4 +116,134 @@ fn a_tab_that_asks_without_end_is_stopped_and_others_go_on() {
         "{:?}",
         begin.elapsed()
     );
+}
+
+/// Two hosts, a link and a flow, with lines before and after.
+fn scenario(before: &str, link: &str, flow: &str, after: &str) -> String {
+    format!(
+        "{before}\nduration = \"1000 s\"\n[node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\n{link}\n\
+         one_way_delay = \"5 s\"\n[flow.f]\nfrom = \"a\"\nto = \"b\"\n{flow}\n{after}\n"
+    )
+}
+
+/// Texts that are small and mean much.
+fn bombs() -> Vec<(&'static str, String)> {
+    let link = "rate = \"1 Mbit/s\"";
+    let plain = |before: &str, after: &str| scenario(before, link, "", after);
+    let many = |line: &str, count: usize| {
+        (0..count).fold(String::new(), |mut text, i| {
+            writeln!(text, "{}", line.replace('#', &i.to_string())).unwrap();
+            text
+        })
+    };
+    vec![
+        (
+            "nested lists",
+            plain(&format!("x = {}", "[".repeat(200_000)), ""),
+        ),
+        (
+            "nested tables",
+            plain(&format!("x = {}", "{a=".repeat(100_000)), ""),
+        ),
+        (
+            "dotted keys",
+            plain(&format!("{}x = 1", "a.".repeat(200_000)), ""),
+        ),
+        (
+            "a long name",
+            plain("", &format!("[node.{}]", "n".repeat(900_000))),
+        ),
+        ("nodes", plain("", "[node.many]\ncount = 4_000_000_000")),
+        (
+            "nodes of many tables",
+            plain("", &many("[node.n#]\ncount = 100_000", 5_000)),
+        ),
+        (
+            "flows",
+            plain(
+                "",
+                "[flow.many]\nfrom = \"a\"\nto = \"b\"\ncount = 100_000_000",
+            ),
+        ),
+        ("mistakes", plain("", &many("[node.n#]\ncuont = 1", 20_000))),
+        ("time", plain("", "").replace("1000 s", "1e300 s")),
+        ("satellites", satellites()),
+    ]
+}
+
+/// More satellites over more days than can be planned while somebody waits.
+fn satellites() -> String {
+    let mut text = "duration = \"90 days\"\n[constellation.c]\nkind = \"walker\"\npattern = \"53: \
+                    100000/1000/1\"\naltitude_km = 550\nup_rate = \"1 Mbit/s\"\ndown_rate = \"1 Mbit/s\"\n"
+        .to_owned();
+    for (name, latitude) in [("a", 48.9), ("b", 42.3)] {
+        write!(
+            text,
+            "[node.{name}]\nterminal_of = \"c\"\nlatitude = {latitude}\nlongitude = 2.4\n"
+        )
+        .unwrap();
+    }
+    text + "[flow.f]\nfrom = \"a\"\nto = \"b\"\n"
+}
+
+/// The most memory that the server had, bytes.
+fn peak(served: &Served) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", served.id())).unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM"))
+        .unwrap();
+    let kilobytes = line.split_whitespace().nth(1).unwrap();
+    kilobytes.parse::<u64>().unwrap() * 1024
+}
+
+#[test]
+fn a_scenario_that_is_a_bomb_is_refused() {
+    let served = Served::new(None);
+    for (name, text) in bombs() {
+        let body = json!({ "text": text }).to_string();
+        for path in [
+            "/api/scenario/check",
+            "/api/scenario/run",
+            "/api/scenario/map",
+        ] {
+            let begin = Instant::now();
+            let answer = served.post(path, &body);
+            assert!(
+                answer.status != 0 && answer.status < 500,
+                "{name}, {path}: {answer:?}"
+            );
+            assert!(!answer.body.contains("\"valid\":true"), "{name}, {path}");
+            assert!(
+                begin.elapsed() < Duration::from_secs(70),
+                "{name}, {path}: {:?}",
+                begin.elapsed()
+            );
+        }
+    }
+    assert_eq!(served.get("/api/hello").status, 200);
+    assert!(peak(&served) < 2 << 30, "{} MB", peak(&served) >> 20);
+}
+
+#[test]
+fn a_run_that_wants_all_memory_or_time_ends_with_words() {
+    let served = Served::new(None);
+    let raised = "[transport.greedy]\nbase = \"cubic\"\ninitial_window = 10_000_000\n\
+                  receive_buffer = \"1 TB\"\nsend_buffer = \"1 TB\"\n[limits]\nevents = 1_000_000_000_000\npackets = 4_000_000_000";
+    // A window without a bound into a pipe of 125 GB.
+    let link = "rate = \"100 Gbit/s\"\nqueue = \"100000000 packets\"";
+    let transfer = "transport = \"greedy\"\napplication = { kind = \"transfer\", size = \"1 TB\" }";
+    let constant = "application = { kind = \"constant-rate\", rate = \"100 Gbit/s\", packet_size = \"1000 B\" }";
+    for flow in [transfer, constant] {
+        let body = json!({ "text": scenario("", link, flow, raised) }).to_string();
+        let answer = served.post("/api/scenario/run", &body);
+        // It ran, and hit a bound of the page.
+        assert!(
+            answer.status == 200 && answer.body.contains("bentpipe run"),
+            "{answer:?}"
+        );
+        assert!(!answer.body.contains("\"done\""), "{answer:?}");
+    }
+    assert_eq!(served.get("/api/hello").status, 200);
+    assert!(peak(&served) < 3 << 30, "{} MB", peak(&served) >> 20);
 }
