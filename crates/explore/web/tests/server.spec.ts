@@ -1,5 +1,7 @@
 // The page comes from the command alone, and the command from this machine alone.
-import { readFile, readdir } from "node:fs/promises";
+import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { axe, expect, test } from "./server";
 
@@ -18,6 +20,24 @@ test("without the token there is no page", async ({ explorer, browser }) => {
   expect(answer?.status()).toBe(401);
   await expect(page.locator("body")).toContainText("bentpipe explore");
   await context.close();
+});
+
+test("a file on the disk leads to the page, as the command opens the browser", async ({ explorer, context }) => {
+  explorer.allow(/file:/);
+  const folder = await mkdtemp(join(tmpdir(), "bentpipe-link-"));
+  const file = join(folder, "explore.html");
+  await writeFile(file, `<meta http-equiv="refresh" content="0;url=${explorer.address}">`);
+  const page = await context.newPage();
+  await page.goto(`file://${file}`);
+  await expect(page.getByRole("navigation").first()).toBeVisible();
+  expect(page.url()).not.toContain("token");
+  // And so does an address that somebody kept.
+  await writeFile(file, `<a href="${explorer.origin}/#/papers">kept</a>`);
+  await page.goto(`file://${file}`);
+  await page.getByText("kept").click();
+  await expect(page).toHaveURL(/#\/papers/);
+  await expect(page.getByRole("navigation").first()).toBeVisible();
+  await rm(folder, { recursive: true });
 });
 
 test("no view asks another host", async ({ page, explorer, context }) => {
