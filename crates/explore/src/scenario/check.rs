@@ -82,9 +82,9 @@ pub(super) async fn answer(
 }
 
 /// Errors as the page shows them: `[{message, expected, help, line, column, from, to, topic,
-/// related: {line, column, from, to, label}}]`. Lines and columns count from 1, the column in
+/// fix, related: {line, column, from, to, label}}]`. Lines and columns count from 1, the column in
 /// characters; `from` and `to` are bytes; all are `null` where the error is about the file as a
-/// whole.
+/// whole. `fix` is what to put in the place of these bytes, where a name was almost right.
 pub(super) fn diagnostics(found: &Diagnostics) -> Value {
     found
         .errors
@@ -100,10 +100,24 @@ pub(super) fn diagnostics(found: &Diagnostics) -> Value {
                 "from": span.as_ref().map(|span| span.start),
                 "to": span.as_ref().map(|span| span.end),
                 "topic": error.topic(),
+                "fix": fix(error, found.origin()),
                 "related": related(error, found.origin()),
             })
         })
         .collect()
+}
+
+/// The name that was meant, as it is written at the place of the error.
+fn fix(error: &Diagnostic, origin: &Origin) -> Option<String> {
+    let meant = error.advice().iter().find_map(|help| {
+        let name = help.strip_prefix("did you mean `")?;
+        name.strip_suffix("`?")
+    })?;
+    let there = origin.source.text.get(error.span()?)?;
+    Some(match there.starts_with(['"', '\'']) {
+        true => bentpipe_document::Value::from(meant).to_toml(),
+        false => bentpipe_document::key_text(meant),
+    })
 }
 
 /// The second place of an error.

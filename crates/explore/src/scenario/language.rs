@@ -13,14 +13,15 @@ use serde_json::{Map, Value, json};
 /// The scenarios of the repository: name and text.
 const EXAMPLES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/examples.rs"));
 
-/// Answers with `{sections, names, quantities}`:
+/// Answers with `{sections, names, parameters, quantities}`:
 ///
 /// - `sections`: every table: `{path, kind, called, named, open, topic, meaning, example,
 ///   values, keys}`; `path` is as `link.NAME.channel`, and `kind` tells tables of one path
 ///   apart; `values` are the keys of the example in TOML; a key is `{name, meaning, expected,
 ///   presence, required, default, value}`, and its `value` what it may be, see [`kind`];
 /// - `names`: what names of the program stand for: `{transport: [{name, about}], ...}`;
-///   `parameters` are the keys that a transport takes by its congestion control;
+/// - `parameters`: of each congestion control the keys that a transport with it takes:
+///   `{mtsi: [{name, meaning, expected, presence}], ...}`;
 /// - `quantities`: how times, rates and sizes are written.
 pub(super) async fn answer(State(app): State<App>) -> Json<Value> {
     let sections = bentpipe::scenario::schema().all().into_iter();
@@ -29,6 +30,7 @@ pub(super) async fn answer(State(app): State<App>) -> Json<Value> {
     Json(json!({
         "sections": sections.map(section).collect::<Value>(),
         "names": names(),
+        "parameters": parameters(),
         "quantities": quantities.collect::<Value>(),
     }))
 }
@@ -126,29 +128,32 @@ fn names() -> Value {
         let slots = cc::slots(kind).iter();
         slots.map(|slot| named(slot.name, slot.summary)).collect()
     };
-    let parameters = |parameters: &[Parameter]| -> Value {
-        let parameters = parameters.iter().map(|p| {
-            json!({
-                "name": p.name,
-                "meaning": p.meaning,
-                "expected": format!("{} {}", p.range, p.unit).trim_end(),
-                "presence": format!("default {}", p.default),
-            })
-        });
-        parameters.collect()
-    };
-    let controls: Map<String, Value> = cc::list()
-        .filter(|control| !control.parameters.is_empty())
-        .map(|control| (control.name.to_owned(), parameters(control.parameters)))
-        .collect();
     json!({
         "transport": tcp::transports().map(|t| named(t.name, t.summary)).collect::<Value>(),
         "congestion control": cc::list().map(|c| named(c.name, c.summary)).collect::<Value>(),
         "slow start": slots(SlotKind::Start),
         "congestion avoidance": slots(SlotKind::Avoidance),
         "reaction": slots(SlotKind::Reaction),
-        "parameters": controls,
     })
+}
+
+/// The parameters of each congestion control, by its name.
+fn parameters() -> Map<String, Value> {
+    let document = |p: &Parameter| {
+        let expected = format!("{} {}", p.range, p.unit);
+        json!({
+            "name": p.name,
+            "meaning": p.meaning,
+            "expected": expected.trim_end(),
+            "presence": format!("default {}", p.default),
+        })
+    };
+    let controls = cc::list().filter(|control| !control.parameters.is_empty());
+    let named = controls.map(|control| {
+        let parameters = control.parameters.iter().map(document);
+        (control.name.to_owned(), parameters.collect::<Value>())
+    });
+    named.collect()
 }
 
 /// Answers with `{examples: [{name, about, text}]}`, the template among them.

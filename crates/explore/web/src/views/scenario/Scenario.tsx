@@ -1,6 +1,345 @@
-// The view "Scenario".
+// The view of a scenario: its text and its picture side by side, its runs below.
+import { effect } from "@preact/signals";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ViewProps } from "../../app/App";
+import { ask } from "../../lib/api";
+import { address, change } from "../../lib/address";
+import { hello } from "../../lib/hello";
+import { useShortcuts } from "../../lib/shortcuts";
+import { shareable } from "../../lib/share";
+import { Button, Note, Progress, Segmented, Split, TextField, toast } from "../../ui";
+import { ScenarioDocument } from "./document";
+import { Editor } from "./editor";
+import { examples, Files, readFile } from "./Files";
+import { helpAt, type Help } from "./hover";
+import { language, type Language } from "./language";
+import { mark } from "./lint";
+import { Picture } from "./Picture";
+import { csvOf, Results } from "./Results";
+import { Runs } from "./runs";
+import { keep, kept, packed, unpacked } from "./store";
+
+const KEYS = [
+  { keys: ["Ctrl", "Enter"], does: "Run the scenario" },
+  { keys: ["Ctrl", "Space"], does: "Complete at the cursor" },
+  { keys: ["F1"], does: "Help about the word at the cursor" },
+  { keys: ["F8"], does: "Next mistake" },
+  { keys: ["Delete"], does: "Remove what has the focus in the picture" },
+  { keys: ["Escape", "Tab"], does: "Leave the editor" },
+] as const;
+
+/** How long the address waits for the end of typing. */
+const ADDRESS_AFTER_MS = 500;
 
 export default function Scenario(_: ViewProps) {
-  return <h1>Scenario</h1>;
+  const scenario = useMemo(() => new ScenarioDocument(), []);
+  const runs = useMemo(() => new Runs(), []);
+  const [known, setKnown] = useState<Language>();
+  const [isNarrow, setNarrow] = useState(() => matchMedia("(max-width: 900px)").matches);
+  useShortcuts(KEYS);
+  useEffect(() => {
+    language().then(setKnown, (error: unknown) => toast(String(error), "bad"));
+    void load(scenario);
+    const narrow = matchMedia("(max-width: 900px)");
+    const turn = () => setNarrow(narrow.matches);
+    narrow.addEventListener("change", turn);
+    const stop = remember(scenario);
+    const run = (event: KeyboardEvent) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      void runs.start(scenario);
+    };
+    addEventListener("keydown", run, true);
+    return () => {
+      stop();
+      runs.stop();
+      scenario.close();
+      removeEventListener("keydown", run, true);
+      narrow.removeEventListener("change", turn);
+      shareable.value = undefined;
+    };
+  }, []);
+  useEffect(() => share(scenario, runs));
+  const editor = <Text scenario={scenario} known={known} />;
+  const picture = <Picture scenario={scenario} language={known} />;
+  return (
+    <div class="view scenario">
+      <h1 class="sr">Scenario</h1>
+      <div class="scenario-bar row">
+        <Files scenario={scenario} hasFolder={hello.value?.open !== null && hello.value?.open !== undefined} />
+        <Button label="Undo" icon="reset" onClick={() => scenario.surface?.undo()} />
+        <span class="spring" />
+        <State scenario={scenario} />
+      </div>
+      {isNarrow ? (
+        <div class="scenario-stack">
+          {editor}
+          {picture}
+        </div>
+      ) : (
+        <Split name="scenario" label="text and picture" first={editor} second={picture} start={46} class="scenario-split" />
+      )}
+      <RunBar scenario={scenario} runs={runs} />
+      <Results runs={runs} text={scenario.text.value} />
+    </div>
+  );
+}
+
+/** The editor, what is wrong below it, and help about the word at the cursor. */
+function Text({ scenario, known }: { scenario: ScenarioDocument; known: Language | undefined }) {
+  const parent = useRef<HTMLDivElement>(null);
+  const latest = useRef(known);
+  latest.current = known;
+  const [help, setHelp] = useState<Help>();
+  useEffect(() => {
+    if (parent.current === null) return undefined;
+    const editor = new Editor({
+      parent: parent.current,
+      text: scenario.text.peek(),
+      language: () => latest.current,
+      places: () => scenario.places.peek(),
+      onText: (text) => scenario.changed(text),
+      onCursor: (at) => {
+        setHelp(undefined);
+        choose(scenario, at);
+      },
+      onHelp: (at) => {
+        if (latest.current !== undefined) setHelp(helpAt(latest.current, scenario.places.peek(), scenario.text.peek(), at));
+      },
+    });
+    scenario.surface = editor;
+    const stop = effect(() => {
+      const current = scenario.current.value;
+      if (current !== undefined && current.text === editor.view.state.doc.toString()) mark(editor.view, current);
+    });
+    return () => {
+      stop();
+      scenario.surface = undefined;
+      editor.close();
+    };
+  }, []);
+  return (
+    <div class="scenario-text">
+      <div class="scenario-editor" ref={parent} />
+      {help !== undefined && (
+        <div class="scenario-f1" role="status">
+          <strong>{help.title}</strong>
+          {help.lines.map((line) => (
+            <p key={line}>{line}</p>
+          ))}
+        </div>
+      )}
+      <Problems scenario={scenario} />
+    </div>
+  );
+}
+
+/** Chooses in the picture what the cursor is in. */
+function choose(scenario: ScenarioDocument, at: number): void {
+  const current = scenario.current.peek();
+  if (current === undefined || scenario.isBehind.peek()) return;
+  const inside = scenario.places.peek().filter((entry) => {
+    const range = entry.body ?? (entry.path.length === 2 && entry.form === "inline" ? entry.value : null);
+    return entry.path.length === 2 && range !== null && current.at(range[0]) <= at && at <= current.at(range[1]);
+  });
+  const found = inside.at(-1)?.path;
+  const drawn = ["node", "link", "flow", "constellation", "middlebox"];
+  if (found !== undefined && drawn.includes(found[0] ?? "")) scenario.chosen.value = found;
+}
+
+/** Everything that is wrong, as buttons that go to the place. */
+function Problems({ scenario }: { scenario: ScenarioDocument }) {
+  const { current, failure } = scenario;
+  const found = current.value;
+  if (failure.value !== undefined) {
+    return (
+      <div class="scenario-problems" role="alert">
+        <Note kind="bad">{failure.value}</Note>
+      </div>
+    );
+  }
+  if (found === undefined || found.checked.diagnostics.length === 0) return null;
+  return (
+    <ol class="scenario-problems" aria-label="What is wrong">
+      {found.checked.diagnostics.map((one, i) => (
+        <li key={i}>
+          <button
+            type="button"
+            class="scenario-problem"
+            onClick={() => {
+              if (one.from === null || one.to === null) return;
+              scenario.surface?.select(found.at(one.from), found.at(one.to));
+              scenario.surface?.focus();
+            }}
+          >
+            <span class="scenario-where">{one.line === null ? "file" : `${one.line}:${one.column ?? 1}`}</span>
+            <span>
+              <strong>{one.message}</strong>
+              {one.expected !== "" && <span class="scenario-expected"> {one.expected}</span>}
+              {one.help.map((help) => (
+                <span key={help} class="scenario-help-line">
+                  {help}
+                </span>
+              ))}
+            </span>
+          </button>
+        </li>
+      ))}
+      {found.checked.more > 0 && <li class="muted">and {found.checked.more} more</li>}
+    </ol>
+  );
+}
+
+function State({ scenario }: { scenario: ScenarioDocument }) {
+  const checked = scenario.current.value?.checked;
+  const count = (checked?.diagnostics.length ?? 0) + (checked?.more ?? 0);
+  const [word, kind] =
+    checked === undefined
+      ? ["checking", "muted"]
+      : checked.pending
+        ? ["computing routes and the paths of satellites", "muted"]
+        : checked.valid
+          ? ["valid", "good"]
+          : [count === 1 ? "1 mistake" : `${count} mistakes`, "bad"];
+  return (
+    <span class={`scenario-state ${kind ?? ""}`} role="status">
+      {word}
+    </span>
+  );
+}
+
+function RunBar({ scenario, runs }: { scenario: ScenarioDocument; runs: Runs }) {
+  const progress = runs.progress.value;
+  const isValid = scenario.current.value?.checked.valid === true;
+  const seed = scenario.facts.value?.seed;
+  return (
+    <div class="scenario-runbar">
+      {progress === undefined ? (
+        <Button kind="primary" disabled={!isValid} onClick={() => void runs.start(scenario)} keys="Control+Enter">
+          Run
+        </Button>
+      ) : (
+        <Button onClick={() => runs.stop()}>Stop</Button>
+      )}
+      <TextField label="seed" inline value={runs.seed.value} placeholder={String(seed ?? 1)} inputMode="numeric" onValue={(to) => (runs.seed.value = to.replace(/\D/g, ""))} />
+      <TextField label="runs" inline value={runs.count.value} inputMode="numeric" onValue={(to) => (runs.count.value = to.replace(/\D/g, ""))} />
+      <Segmented
+        label="on"
+        value={runs.on.value}
+        options={[
+          { value: "sim", label: "simulator" },
+          { value: "both", label: "simulator and this machine" },
+        ]}
+        onValue={(to) => (runs.on.value = to)}
+      />
+      {progress !== undefined && (
+        <span class="scenario-progress">
+          <Progress done={progress.done} label="Simulated time" />
+          <span class="muted small">{progress.text}</span>
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Takes the text from the address, the file that was opened, the last visit, or an example. */
+async function load(scenario: ScenarioDocument): Promise<void> {
+  const { params } = address.peek();
+  const failed = (error: unknown) => toast(error instanceof Error ? error.message : String(error), "bad");
+  const text = params["text"] === undefined ? undefined : await unpacked(params["text"]);
+  if (text !== undefined) return scenario.open(text, { kind: "own", name: params["name"] ?? "scenario", text });
+  const own = kept();
+  const opened = hello.value?.open;
+  const file = params["file"] ?? (opened?.kind === "scenario" && params["example"] === undefined ? opened.path : undefined);
+  if (file !== undefined && file !== "") {
+    try {
+      const text = await readFile(file);
+      // What was typed on top of the same file is not lost.
+      const isOurs = own?.kind === "file" && own.name === file && own.original === text;
+      scenario.open(text, { kind: "file", name: file, text });
+      if (isOurs && own.text !== text) scenario.surface?.setText(own.text);
+      return;
+    } catch (error) {
+      failed(error);
+    }
+  }
+  if (own !== undefined && params["example"] === undefined) return scenario.open(own.text, { kind: own.kind === "file" ? "own" : own.kind, name: own.name, text: own.original });
+  try {
+    const all = await examples();
+    const wanted = all.find((example) => example.name === (params["example"] ?? "geo")) ?? all[0];
+    if (wanted !== undefined) scenario.open(wanted.text, { kind: "example", name: wanted.name, text: wanted.text });
+  } catch (error) {
+    failed(error);
+  }
+}
+
+/** Keeps the text in the address and in this browser. */
+function remember(scenario: ScenarioDocument): () => void {
+  let timer = 0;
+  const stop = effect(() => {
+    const text = scenario.text.value;
+    const origin = scenario.origin.value;
+    clearTimeout(timer);
+    if (text === "" && origin.text === "") return;
+    timer = window.setTimeout(() => {
+      keep({ text, name: origin.name, kind: origin.kind, original: origin.text });
+      void put(text === origin.text, text, origin.kind, origin.name);
+    }, ADDRESS_AFTER_MS);
+  });
+  return () => {
+    clearTimeout(timer);
+    stop();
+  };
+}
+
+async function put(isUnedited: boolean, text: string, kind: string, name: string): Promise<void> {
+  const none = { text: "", name: "", file: "", example: "" };
+  const word = isUnedited && kind !== "own" ? undefined : await packed(text);
+  if (address.peek().view !== "scenario") return;
+  if (isUnedited && kind !== "own") change({ ...none, [kind]: name });
+  else if (word !== undefined) change({ ...none, text: word, name });
+  else change(none);
+}
+
+/** What can be copied and saved. */
+function share(scenario: ScenarioDocument, runs: Runs): void {
+  const { name, kind } = scenario.origin.value;
+  const base = name.replace(/^.*\//, "").replace(/\.toml$/, "");
+  const file = kind === "file" ? name : `${base}.toml`;
+  const seed = runs.seed.value === "" ? "" : ` --seed ${runs.seed.value}`;
+  const path = scenario.path;
+  const picture = async () => (await ask<{ svg: string }>("/api/scenario/map", { text: scenario.text.value, path })).svg;
+  const result = runs.result.value;
+  const spread = runs.spread.value;
+  shareable.value = {
+    name: base,
+    command: `bentpipe run ${/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`}${seed}`,
+    scenario: () => Promise.resolve(scenario.text.value),
+    python: python(scenario.text.value, runs.seed.value),
+    svg: picture,
+    png: async () => raster(await picture()),
+    ...(result === undefined ? {} : { csv: () => Promise.resolve(csvOf([...result.tables, ...(spread === undefined ? [] : [spread])])) }),
+  };
+}
+
+/** The same as a Python program. */
+function python(text: string, seed: string): string {
+  const quotes = text.includes("'''") ? JSON.stringify(text) : `r'''\n${text}'''`;
+  return `import bentpipe\n\nscenario = bentpipe.Scenario(${quotes})\noutcome = scenario.run(${seed === "" ? "" : `seed=${seed}`})\nprint(outcome)\n`;
+}
+
+/** A picture in pixels, twice as fine as on the screen. */
+async function raster(svg: string): Promise<Blob> {
+  const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  try {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [2 * image.width, 2 * image.height];
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((resolve, reject) => canvas.toBlob((blob) => (blob === null ? reject(new Error("the picture is too large")) : resolve(blob)), "image/png"));
+  } finally {
+    URL.revokeObjectURL(url);
+  }
 }

@@ -1,0 +1,119 @@
+// What runs did: the tables of `bentpipe run`, curves, means of several runs.
+import { Chart } from "../../ui/Chart";
+import { Note } from "../../ui";
+import type { Runs } from "./runs";
+import type { Curve, Points, TableAnswer } from "./types";
+
+export function Results({ runs, text }: { runs: Runs; text: string }) {
+  const result = runs.result.value;
+  const spread = runs.spread.value;
+  const measured = runs.measured.value;
+  const failure = runs.failure.value;
+  if (failure !== undefined) {
+    return (
+      <div role="alert">
+        <Note kind="bad">
+          <p class="scenario-said">{failure}</p>
+        </Note>
+      </div>
+    );
+  }
+  if (result === undefined && measured === undefined) return null;
+  return (
+    <section class="scenario-results" aria-label="Results">
+      {runs.of.value !== text && <Note kind="warn">The text was edited after this run.</Note>}
+      {measured !== undefined && <Block text={measured.text} tables={measured.tables} />}
+      {spread !== undefined && <AnswerTable table={{ ...spread, title: "All runs" }} />}
+      {result !== undefined && <Block text={result.text} tables={result.tables} />}
+      {result !== undefined && result.curves.length > 0 && <Curves curves={result.curves} />}
+    </section>
+  );
+}
+
+function Block({ text, tables }: { text: string; tables: readonly TableAnswer[] }) {
+  const [first = "", ...rest] = text.split("\n").filter((line) => line.trim() !== "");
+  return (
+    <>
+      <h2>{first}</h2>
+      {rest.length > 0 && <p class="scenario-said">{rest.join("\n")}</p>}
+      {tables.map((table, i) => (
+        <AnswerTable key={i} table={table} />
+      ))}
+    </>
+  );
+}
+
+/** A table as the command prints it. */
+export function AnswerTable({ table }: { table: TableAnswer }) {
+  const columns = table.columns.map((column, i) => ({ ...column, i })).filter(({ i }) => i === 0 || table.rows.some((row) => (row[i]?.text ?? "") !== ""));
+  const name = table.title === "" ? `Results by ${table.columns[0]?.heading ?? "row"}` : table.title;
+  return (
+    <div class="table-box" tabIndex={0} role="region" aria-label={name}>
+      <table class="table">
+        <caption class={table.title === "" ? "sr" : ""}>{name}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ heading, number, i }) => (
+              <th key={i} scope="col" class={number ? "num" : ""}>
+                {heading === "" ? <span class="sr">quantity</span> : heading}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((row, at) => (
+            <tr key={at}>
+              {columns.map(({ number, i }) => {
+                const cell = row[i];
+                const classes = [number ? "num" : "", cell?.tone ?? ""].join(" ");
+                return i === 0 ? (
+                  <th key={i} scope="row" class={classes}>
+                    {cell?.text ?? ""}
+                  </th>
+                ) : (
+                  <td key={i} class={classes}>
+                    {cell?.text ?? ""}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {table.note !== "" && <p class="muted small">{table.note}</p>}
+    </div>
+  );
+}
+
+const CHARTS: readonly { key: "rate" | "cwnd" | "rtt"; label: string; scale: number; kind: "line" | "step" }[] = [
+  { key: "rate", label: "received in order [Mbit/s]", scale: 1e-6, kind: "step" },
+  { key: "cwnd", label: "cwnd [segments]", scale: 1, kind: "line" },
+  { key: "rtt", label: "RTT [ms]", scale: 1e3, kind: "line" },
+];
+
+function Curves({ curves }: { curves: readonly Curve[] }) {
+  const scaled = (points: Points, scale: number) => points.value.map((value) => value * scale);
+  return (
+    <div class="scenario-curves">
+      {CHARTS.map(({ key, label, scale, kind }, row) => (
+        <Chart
+          key={key}
+          label={`${label} over time`}
+          group="scenario"
+          height={180}
+          legend={row === 0}
+          x={{ label: "time [s]" }}
+          y={{ label, from: 0 }}
+          series={curves.map((curve, i) => ({ label: curve.flow, x: curve[key].at_s, values: scaled(curve[key], scale), color: i % 8, dash: Math.floor(i / 2) % 4, kind }))}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** The tables of the results as CSV, one below the other. */
+export function csvOf(tables: readonly TableAnswer[]): string {
+  const cell = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const line = (cells: readonly string[]) => cells.map(cell).join(",");
+  return tables.map((table) => [line(table.columns.map((column) => column.heading)), ...table.rows.map((row) => line(row.map((one) => one.text)))].join("\n") + "\n").join("\n");
+}
