@@ -4,7 +4,9 @@ use crate::files::{Files, OpenError};
 use crate::guard::{self, Guard};
 use crate::laboratory::Laboratory;
 use crate::work::{self, Jobs};
-use crate::{Problem, assets, connections, curves, files, link, papers, scenario, sky, studies};
+use crate::{
+    Problem, assets, connections, curves, files, link, papers, presets, scenario, sky, studies,
+};
 use axum::body::{Body, to_bytes};
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
@@ -176,6 +178,7 @@ fn router(app: App, guard: Guard) -> Router {
         // The page asks this to know whether the server is there.
         .route("/api/alive", get(StatusCode::NO_CONTENT))
         .merge(link::routes())
+        .merge(presets::routes())
         .merge(curves::routes())
         .merge(scenario::routes())
         .merge(sky::routes())

@@ -14,7 +14,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import { test as base, expect, type Page } from "@playwright/test";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -68,6 +68,14 @@ export class Explorer {
     failed.catch(() => undefined);
     const [line] = (await Promise.race([once(lines, "line"), failed])) as [string];
     this.address = line.trim();
+  }
+
+  /** Seconds of processor time that the command has used (proc(5)). */
+  async cpuSeconds(): Promise<number> {
+    const stat = await readFile(`/proc/${this.#process?.pid}/stat`, "utf8");
+    // Behind the name in parentheses; utime and stime are the 14th and 15th field.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / 100;
   }
 
   /** Ends the command without a warning, as a crash does. */

@@ -4,11 +4,11 @@ import { signal } from "@preact/signals";
 
 export interface Shareable {
   /** The same as a command line. */
-  command?: string;
+  command?: string | (() => Promise<string>);
   /** The same as a scenario file. */
   scenario?: () => Promise<string>;
   /** The same as Python. */
-  python?: string;
+  python?: string | (() => Promise<string>);
   /** The picture that is shown. */
   svg?: () => Promise<string>;
   png?: () => Promise<Blob>;

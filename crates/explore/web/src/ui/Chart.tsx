@@ -182,6 +182,7 @@ export function Chart(props: ChartProps) {
       <div
         ref={box}
         class="chart-box"
+        data-keys
         tabIndex={0}
         role="group"
         aria-label={`${props.label}: ${props.description ?? "chart"}. Arrows move the cursor, plus and minus zoom, 0 shows all.`}

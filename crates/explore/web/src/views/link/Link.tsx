@@ -1,48 +1,99 @@
 // The view of one link: the question at the left, the answer as it comes at the right.
 import { useEffect, useMemo } from "preact/hooks";
 import type { ViewProps } from "../../app/App";
-import { change } from "../../lib/address";
+import { change, type Params } from "../../lib/address";
+import { shareable } from "../../lib/share";
+import { Tabs } from "../../ui";
+import { Compared, packed, unpacked } from "./Compared";
 import { loadPresets } from "./hello";
+import { Key } from "./Key";
+import { OverTime } from "./OverTime";
 import { Panel } from "./Panel";
-import { draft } from "./question";
+import { draft, key } from "./question";
 import { nameOf, Ranking } from "./Ranking";
-import { follow, Run } from "./run";
+import { follow, Run, type Shown } from "./run";
+import { sharing } from "./share";
+import { Toolbar } from "./Toolbar";
 import { Verdict } from "./Verdict";
 
 export default function Link({ params }: ViewProps) {
-  const run = useMemo(() => new Run(), []);
+  const run = useMemo(() => new Run("a"), []);
+  const ghost = useMemo(() => new Run("b"), []);
   useEffect(() => {
     void loadPresets().catch(() => undefined);
     return follow(run, () => draft.value);
   }, []);
-  const begin = run.shown.value?.begin;
+  const kept = params["_with"];
+  useEffect(() => {
+    if (kept === undefined) {
+      ghost.stop();
+      ghost.shown.value = null;
+      return undefined;
+    }
+    return follow(ghost, () => unpacked(kept));
+  }, [kept]);
+
+  const shown = run.shown.value;
+  const begin = shown?.begin;
   const last = (begin?.sizes.length ?? 1) - 1;
-  const size = Math.min(last, Number(params["_size"] ?? last));
-  const selected = begin?.rows.map(nameOf).find((key) => key === params["_row"]);
+  const size = Math.max(0, Math.min(last, Number(params["_size"] ?? last) || 0));
+  const keys = begin?.rows.map(nameOf) ?? [];
+  const selected = keys.find((each) => each === params["_row"]);
+  const beside = keys.find((each) => each === params["_beside"]);
+  const row = begin?.rows[keys.indexOf(selected ?? "")]?.row;
+  useEffect(() => {
+    if (shown !== null) shareable.value = sharing(shown, { row, size });
+  }, [shown?.begin.id, shown?.isFinal, row, size]);
+
+  const keep = (question: Params) => change({ _with: packed(question) });
+  const select = (name: string) => change({ _row: name === selected ? "" : name, _beside: "" });
+  const ranking = (
+    <Ranking run={run} size={size} ghost={kept === undefined ? null : ghost.shown.value} selected={selected} beside={beside} onSelect={select} />
+  );
   return (
     <div class="view link">
-      <Panel run={run} />
+      <div class="link-left">
+        <Toolbar
+          isKept={kept !== undefined && key(unpacked(kept)) === key(draft.value)}
+          onKeep={shown === null ? undefined : () => keepShown(ghost, shown, keep)}
+        />
+        <Panel run={run} />
+      </div>
       <div class="link-answer">
         <Failure run={run} />
         <Verdict run={run} />
-        <Ranking
-          run={run}
-          size={size}
-          ghost={null}
-          selected={selected}
-          beside={params["_beside"]}
-          onSelect={(key) => change({ _row: key === selected ? "" : key, _beside: "" })}
-        />
+        {kept !== undefined && <Compared kept={unpacked(kept)} run={ghost} onKeep={keep} onDrop={() => change({ _with: "" })} />}
+        {begin !== undefined && begin.sizes.length > 1 ? (
+          <Tabs
+            label="Sizes"
+            value={String(size)}
+            tabs={begin.sizes.map((label, i) => ({ value: String(i), label }))}
+            onValue={(value) => change({ _size: Number(value) === last ? "" : value })}
+          >
+            {ranking}
+          </Tabs>
+        ) : (
+          ranking
+        )}
+        {shown !== null && <Key shown={shown} />}
+        {shown !== null && <OverTime shown={shown} selected={selected} beside={beside} />}
       </div>
     </div>
   );
 }
 
+/** Keeps what is shown: its bars stay as outlines at once, before the server answers again. */
+function keepShown(ghost: Run, shown: Shown, keep: (question: Params) => void): void {
+  ghost.shown.value = shown;
+  keep(shown.options);
+}
+
 /** What went wrong and is no field's fault. */
 function Failure({ run }: { run: Run }) {
   const failure = run.failure.value;
+  // The frame says that the server is gone.
   if (failure === null || failure.isUnreachable) return null;
-  if (failure.option !== undefined) return <p class="link-problem">The answer below is of the question before: a field has a value that is no use.</p>;
+  if (failure.option !== undefined) return <p class="link-problem">A field has a value that cannot be used: the answer below is that of the question before.</p>;
   return (
     <p class="link-problem" role="alert">
       {failure.message}

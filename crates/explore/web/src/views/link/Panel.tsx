@@ -1,4 +1,6 @@
 // The question: the link, its users, and what is compared.
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
 import { Checkbox, Field, Select } from "../../ui";
 import { Choice, Losses, Quantity, Text } from "./controls";
 import { QUEUE, RATE, RETURN_RATE, RTT, SERVER_RTT, SIZE, USERS } from "./fields";
@@ -32,6 +34,7 @@ function Way({ run }: { run: Run }) {
     <>
       <Select
         label="Path"
+        class="link-wide"
         help={option?.help}
         error={run.failure.value?.option === "orbit" ? run.failure.value.message : undefined}
         value={orbit ?? ""}
@@ -50,6 +53,7 @@ function Way({ run }: { run: Run }) {
           {orbit === "geo" && <Text name="slot" label="Longitude of the satellite" run={run} placeholder="midway" />}
           <Select
             label="Begin within"
+            class="link-wide"
             help={options.value.get("over")?.help}
             error={run.failure.value?.option === "over" ? run.failure.value.message : undefined}
             value={question["over"] ?? ""}
@@ -104,12 +108,24 @@ function Sizes({ run }: { run: Run }) {
   );
 }
 
+/** A part of the question; on a phone the parts fold, so that the answer is near. */
+function Group({ title, isFirst, children }: { title: string; isFirst?: boolean; children: ComponentChildren }) {
+  const isWide = useMemo(() => matchMedia("(min-width: 60rem)").matches, []);
+  return (
+    <details class="link-group" open={isFirst === true || isWide}>
+      <summary>
+        <h2>{title}</h2>
+      </summary>
+      <div class="link-fields">{children}</div>
+    </details>
+  );
+}
+
 export function Panel({ run }: { run: Run }) {
   const hasProxy = /split|snoop|gateway/.test(draft.value["pep"] ?? "");
   return (
     <form class="link-form" aria-label="The question" onSubmit={(event) => event.preventDefault()}>
-      <section class="link-group" aria-labelledby="link-g1">
-        <h2 id="link-g1">Link</h2>
+      <Group title="Link" isFirst>
         <Quantity field={RATE} run={run} />
         <Way run={run} />
         <Losses run={run} />
@@ -118,10 +134,9 @@ export function Panel({ run }: { run: Run }) {
           <summary>Way back</summary>
           <Quantity field={RETURN_RATE} run={run} />
         </details>
-      </section>
-      <section class="link-group" aria-labelledby="link-g2">
-        <h2 id="link-g2">Users</h2>
-        <Choice name="traffic" label="What each does" run={run} />
+      </Group>
+      <Group title="Users">
+        <Choice name="traffic" label="Each one does" run={run} />
         <Quantity field={USERS} run={run} />
         <Sizes run={run} />
         <details class="link-rest" open={["beside", "background", "stagger"].some((name) => draft.value[name] !== undefined)}>
@@ -130,9 +145,8 @@ export function Panel({ run }: { run: Run }) {
           <Text name="background" label="Other traffic" run={run} placeholder="none" />
           <Text name="stagger" label="Starts spread over" run={run} />
         </details>
-      </section>
-      <section class="link-group" aria-labelledby="link-g3">
-        <h2 id="link-g3">Compared</h2>
+      </Group>
+      <Group title="Compared">
         <Proxies run={run} />
         {hasProxy && <Quantity field={SERVER_RTT} run={run} />}
         <Text name="transport" label="Transports" run={run} placeholder="a selection" />
@@ -142,7 +156,7 @@ export function Panel({ run }: { run: Run }) {
           <Text name="runs" label="Runs of each" run={run} placeholder="as many as the decision needs" />
           <Text name="seed" label="Seed" run={run} />
         </details>
-      </section>
+      </Group>
     </form>
   );
 }

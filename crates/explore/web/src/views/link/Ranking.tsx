@@ -2,7 +2,7 @@
 // what others lose beside it, and what can be switched on today. The order is held while
 // the pointer or the focus is in it.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { decimal, nice, signed, ticks } from "./numbers";
+import { decimal, signed, ticks } from "./numbers";
 import { place, type Run, type Shown } from "./run";
 import type { RowFacts, Standing } from "./types";
 
@@ -35,13 +35,15 @@ function ordered(shown: Shown, size: number): Item[] {
   });
 }
 
-/** The end of the scale: a round time beyond the bars, but for those that are cut. */
+/** The end of the scale: a time beyond the bars, but for those that are cut. */
 function end(items: readonly Item[], shown: Shown, size: number): number {
   const ends = items.flatMap(({ standing }) => (standing?.mean_s == null ? [] : [standing.mean_s + (standing.ci95_s ?? 0)]));
   const baseline = shown.standings.get(place(shown.begin.baseline, size))?.mean_s ?? Math.min(...ends);
   const most = Math.max(...ends, 0);
   const cut = Number.isFinite(baseline) ? Math.max(CUT * baseline, 2 * Math.min(...ends)) : most;
-  return nice(Math.max(Math.min(most, cut), 1e-3) / 8) * 8;
+  // In steps, so that the scale rests while intervals shrink.
+  const step = Math.log(1.08);
+  return Math.exp(Math.ceil(Math.log(Math.max(Math.min(most, cut), 1e-3) * 1.01) / step) * step);
 }
 
 /** Keeps the order of the keys while held; what is new comes where it belongs. */

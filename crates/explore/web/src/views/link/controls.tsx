@@ -147,7 +147,8 @@ export function Choice({ name, label, run }: OptionProps & { name: string; label
       help={option?.help}
       error={errorOf(run, name)}
       value={draft.value[name] ?? usual}
-      options={choices.map(({ value, about }) => ({ value, label: about === "" ? value : `${value}: ${about}` }))}
+      options={choices.map(({ value }) => value)}
+      note={choices.find(({ value }) => value === (draft.value[name] ?? usual))?.about}
       onValue={(value) => set({ [name]: value === usual ? "" : value }, true)}
     />
   );

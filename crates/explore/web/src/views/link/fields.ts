@@ -107,7 +107,7 @@ export const LOSS: SliderField = {
 };
 export const BURST: SliderField = {
   name: "loss",
-  label: "Mean length of a burst",
+  label: "Burst",
   min: 1,
   max: 100,
   write: (value) => (value <= 1 ? "" : `${value} packets`),

@@ -12,8 +12,8 @@ export function signed(share: number): string {
   return `${percent > 0 ? "+" : "−"}${Math.abs(percent)}%`;
 }
 
-/** The next of 1, 2, 5, 10 ... that is no smaller. */
-export function nice(value: number): number {
+/** The next of 1, 2, 2.5, 5, 10 ... that is no smaller. */
+function nice(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const digit = [1, 2, 2.5, 5, 10].find((step) => step * power >= value * (1 - 1e-9)) ?? 10;
   return digit * power;
