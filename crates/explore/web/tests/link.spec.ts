@@ -178,6 +178,7 @@ test("each preset is a question that the server takes", async ({ page, explorer 
 });
 
 test("the first bars come within 300 ms of a change", async ({ page, explorer }) => {
+  test.setTimeout(240_000);
   await explorer.visit(page, "#/link");
   await expect(rows(page).first()).toBeVisible({ timeout: 30_000 });
   const slider = page.getByRole("slider", { name: "Rate", exact: true });

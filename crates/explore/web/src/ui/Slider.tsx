@@ -34,7 +34,17 @@ export function Slider(props: SliderProps) {
   const scale = scaleOf(props);
   const value = read(text);
   const at = value === undefined ? scale.least : scale.position(value);
-  const move = (input: HTMLInputElement, isFinal: boolean) => onText(write(scale.value(Number(input.value))), isFinal);
+  const move = (input: HTMLInputElement, isFinal: boolean) => {
+    let to = Number(input.value);
+    let next = write(scale.value(to));
+    // A step of a key changes the value, also where several places have the same text.
+    const step = Math.sign(to - at) * scale.step;
+    while (step !== 0 && next === text && to + step >= scale.least && to + step <= scale.most) {
+      to += step;
+      next = write(scale.value(to));
+    }
+    onText(next, isFinal);
+  };
   const share = (position: number) => ((position - scale.least) / (scale.most - scale.least)) * 100;
   return (
     <Field

@@ -1,5 +1,6 @@
 // What the marks of the ranking mean.
 import type { Shown } from "./run";
+import type { Table } from "./types";
 
 export function Key({ shown }: { shown: Shown }) {
   const { begin, verdict } = shown;
@@ -28,7 +29,7 @@ export function Key({ shown }: { shown: Shown }) {
           <i class="link-key-ideal" /> ideal: the link filled from the first packet on
         </li>
       </ul>
-      {verdict?.table !== undefined && (
+      {verdict !== null && (
         <details>
           <summary>The table that the command prints</summary>
           <Printed shown={shown} table={verdict.table} />
@@ -38,7 +39,7 @@ export function Key({ shown }: { shown: Shown }) {
   );
 }
 
-function Printed({ shown, table }: { shown: Shown; table: { columns: string[]; rows: { row: number; cells: string[] }[]; words: string } }) {
+function Printed({ shown, table }: { shown: Shown; table: Table }) {
   return (
     <>
       <div class="link-printed" tabIndex={0} role="region" aria-label="The table that the command prints">

@@ -2,7 +2,7 @@
 // what others lose beside it, and what can be switched on today. The order is held while
 // the pointer or the focus is in it.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { decimal, signed, ticks } from "./numbers";
+import { decimal, ticks } from "./numbers";
 import { place, type Run, type Shown } from "./run";
 import type { RowFacts, Standing } from "./types";
 
@@ -224,8 +224,8 @@ function Row({ item, shown, most, ideal, was, isSelected, isBeside, onSelect }: 
         <Bar standing={standing} most={most} ideal={ideal} was={was} />
       </span>
       <span role="cell" class="link-number link-time">
-        {standing === undefined ? "…" : standing.mean_s === null ? "no end" : (standing.shown?.time ?? decimal(standing.mean_s))}
-        {standing?.ci95_s != null && standing.mean_s !== null && <small> ±{standing.shown?.ci95 ?? decimal(standing.ci95_s)}</small>}
+        {standing === undefined ? "…" : standing.mean_s === null ? "no end" : standing.shown.time}
+        {standing?.ci95_s != null && standing.mean_s !== null && <small> ±{standing.shown.ci95}</small>}
         {unfinished > 0 && (
           <span class="link-unfinished">
             {unfinished} of {standing?.runs} did not end
@@ -233,13 +233,20 @@ function Row({ item, shown, most, ideal, was, isSelected, isBeside, onSelect }: 
         )}
       </span>
       <span role="cell" class="link-number link-gain">
-        {isBaseline || standing?.gain == null ? "" : (standing.shown?.gain ?? signed(standing.gain.share))}
+        {gainOf(shown, facts.row)}
       </span>
       <span role="cell" class="link-others">
         {!isBaseline && standing?.others != null && <Harm standing={standing} />}
       </span>
     </div>
   );
+}
+
+/** What the command prints of the time that a row saves. */
+function gainOf(shown: Shown, row: number): string {
+  const table = shown.verdict?.table;
+  const column = table?.columns.indexOf("gain") ?? -1;
+  return table?.rows.find((each) => each.row === row)?.cells[column] ?? "";
 }
 
 function Bar({ standing, most, ideal, was }: { standing: Standing | undefined; most: number; ideal: number | null; was: Standing | undefined }) {
@@ -267,7 +274,7 @@ function Harm({ standing }: { standing: Standing }) {
   if (others === null) return null;
   const half = others.ci95 ?? 0;
   const to = (share: number) => `${(50 + 50 * Math.max(-1, Math.min(1, share / MOST_HARM))).toFixed(2)}%`;
-  const effect = others.effect ?? "none";
+  const effect = others.effect;
   const words = { hurts: "hurts others", "may hurt": "may hurt others", helps: "helps others", none: "no harm shown" }[effect];
   return (
     <span class={`link-harm link-harm-${effect.replace(" ", "-")}`} title={`${words}: beside it a user takes ${decimal(others.time_beside_it_s)} s instead of ${decimal(others.time_before_s)} s (${others.runs} runs)`}>
@@ -276,7 +283,7 @@ function Harm({ standing }: { standing: Standing }) {
         {half > 0 && <span class="link-interval" style={{ "--x": to(others.time_lost_share - half), "--to": to(others.time_lost_share + half) }} />}
       </span>
       <span class="link-harm-text">
-        {standing.shown?.others ?? signed(others.time_lost_share)}
+        {standing.shown.others}
         <span class="sr">, {words}</span>
       </span>
     </span>

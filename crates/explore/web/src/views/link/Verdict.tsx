@@ -74,7 +74,7 @@ export function Verdict({ run }: { run: Run }) {
       <p class="link-question">
         {certainty !== undefined && (
           <span class={`link-certainty link-${verdict?.certainty}`} title={certainty.about}>
-            {shown.isFinal ? certainty.label : `${certainty.label} so far`}
+            {shown.isFinal ? certainty.label : `${certainty.label} after ${shown.judged.toLocaleString("en-GB")} runs`}
           </span>
         )}
         {begin.question}

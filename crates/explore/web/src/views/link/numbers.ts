@@ -5,13 +5,6 @@ export function decimal(seconds: number): string {
   return seconds.toFixed(seconds < 1 ? 3 : seconds < 10 ? 2 : 1);
 }
 
-/** A share as a percentage with its sign; none for zero. */
-export function signed(share: number): string {
-  const percent = Math.round(100 * share);
-  if (percent === 0) return "0%";
-  return `${percent > 0 ? "+" : "−"}${Math.abs(percent)}%`;
-}
-
 /** The next of 1, 2, 2.5, 5, 10 ... that is no smaller. */
 function nice(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));

@@ -14,6 +14,8 @@ export interface Shown {
   readonly standings: ReadonlyMap<string, Standing>;
   readonly progress: readonly [done: number, total: number];
   readonly verdict: Verdict | null;
+  /** Runs that the verdict rests on: the bars may be ahead of it. */
+  readonly judged: number;
   readonly answer: Answer | null;
   readonly isFinal: boolean;
 }
@@ -111,6 +113,7 @@ class Coming {
   #standings = new Map<string, Standing>();
   #progress: readonly [number, number] = [0, 0];
   #verdict: Verdict | null = null;
+  #judged = 0;
   #answer: Answer | null = null;
   #isFinal = false;
   #frame = 0;
@@ -130,6 +133,7 @@ class Coming {
       this.#progress = line.progress;
     } else if ("verdict" in line) {
       this.#verdict = line.verdict;
+      this.#judged = this.#progress[0];
     } else if ("answer" in line) {
       this.#answer = line.answer;
       this.#isFinal = true;
@@ -148,6 +152,7 @@ class Coming {
       standings: new Map(this.#standings),
       progress: this.#progress,
       verdict: this.#verdict,
+      judged: this.#judged,
       answer: this.#answer,
       isFinal: this.#isFinal,
     });

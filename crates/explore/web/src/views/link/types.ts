@@ -15,7 +15,7 @@ export interface Begin {
   /** The question in words. */
   readonly question: string;
   /** The same in lines, with what is to be known of the link. */
-  readonly text?: string[];
+  readonly text: string[];
   /** The same as a command line. */
   readonly command?: string;
   readonly link: LinkFacts;
@@ -86,7 +86,7 @@ export interface Others {
   readonly time_before_s: number;
   readonly time_beside_it_s: number;
   readonly runs: number;
-  readonly effect?: "hurts" | "may hurt" | "helps" | "none";
+  readonly effect: "hurts" | "may hurt" | "helps" | "none";
 }
 
 /** How a row stands at a size. */
@@ -100,14 +100,13 @@ export interface Standing {
   readonly max_s: number | null;
   readonly runs: number;
   readonly unfinished: number;
-  readonly gain?: Gain | null;
   readonly others: Others | null;
   readonly resent_share: number;
   readonly p95_queueing_delay_s: number;
   readonly goodput_bps: number;
   readonly slow_s: number | null;
   /** As the command prints them. */
-  readonly shown?: { time: string; ci95: string; slow: string; gain?: string; others: string };
+  readonly shown: { time: string | null; ci95: string | null; slow: string | null; others: string | null };
   /** Of several activities, each. */
   readonly times?: { name: string; mean_s: number | null; ci95_s: number | null }[];
 }
@@ -138,8 +137,15 @@ export interface Verdict {
   /** Rows, each proxy's fastest first. */
   readonly order: number[];
   readonly is_final: boolean;
-  /** The table that the command prints, and what its columns mean. */
-  readonly table?: { columns: string[]; rows: { row: number; cells: string[] }[]; words: string };
+  readonly table: Table;
+}
+
+/** A table as the command prints it. */
+export interface Table {
+  readonly columns: string[];
+  readonly rows: { row: number; cells: string[] }[];
+  /** What the columns mean. */
+  readonly words: string;
 }
 
 /** The document of `bentpipe compare --json`, as far as the page reads it. */
