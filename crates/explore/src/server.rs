@@ -80,6 +80,7 @@ pub(crate) struct App {
     pub(crate) files: Option<Arc<Files>>,
     /// What starts the same server again.
     command: Arc<str>,
+    pub(crate) studies: studies::Studies,
     pub(crate) page: Option<Arc<PathBuf>>,
     pub(crate) sky: sky::Memory,
 }
@@ -124,6 +125,7 @@ impl Server {
                 jobs: Jobs::default(),
                 files: files.map(Arc::new),
                 command: command(settings.open.as_deref(), port).into(),
+                studies: studies::Studies::default(),
                 page: settings.page.map(Arc::new),
                 sky: sky::Memory::default(),
             },

@@ -13,7 +13,7 @@
 //!   shared links;
 //! - [`TableWriter`] writes the tables `runs`, `links`, `crossings`,
 //!   `middleboxes`, `legs` and `series` as CSV or Parquet, [`RowWriter`] any
-//!   other, [`Table`] reads them back, [`rows`] yields them in memory,
+//!   other, [`Table`] reads them back, [`ColumnFile`] single columns, [`rows`] yields them in memory,
 //!   [`columns()`] lists their columns;
 //! - [`Outcome`] is `Serialize` and `Deserialize` under the column names of
 //!   the tables, which is what `--json` prints and a [`Journal`] keeps;
@@ -25,6 +25,7 @@
 
 mod axes;
 mod cell;
+mod column_file;
 mod columns;
 mod csv_file;
 mod error;
@@ -46,6 +47,7 @@ mod value;
 mod whole_file;
 
 pub use axes::{AxisColumn, AxisPoint, AxisUnit};
+pub use column_file::ColumnFile;
 pub use columns::{Column, TableKind, columns, run_columns};
 pub use error::Error;
 pub use interval::{Interval, NoCheckpoint};

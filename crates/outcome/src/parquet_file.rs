@@ -173,7 +173,7 @@ impl ParquetWriter {
 }
 
 /// The entry of the metadata that says what each column is, as JSON.
-const COLUMNS: &str = "bentpipe.columns";
+pub(crate) const COLUMNS: &str = "bentpipe.columns";
 
 /// `{"rtt_s": {"unit": "s", "about": "axis rtt: seconds"}, ...}`
 fn described(columns: &[Column]) -> String {
@@ -271,7 +271,7 @@ fn value(field: Field) -> Result<Value, ParquetError> {
     })
 }
 
-fn error(path: &Path, action: &'static str, e: ParquetError) -> Error {
+pub(crate) fn error(path: &Path, action: &'static str, e: ParquetError) -> Error {
     match e {
         ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
             Ok(source) => Error::io(path, action)(*source),

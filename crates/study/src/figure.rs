@@ -304,7 +304,7 @@ fn axis_scale(x: &str, spec: &FigureSpec, home: &Study) -> Option<(&'static str,
     let values = values?;
     let largest = values.iter().map(|v| v.0.abs()).fold(0.0, f64::max);
     let unit = values.first()?.1;
-    Some(unit.map_or(("", 1.0), |unit| label::readable(unit, largest)))
+    Some(unit.map_or(("", 1.0), |unit| unit.readable(largest)))
 }
 
 /// The places of bars in groups.

@@ -101,6 +101,28 @@ impl Unit {
         self.forms().iter().map(|(name, _)| *name)
     }
 
+    /// The unit in which numbers up to `largest` are short, and the factor to it from
+    /// the base unit.
+    #[must_use]
+    pub fn readable(self, largest: f64) -> (&'static str, f64) {
+        let steps: &[(&str, f64)] = match self {
+            Unit::Seconds => &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6)],
+            Unit::Bytes => &[("MB", 1e6), ("kB", 1e3), ("B", 1.0)],
+            Unit::BitRate => &[
+                ("Gbit/s", 1e9),
+                ("Mbit/s", 1e6),
+                ("kbit/s", 1e3),
+                ("bit/s", 1.0),
+            ],
+            Unit::Segments | Unit::Count | Unit::Ratio | Unit::Percent => {
+                return (self.symbol(), 1.0);
+            }
+        };
+        let step = steps.iter().find(|(_, size)| largest >= *size);
+        step.and_then(|(name, _)| Some((*name, self.factor(name)?)))
+            .unwrap_or((self.symbol(), 1.0))
+    }
+
     /// In words: `a time`.
     #[must_use]
     pub fn article(self) -> &'static str {
@@ -162,6 +184,15 @@ mod tests {
         assert_eq!(quantity(" 7 "), Some((7.0, None)));
         assert_eq!(quantity("iw2"), None);
         assert_eq!(quantity("inf"), None);
+    }
+
+    #[test]
+    fn numbers_are_shown_short() {
+        assert_eq!(Unit::Bytes.readable(3e6), ("MB", 1e-6));
+        assert_eq!(Unit::Bytes.readable(3e5), ("kB", 1e-3));
+        assert_eq!(Unit::Seconds.readable(0.6), ("ms", 1e3));
+        assert_eq!(Unit::BitRate.readable(2e6), ("Mbit/s", 1e-6));
+        assert_eq!(Unit::Ratio.readable(0.1), ("", 1.0));
     }
 
     #[test]

@@ -63,27 +63,6 @@ pub(super) fn of_series(quantity: SeriesQuantity, unit: Option<&str>) -> (String
     }
 }
 
-/// The unit in which numbers up to `largest` are short, and the factor to it from
-/// the base unit.
-pub(super) fn readable(unit: Unit, largest: f64) -> (&'static str, f64) {
-    let steps: &[(&str, f64)] = match unit {
-        Unit::Seconds => &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6)],
-        Unit::Bytes => &[("MB", 1e6), ("kB", 1e3), ("B", 1.0)],
-        Unit::BitRate => &[
-            ("Gbit/s", 1e9),
-            ("Mbit/s", 1e6),
-            ("kbit/s", 1e3),
-            ("bit/s", 1.0),
-        ],
-        Unit::Segments | Unit::Count | Unit::Ratio | Unit::Percent => {
-            return (unit.symbol(), 1.0);
-        }
-    };
-    let step = steps.iter().find(|(_, size)| largest >= *size);
-    step.and_then(|(name, _)| Some((*name, unit.factor(name)?)))
-        .unwrap_or((unit.symbol(), 1.0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,14 +84,5 @@ mod tests {
             of_series(SeriesQuantity::Cwnd, None).0,
             "Congestion window (segments)"
         );
-    }
-
-    #[test]
-    fn numbers_of_an_axis_are_short() {
-        assert_eq!(readable(Unit::Bytes, 3e6), ("MB", 1e-6));
-        assert_eq!(readable(Unit::Bytes, 3e5), ("kB", 1e-3));
-        assert_eq!(readable(Unit::Seconds, 0.6), ("ms", 1e3));
-        assert_eq!(readable(Unit::BitRate, 2e6), ("Mbit/s", 1e-6));
-        assert_eq!(readable(Unit::Ratio, 0.1), ("", 1.0));
     }
 }

@@ -1,0 +1,137 @@
+//! The studies in the folder that was opened.
+
+use crate::Problem;
+use crate::server::App;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Studies that are listed, at most.
+const MOST_STUDIES: usize = 500;
+
+/// Folders within folders that are looked at, at most.
+const MOST_LEVELS: usize = 5;
+
+/// Entries that are looked at in all, at most.
+const MOST_ENTRIES: usize = 50_000;
+
+/// The folder of the study of that name, which is its path below the opened one.
+///
+/// # Errors
+/// If nothing was opened, or it leads out of the folder.
+pub(super) fn place(app: &App, study: &str) -> Result<PathBuf, Problem> {
+    let folder = opened(app)?;
+    let relative = Path::new(study);
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+    let missing = || Problem::missing(format!("there is no study `{study}`"));
+    if !relative.components().all(is_plain) {
+        return Err(missing());
+    }
+    let path = folder.join(relative).canonicalize();
+    let path = path.map_err(|_| missing())?;
+    match path.starts_with(&folder) {
+        true => Ok(path),
+        false => Err(missing()),
+    }
+}
+
+/// The folder that was opened, or that of the file that was.
+fn opened(app: &App) -> Result<PathBuf, Problem> {
+    let Some(path) = app.open.as_deref() else {
+        return Err(Problem::missing(
+            "no folder was opened: start `bentpipe explore FOLDER` with a folder of results",
+        ));
+    };
+    let path = path.canonicalize();
+    let path = path.map_err(|_| Problem::missing("what was opened is not there any more"))?;
+    Ok(match path.parent() {
+        Some(parent) if path.is_file() => parent.to_path_buf(),
+        _ => path,
+    })
+}
+
+/// The studies below the opened folder, by name: `{"study", "kind"}`, where `kind` is
+/// `results`, or `file` of a study that may be run.
+///
+/// # Errors
+/// If nothing was opened.
+pub(super) fn all(app: &App) -> Result<Value, Problem> {
+    let folder = opened(app)?;
+    let mut found = Vec::new();
+    let mut left = MOST_ENTRIES;
+    look(&folder, &folder, 0, &mut left, &mut found);
+    found.sort();
+    let is_cut = found.len() > MOST_STUDIES || left == 0;
+    found.truncate(MOST_STUDIES);
+    let studies = found
+        .iter()
+        .map(|(study, kind)| json!({ "study": study, "kind": kind }));
+    Ok(json!({
+        "folder": folder.display().to_string(),
+        "studies": studies.collect::<Vec<_>>(),
+        "is_cut": is_cut,
+    }))
+}
+
+/// Looks into a folder.
+fn look(
+    root: &Path,
+    folder: &Path,
+    level: usize,
+    left: &mut usize,
+    found: &mut Vec<(String, &'static str)>,
+) {
+    let name = |path: &Path| {
+        let below = path.strip_prefix(root).unwrap_or(path);
+        below.to_string_lossy().into_owned()
+    };
+    if holds_results(folder) {
+        found.push((name(folder), "results"));
+        return;
+    }
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.filter_map(Result::ok) {
+        if *left == 0 || found.len() > MOST_STUDIES {
+            return;
+        }
+        *left -= 1;
+        let file_name = entry.file_name();
+        let file_name = file_name.to_string_lossy();
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        let is_hidden = file_name.starts_with('.') || file_name == "node_modules";
+        if kind.is_dir() && level < MOST_LEVELS && !is_hidden {
+            look(root, &entry.path(), level + 1, left, found);
+        } else if kind.is_file() && file_name.ends_with(".toml") && is_study(&entry.path()) {
+            found.push((name(&entry.path()), "file"));
+        }
+    }
+}
+
+/// True for the folder of one study's results.
+fn holds_results(folder: &Path) -> bool {
+    if folder.join("results.parquet").is_file() {
+        return true;
+    }
+    let Ok(entries) = fs::read_dir(folder.join("results")) else {
+        return false;
+    };
+    let mut names = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.file_name());
+    names.any(|name| {
+        let name = name.to_string_lossy();
+        (name.starts_with("part-") && name.ends_with(".parquet")) || name.contains('=')
+    })
+}
+
+/// True for the file of a study.
+fn is_study(path: &Path) -> bool {
+    /// More than a study has.
+    const MOST_BYTES: u64 = 1 << 20;
+    let is_small = fs::metadata(path).is_ok_and(|of| of.len() <= MOST_BYTES);
+    is_small && fs::read(path).is_ok_and(|content| bentpipe::study::is_study(&content))
+}

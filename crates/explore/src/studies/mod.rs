@@ -1,0 +1,144 @@
+//! The view of studies: runs filtered and grouped, figures with other axes.
+//!
+//! A study is named by its path below the folder that was opened. Questions and answers,
+//! with numbers in the base units of their columns:
+//!
+//! - `/api/studies` `{}`: the studies that there are;
+//! - `/api/studies/open` `{study}`: its axes with their points, and its metrics;
+//! - `/api/studies/pivot` ([`pivot::Question`]): a table, `{rows, columns, cells, scale}`.
+//!   A side has `groups` (`{column, name, labels, numbers, bounds, unit}`) and `places`,
+//!   each an index into the labels of each group. A cell is
+//!   `[value, low, high, runs with a value, runs]`, or null without runs;
+//! - `/api/studies/facets` ([`facets::Question`]): counts of labels, and histograms;
+//! - `/api/studies/runs` ([`runs::Question`]): a page of runs.
+
+mod column;
+mod dataset;
+mod facets;
+mod filter;
+mod found;
+mod groups;
+mod memory;
+mod pivot;
+mod runs;
+mod scale;
+mod statistic;
+
+use crate::server::App;
+use crate::{Problem, work};
+use axum::extract::State;
+use axum::routing::post;
+use axum::{Json, Router};
+use dataset::Dataset;
+use memory::Memory;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Studies that are open at the same time, at most.
+const MOST_OPEN: usize = 4;
+
+/// The studies that are open. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Studies {
+    memory: Memory,
+    open: Arc<Mutex<Vec<(String, Arc<Dataset>)>>>,
+}
+
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/api/studies", post(list))
+        .route("/api/studies/open", post(open))
+        .route("/api/studies/pivot", post(pivot_of))
+        .route("/api/studies/facets", post(facets_of))
+        .route("/api/studies/runs", post(runs_of))
+}
+
+impl Studies {
+    /// Reads the study anew.
+    fn open(&self, app: &App, study: &str) -> Result<Arc<Dataset>, Problem> {
+        let folder = found::place(app, study)?;
+        let dataset = Arc::new(Dataset::open(&folder, &self.memory)?);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|(name, _)| name != study);
+        open.push((study.to_owned(), Arc::clone(&dataset)));
+        if open.len() > MOST_OPEN {
+            open.remove(0);
+        }
+        Ok(dataset)
+    }
+
+    /// The study, which is opened if it is not.
+    fn get(&self, app: &App, study: &str) -> Result<Arc<Dataset>, Problem> {
+        let known = {
+            let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = open.iter().find(|(name, _)| name == study);
+            known.map(|(_, dataset)| Arc::clone(dataset))
+        };
+        match known {
+            Some(dataset) => Ok(dataset),
+            None => self.open(app, study),
+        }
+    }
+}
+
+/// Nothing more.
+#[derive(Debug, Deserialize)]
+struct Nothing {}
+
+/// Answers on a thread of its own.
+async fn answer<Q: DeserializeOwned + Send + 'static>(
+    app: App,
+    about: Value,
+    answer: impl FnOnce(&App, &str, &Q) -> Result<Value, Problem> + Send + 'static,
+) -> Result<Json<Value>, Problem> {
+    let mut about = about;
+    let study = match about.as_object_mut().map(|about| about.remove("study")) {
+        Some(Some(Value::String(study))) => study,
+        _ => return Err(Problem::wrong("`study` is missing")),
+    };
+    let question: Q = serde_json::from_value(about).map_err(|e| Problem::wrong(e.to_string()))?;
+    let jobs = app.jobs.clone();
+    work::once(&jobs, move || answer(&app, &study, &question)).await
+}
+
+async fn list(State(app): State<App>) -> Result<Json<Value>, Problem> {
+    let jobs = app.jobs.clone();
+    work::once(&jobs, move || found::all(&app)).await
+}
+
+async fn open(State(app): State<App>, Json(about): Json<Value>) -> Result<Json<Value>, Problem> {
+    answer(app, about, |app, study, _: &Nothing| {
+        Ok(app.studies.open(app, study)?.document())
+    })
+    .await
+}
+
+async fn pivot_of(
+    State(app): State<App>,
+    Json(about): Json<Value>,
+) -> Result<Json<Value>, Problem> {
+    answer(app, about, |app, study, question: &pivot::Question| {
+        let dataset = app.studies.get(app, study)?;
+        Ok(pivot::Pivot::new(&dataset, question)?.document(question.statistic))
+    })
+    .await
+}
+
+async fn facets_of(
+    State(app): State<App>,
+    Json(about): Json<Value>,
+) -> Result<Json<Value>, Problem> {
+    answer(app, about, |app, study, question: &facets::Question| {
+        facets::facets(&*app.studies.get(app, study)?, question)
+    })
+    .await
+}
+
+async fn runs_of(State(app): State<App>, Json(about): Json<Value>) -> Result<Json<Value>, Problem> {
+    answer(app, about, |app, study, question: &runs::Question| {
+        runs::page(&*app.studies.get(app, study)?, question)
+    })
+    .await
+}
