@@ -28,6 +28,8 @@ pub(super) struct Dataset {
     id: u64,
     files: Vec<Part>,
     runs: usize,
+    /// The file, or the pattern of the files.
+    path: PathBuf,
     columns: Vec<Column>,
     axes: Vec<Axis>,
     provenance: Option<Provenance>,
@@ -71,10 +73,12 @@ impl Dataset {
     pub(super) fn open(folder: &Path, memory: &Memory) -> Result<Dataset, Problem> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut paths = Vec::new();
+        let mut path = folder.join("results/**/*.parquet");
         let single = folder.join("results.parquet");
         // A link might lead out of the folder that was opened.
         let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|of| of.is_file());
         if is_file(&single) {
+            path.clone_from(&single);
             paths.push((single, Vec::new()));
         } else {
             parts(&folder.join("results"), &mut Vec::new(), &mut paths)?;
@@ -115,6 +119,7 @@ impl Dataset {
             files,
             // Not more than the limit.
             runs: runs as usize,
+            path,
             memory: memory.clone(),
         };
         dataset.read_points()?;
@@ -155,11 +160,6 @@ impl Dataset {
     /// How many runs there are.
     pub(super) fn runs(&self) -> usize {
         self.runs
-    }
-
-    /// The axes, in the order of the study.
-    pub(super) fn axes(&self) -> &[Axis] {
-        &self.axes
     }
 
     /// The axis with that column of labels.
@@ -242,7 +242,10 @@ impl Dataset {
             "files": self.files.len(),
             "axes": axes.collect::<Vec<_>>(),
             "metrics": metrics.collect::<Vec<_>>(),
-            "is_folder": self.files.len() > 1 || self.files.iter().any(|part| !part.labels.is_empty()),
+            "is_folder": !self.path.ends_with("results.parquet"),
+            "path": self.path.display().to_string(),
+            "figures": [],
+            "file": null,
         })
     }
 }

@@ -206,15 +206,6 @@ impl Side {
             groups,
         })
     }
-
-    /// The labels of a place, joined.
-    pub(super) fn label(&self, place: usize) -> String {
-        let codes = self.places.get(place).into_iter().flatten();
-        let labels = codes.zip(&self.groups);
-        let labels = labels.filter_map(|(code, of)| of.labels.get(*code as usize));
-        let labels: Vec<&str> = labels.map(String::as_str).collect();
-        labels.join(bentpipe_study::ROW_JOIN)
-    }
 }
 
 /// The group of each column that a key stands for.

@@ -1,0 +1,52 @@
+// One run again: the command that runs it, and the view that shows it.
+import { useEffect, useState } from "preact/hooks";
+import { ask } from "../../lib/api";
+import { Copy, messageOf, Note } from "../../ui";
+import type { Study } from "./model";
+
+interface AgainAnswer {
+  /** The command that runs it; null where the study's file is not in the folder. */
+  command: string | null;
+  /** The address of it in another view. */
+  address: string | null;
+  /** Why there is no more. */
+  note: string;
+}
+
+export function Again({ study, name, run }: { study: Study; name: string; run: number }) {
+  const [answer, setAnswer] = useState<AgainAnswer>();
+  const [error, setError] = useState<unknown>();
+  useEffect(() => {
+    const ends = new AbortController();
+    ask<AgainAnswer>("/api/studies/again", { study: name, run }, ends.signal)
+      .then(setAnswer)
+      .catch((failure: unknown) => !ends.signal.aborted && setError(failure));
+    return () => ends.abort();
+  }, [name, run]);
+  return (
+    <section class="panel" aria-label={`Run ${run}`}>
+      <div class="panel-head">
+        <h2>
+          Run {run} of {study.name} again
+        </h2>
+      </div>
+      <div class="panel-body stack" aria-live="polite">
+        {error !== undefined && <Note kind="bad">{messageOf(error)}</Note>}
+        {answer?.command != null && (
+          <div class="row">
+            <code class="studies-code">{answer.command}</code>
+            <Copy text={answer.command} what="the command" />
+          </div>
+        )}
+        {answer?.address != null && (
+          <p>
+            <a class="button" href={answer.address}>
+              Open it in Scenario
+            </a>
+          </p>
+        )}
+        {answer !== undefined && answer.note !== "" && <p class="muted">{answer.note}</p>}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,20 @@
+// A table as CSV: a line for each cell, with the numbers in base units.
+import { labelsOf, type Pivot } from "./model";
+
+const field = (value: string | number | null): string => {
+  const text = value === null ? "" : String(value);
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+export function pivotCsv(pivot: Pivot): string {
+  const names = [...pivot.rows.groups, ...pivot.columns.groups].map(({ name }) => name);
+  const unit = pivot.unit === "" ? "value" : `value_${pivot.unit.replace("/", "p")}`;
+  const lines = [[...names, unit, "low95", "high95", "n", "runs"]];
+  const width = pivot.columns.places.length;
+  pivot.cells.forEach((cell, i) => {
+    if (cell === null) return;
+    const labels = [...labelsOf(pivot.rows, Math.floor(i / width)), ...labelsOf(pivot.columns, i % width)];
+    lines.push([...labels, ...cell.map((value) => (value === null ? "" : String(value)))]);
+  });
+  return `${lines.map((line) => line.map(field).join(",")).join("\n")}\n`;
+}
