@@ -4,7 +4,7 @@ use crate::Problem;
 use crate::server::App;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Studies that are listed, at most.
 const MOST_STUDIES: usize = 500;
@@ -15,39 +15,14 @@ const MOST_LEVELS: usize = 5;
 /// Entries that are looked at in all, at most.
 const MOST_ENTRIES: usize = 50_000;
 
-/// The folder of the study of that name, which is its path below the opened one.
+/// The folder or the file of the study of that name, which is its path below the opened
+/// folder; `.` is that folder itself.
 ///
 /// # Errors
 /// If nothing was opened, or it leads out of the folder.
 pub(super) fn place(app: &App, study: &str) -> Result<PathBuf, Problem> {
-    let folder = opened(app)?;
-    let relative = Path::new(study);
-    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
-    let missing = || Problem::missing(format!("there is no study `{study}`"));
-    if !relative.components().all(is_plain) {
-        return Err(missing());
-    }
-    let path = folder.join(relative).canonicalize();
-    let path = path.map_err(|_| missing())?;
-    match path.starts_with(&folder) {
-        true => Ok(path),
-        false => Err(missing()),
-    }
-}
-
-/// The folder that was opened, or that of the file that was.
-fn opened(app: &App) -> Result<PathBuf, Problem> {
-    let Some(path) = app.open.as_deref() else {
-        return Err(Problem::missing(
-            "no folder was opened: start `bentpipe explore FOLDER` with a folder of results",
-        ));
-    };
-    let path = path.canonicalize();
-    let path = path.map_err(|_| Problem::missing("what was opened is not there any more"))?;
-    Ok(match path.parent() {
-        Some(parent) if path.is_file() => parent.to_path_buf(),
-        _ => path,
-    })
+    let path = if study == "." { "" } else { study };
+    app.files()?.resolve(path)
 }
 
 /// The studies below the opened folder, by name: `{"study", "kind"}`, where `kind` is
@@ -56,7 +31,7 @@ fn opened(app: &App) -> Result<PathBuf, Problem> {
 /// # Errors
 /// If nothing was opened.
 pub(super) fn all(app: &App) -> Result<Value, Problem> {
-    let folder = opened(app)?;
+    let folder = app.files()?.resolve("")?;
     let mut found = Vec::new();
     let mut left = MOST_ENTRIES;
     look(&folder, &folder, 0, &mut left, &mut found);
@@ -83,7 +58,10 @@ fn look(
 ) {
     let name = |path: &Path| {
         let below = path.strip_prefix(root).unwrap_or(path);
-        below.to_string_lossy().into_owned()
+        match below.to_string_lossy() {
+            name if name.is_empty() => ".".to_owned(),
+            name => name.into_owned(),
+        }
     };
     if holds_results(folder) {
         found.push((name(folder), "results"));

@@ -3,6 +3,7 @@
 use super::column::{Cells, NONE};
 use super::dataset::Dataset;
 use super::filter::Selected;
+use super::scale::Scale;
 use crate::Problem;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -63,6 +64,11 @@ impl Groups {
             unit: axis.map_or("", |axis| axis.unit()),
             codes: Codes::Of(cells),
         })
+    }
+
+    /// The scale of the numbers.
+    pub(super) fn scale(&self) -> Scale {
+        Scale::of(self.unit, self.numbers.iter().flatten().copied())
     }
 
     /// The group of each run; [`NONE`] is in none.

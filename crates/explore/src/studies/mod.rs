@@ -39,11 +39,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Studies that are open at the same time, at most.
 const MOST_OPEN: usize = 4;
 
+/// A study by name.
+type Opened = (String, Arc<Dataset>);
+
 /// The studies that are open. Clones are the same.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Studies {
     memory: Memory,
-    open: Arc<Mutex<Vec<(String, Arc<Dataset>)>>>,
+    open: Arc<Mutex<Vec<Opened>>>,
 }
 
 pub(crate) fn routes() -> Router<App> {

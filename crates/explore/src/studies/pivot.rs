@@ -130,6 +130,7 @@ impl Pivot {
                     "numbers": groups.numbers,
                     "bounds": groups.bounds,
                     "unit": groups.unit,
+                    "scale": groups.scale().document(),
                 })
             });
             json!({ "groups": groups.collect::<Vec<_>>(), "places": side.places })

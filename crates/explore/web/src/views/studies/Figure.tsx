@@ -114,13 +114,8 @@ function Panels({ study, question, pivot }: FigureProps & { pivot: Pivot }) {
       <div class={panels.length > 1 ? "studies-panels" : ""}>
         {shownPanels.map((panel) => (
           <figure key={panel.title} class="studies-figure">
-            {panel.title !== "" && (
-              <figcaption>
-                {nameOf(study, question.facet)} {panel.title}
-              </figcaption>
-            )}
             <Chart
-              label={`${name} over ${nameOf(study, question.x)}${panel.title === "" ? "" : `, ${panel.title}`}`}
+              label={panel.title === "" ? `${name} over ${nameOf(study, question.x)}` : `${nameOf(study, question.facet)} ${panel.title}`}
               x={x}
               y={{ label: unit === "" ? name : `${name} [${unit}]`, isLog: question.log.includes("y") }}
               series={panel.series}
@@ -141,8 +136,9 @@ function xOf(study: Study, question: Question, pivot: Pivot, places: readonly nu
   const name = nameOf(study, question.x);
   if (group === undefined) return { label: "", values: [0] };
   if (group.numbers !== null) {
-    const values = codes.map((code) => group.numbers?.[code] ?? 0);
-    const label = group.unit === "" || group.unit === "count" ? name : `${name} [${group.unit}]`;
+    const { factor, unit } = group.scale;
+    const values = codes.map((code) => (group.numbers?.[code] ?? 0) * factor);
+    const label = unit === "" ? name : `${name} [${unit}]`;
     return { label, values, isLog: question.log.includes("x") && values.every((value) => value > 0) };
   }
   const labels = codes.map((code) => group.labels[code] ?? "");
@@ -163,6 +159,7 @@ function panelsOf(question: Question, pivot: Pivot): { panels: Panel[]; places: 
     const code = pivot.columns.places[place]?.[0] ?? 0;
     return numbers === null || numbers === undefined ? code : (numbers[code] ?? 0);
   };
+  const isOrdered = numbers !== null && numbers !== undefined;
   const places = pivot.columns.places.map((_, place) => place).sort((a, b) => at(a) - at(b));
   const hasFacet = question.facet !== "";
   const hasSeries = question.series !== "";
@@ -178,6 +175,8 @@ function panelsOf(question: Question, pivot: Pivot): { panels: Panel[]; places: 
     const scaled = (part: 0 | 1 | 2) => cells.map((cell) => (cell === null ? null : cell[part] === null ? null : cell[part] * scale.factor));
     const low = scaled(1);
     panel.series.push({
+      // A line needs more than a point, and points of no order have none.
+      kind: isOrdered && places.length > 1 ? "line" : "points",
       label: hasSeries ? (labels[labels.length - 1] ?? "") : question.metric,
       values: scaled(0),
       color: color % 8,

@@ -63,7 +63,7 @@ function Links({ title, about, names }: { title: string; about: string; names: s
       <ul class="studies-links">
         {names.map((name) => (
           <li key={name}>
-            <a href={href("studies", { study: name === "" ? "." : name })}>{name === "" ? "this folder" : name}</a>
+            <a href={href("studies", { study: name })}>{name === "." ? "this folder" : name}</a>
           </li>
         ))}
       </ul>

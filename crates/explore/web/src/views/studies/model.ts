@@ -76,6 +76,7 @@ export interface Group {
   numbers: number[] | null;
   bounds: [number, number][] | null;
   unit: string;
+  scale: Scale;
 }
 
 export interface Side {
@@ -193,8 +194,13 @@ export function questionOf(study: Study, params: Params): Question {
     text === undefined ? otherwise : text === "none" ? [] : list(text).filter(known);
   const facet = one(params["facet"], usual.facet);
   let x = one(params["x"], usual.x);
+  const filters = filtersOf(study, params, "f.");
+  const isOne = (column: string) => filters.some((filter) => filter.column === column && filter.only?.length === 1);
   // An axis has one place in a figure.
-  if (x === facet && params["x"] === undefined) x = study.axes.find(({ column }) => column !== facet && column !== usual.series)?.column ?? x;
+  if ((x === facet || isOne(x)) && params["x"] === undefined) {
+    const free = study.axes.filter(({ column, points }) => column !== facet && column !== usual.series && !isOne(column) && points.length > 1);
+    x = (free.find(({ numbers }) => numbers !== null) ?? free[0])?.column ?? x;
+  }
   const series = one(params["series"], usual.series);
   return {
     study: params["study"] ?? "",
@@ -202,7 +208,7 @@ export function questionOf(study: Study, params: Params): Question {
     columns: several(params["columns"], usual.columns),
     metric: study.metrics.some((metric) => metric.name === params["metric"]) ? (params["metric"] ?? "") : usual.metric,
     statistic: STATISTICS.some(({ value }) => value === params["statistic"]) ? (params["statistic"] ?? "") : usual.statistic,
-    filters: filtersOf(study, params, "f."),
+    filters,
     cell: filtersOf(study, params, "c."),
     x,
     series: series === x || series === facet ? "" : series,
