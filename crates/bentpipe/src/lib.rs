@@ -25,6 +25,7 @@
 //! | to | use |
 //! |---|---|
 //! | compare transports on a link | [`Comparison`], [`Answer`](compare::Answer) |
+//! | see what a transport does over time, and why | [`recording`] |
 //! | read a scenario file | [`load`], [`parse`], [`ScenarioFile`] |
 //! | see where satellites are and where flows go | [`map`] |
 //! | build a scenario | [`Scenario::builder`](scenario::Scenario::builder) |
@@ -55,6 +56,7 @@ mod file;
 pub mod map;
 mod own;
 pub mod prelude;
+pub mod recording;
 mod run;
 pub mod study;
 

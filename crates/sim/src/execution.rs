@@ -15,7 +15,7 @@ use crate::{Options, RunError};
 use bentpipe_outcome::{Checkpoint, Outcome};
 use bentpipe_scenario::Scenario;
 use bentpipe_tcp::packet::priority;
-use bentpipe_units::Time;
+use bentpipe_units::{Duration, Time};
 
 /// Events between two looks at the limits of the run.
 const BETWEEN_CHECKS: u64 = 1 << 12;
@@ -49,6 +49,8 @@ pub(crate) struct Execution<'a, O> {
     /// Times of the checkpoints that are to come, the next last.
     to_note: Vec<Time>,
     checkpoints: Vec<Checkpoint>,
+    /// When the observer sees the queues next, and how long after the last time.
+    look: Option<(Time, Duration)>,
     pub(crate) progress: Option<Progress<'a>>,
 }
 
@@ -94,6 +96,7 @@ impl<'a, O: Observer> Execution<'a, O> {
             events: 0,
             to_note,
             checkpoints: Vec::new(),
+            look: None,
             progress: None,
             flows,
             net,
@@ -116,14 +119,21 @@ impl<'a, O: Observer> Execution<'a, O> {
     /// Does what happens, until every flow has ended or the run's time is over.
     fn execute(&mut self) -> Result<(), RunError> {
         let end = Time::ZERO + self.scenario.duration;
-        let mut pause = end.min(self.next_checkpoint());
+        if O::ACTIVE {
+            let interval = self.net.observer.queue_interval();
+            self.look = interval.map(|every| (Time::ZERO, every.max(Duration::from_nanos(1))));
+        }
+        let mut pause = end.min(self.next_pause());
         while let Some(event) = self.net.driver.events.pop() {
             if event.at > pause {
                 if event.at > end {
                     break;
                 }
                 self.note(event.at);
-                pause = end.min(self.next_checkpoint());
+                if O::ACTIVE {
+                    self.show_queues(event.at);
+                }
+                pause = end.min(self.next_pause());
             }
             self.net.now = event.at;
             self.events += 1;
@@ -237,7 +247,11 @@ impl<'a, O: Observer> Execution<'a, O> {
         let flow = &mut self.flows[index];
         if flow.deadline(side) <= now {
             flow.hear_queue(now, &mut self.net);
+            let before = if O::ACTIVE { flow.timeouts(side) } else { 0 };
             flow.on_deadline(now, side, &mut self.net);
+            if O::ACTIVE && flow.timeouts(side) > before {
+                self.net.observer.timed_out(now, component);
+            }
         }
         self.settle(now, index, side..side + 1)
     }
@@ -321,8 +335,21 @@ impl<'a, O: Observer> Execution<'a, O> {
         }
     }
 
-    fn next_checkpoint(&self) -> Time {
-        self.to_note.last().copied().unwrap_or(Time::MAX)
+    /// When something is to be noted or shown next.
+    fn next_pause(&self) -> Time {
+        let checkpoint = self.to_note.last().copied().unwrap_or(Time::MAX);
+        let look = self.look.map_or(Time::MAX, |(at, _)| at);
+        checkpoint.min(look)
+    }
+
+    /// Shows the observer the queues at all times before `until` at which it wants
+    /// to see them; nothing has happened since the first of them.
+    #[cold]
+    fn show_queues(&mut self, until: Time) {
+        while let Some((at, every)) = self.look.filter(|(at, _)| *at < until) {
+            self.net.show_queues(at);
+            self.look = Some((at + every, every));
+        }
     }
 
     /// Notes all counts at the checkpoints before `until`.

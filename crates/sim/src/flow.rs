@@ -142,6 +142,15 @@ impl Running {
         }
     }
 
+    /// Retransmission timeouts so far at one of its ends.
+    pub(crate) fn timeouts(&self, side: usize) -> u64 {
+        match &self.ends {
+            Ends::Tcp(ends) => ends[side].counters().timeouts,
+            Ends::Split(chain) => chain.end(side).counters().timeouts,
+            Ends::Datagrams { .. } | Ends::Ideal => 0,
+        }
+    }
+
     /// When the application wants to be called next.
     pub(crate) fn next_call(&self) -> Time {
         if self.ended {

@@ -27,7 +27,7 @@ mod split;
 mod surround;
 mod tunnel;
 
-pub use observer::{Observer, Unobserved};
+pub use observer::{LossCause, LostPacket, Observer, Unobserved};
 pub use options::{Options, RunError, Stop};
 pub use simulation::{Simulation, run};
 pub use surround::{Surround, surround_runs};

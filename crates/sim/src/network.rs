@@ -7,6 +7,7 @@ mod corruption;
 mod driver;
 mod middlebox;
 mod notices;
+mod watch;
 
 use crate::arena::Handle;
 use crate::connections::Connections;
@@ -19,6 +20,7 @@ use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::Time;
 use driver::SimDriver;
 use middlebox::Boxes;
+use watch::Watch;
 
 /// The network between the endpoints, which [`Connections`] number.
 #[derive(Debug)]
@@ -33,6 +35,8 @@ pub(crate) struct Network<'a, O> {
     pub(crate) connections: Connections,
     /// By endpoint, how its packets are protected, where any are.
     protection: Option<Box<[Option<Ipsec>]>>,
+    /// What is kept for the observer.
+    watch: Watch,
 }
 
 impl<'a, O: Observer> Network<'a, O> {
@@ -48,7 +52,7 @@ impl<'a, O: Observer> Network<'a, O> {
         forward.paths.intercept(|from, to| boxes.see(from, to));
         // A middlebox sees a packet when it comes.
         // A notification of congestion enters the network in the middle of a path.
-        let driver = SimDriver::new(scenario, forward.paths.hops());
+        let driver = SimDriver::new(scenario, forward.paths.hops(), O::ACTIVE);
         forward.look_ahead(|link| boxes.stand_before(link) || driver.notices_enter(link));
         let mut net = Network {
             now: Time::ZERO,
@@ -59,6 +63,7 @@ impl<'a, O: Observer> Network<'a, O> {
             boxes,
             connections: Connections::new(scenario),
             protection: protection(scenario),
+            watch: Watch::default(),
         };
         net.schedule_routes();
         net
@@ -74,14 +79,18 @@ impl<'a, O: Observer> Network<'a, O> {
     #[inline]
     pub(crate) fn arrive(&mut self, component: u32) -> Option<Handle> {
         let driver = &mut self.driver;
-        match self.forward.arrive(driver, self.now, component) {
+        let arrived = match self.forward.arrive(driver, self.now, component) {
             Arrival::Nothing => None,
             Arrival::Delivered { packet, .. } => Some(Handle(packet.handle)),
             Arrival::Intercepted { packet, from, to } => {
                 self.pass_boxes(from, to, packet);
                 None
             }
+        };
+        if O::ACTIVE {
+            self.show_losses();
         }
+        arrived
     }
 
     /// Takes a packet out of the network.
@@ -109,6 +118,9 @@ impl<'a, O: Observer> Network<'a, O> {
     /// Brings all links up to now.
     pub(crate) fn catch_up(&mut self) {
         self.forward.catch_up(&mut self.driver, self.now);
+        if O::ACTIVE {
+            self.show_losses();
+        }
     }
 }
 
@@ -135,11 +147,17 @@ impl<O: Observer> Transmit for Network<'_, O> {
         }
         let (destination, meta) = (packet.destination, driver::meta(&packet));
         let Some(hop) = self.forward.paths.send(destination, meta.bytes) else {
+            if O::ACTIVE {
+                self.show_unroutable(&packet);
+            }
             return;
         };
         let handle = self.driver.packets.insert(packet);
         let packet = InFlight::new(handle.0, hop, meta);
         self.forward.offer(&mut self.driver, self.now, packet);
+        if O::ACTIVE {
+            self.show_losses();
+        }
     }
 
     fn is_full(&self) -> bool {

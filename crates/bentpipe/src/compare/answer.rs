@@ -15,7 +15,7 @@ use super::verdict::{self, Gain, Harm, Objection, Verdict};
 use crate::Error;
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::Scenario;
-use bentpipe_sim::{Options, Stop};
+use bentpipe_sim::{Observer, Options, Stop};
 use bentpipe_tcp::Transport;
 use bentpipe_units::{Bytes, Duration, Rate};
 use rayon::prelude::*;
@@ -198,6 +198,33 @@ impl Answer {
     pub fn replay(&self, row: &Row, size: usize, options: &Options) -> Result<Outcome, Error> {
         let shared = self.beside.is_some();
         self.crowd(row, size, shared).run(&self.path, options)
+    }
+
+    /// The same under the eyes of `observer`.
+    ///
+    /// # Errors
+    /// If the run hits a bound.
+    pub fn observe<O: Observer>(
+        &self,
+        row: &Row,
+        size: usize,
+        options: &Options,
+        observer: &mut O,
+    ) -> Result<Outcome, Error> {
+        let shared = self.beside.is_some();
+        let crowd = self.crowd(row, size, shared);
+        crowd.observe(&self.path, options, observer)
+    }
+
+    /// The scenario that [`Answer::replay`] runs with this seed: over a course each
+    /// run begins at another time.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub fn scenario_of_run(&self, row: &Row, size: usize, seed: u64) -> Result<Scenario, Error> {
+        let crowd = self.crowd(row, size, self.beside.is_some());
+        let built = crowd.scenario(&self.path.of_run(seed));
+        built.map(|(scenario, _)| scenario)
     }
 
     /// Runs a row again with these seeds: what its users experience.

@@ -13,7 +13,7 @@ use bentpipe_middlebox::split::{SplitSettings, TUNNEL_BUFFER, Tunnel};
 use bentpipe_middlebox::{Settings, SnoopSettings};
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Handshake, NodeId, Scenario, ScenarioBuilder};
-use bentpipe_sim::{Options, Simulation, Unobserved};
+use bentpipe_sim::{Observer, Options, Simulation, Unobserved};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_units::{Bytes, Duration, Rate};
 use std::collections::BTreeMap;
@@ -156,6 +156,17 @@ impl Crowd<'_> {
 
     /// Runs it once.
     pub(super) fn run(&self, path: &NetworkPath, options: &Options) -> Result<Outcome, Error> {
+        self.observe(path, options, &mut Unobserved)
+    }
+
+    /// Runs it once under the eyes of `observer`, which sees nothing of what another
+    /// [`Runner`] runs.
+    pub(super) fn observe<O: Observer>(
+        &self,
+        path: &NetworkPath,
+        options: &Options,
+        observer: &mut O,
+    ) -> Result<Outcome, Error> {
         let (scenario, users) = self.scenario(&path.of_run(options.seed))?;
         let options = Options {
             start_jitter: self.stagger,
@@ -176,7 +187,7 @@ impl Crowd<'_> {
         let run = Simulation::with(&scenario, &options, |flow| {
             own.get(&flow.name).map(|own| own.controller())
         });
-        run.and_then(|run| run.run(&mut Unobserved))
+        run.and_then(|run| run.run(observer))
             .map_err(|source| Error::Run {
                 of: self
                     .users

@@ -5,13 +5,13 @@ use crate::curves::{self, CURVES, Curve, Words};
 use crate::exit::Failure;
 use crate::output;
 use bentpipe::compare::{Answer, Cell, Row};
+use bentpipe::recording::{is_user, together};
 use bentpipe_outcome::{FlowSeries, Outcome};
 use bentpipe_report::plot::Chart;
 use bentpipe_report::text::seconds;
 use bentpipe_sim::Options;
-use bentpipe_units::{Bytes, Duration, Time};
+use bentpipe_units::Duration;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Settings that are drawn where they were named: in panels of [`CURVES`].
@@ -143,14 +143,14 @@ fn curve(
     };
     let seed = cell.median_run().map_or(answer.seed, |run| run.seed);
     let outcome = replay(seed)?;
-    let series = of_users(&outcome);
+    let series = together(&outcome);
     let end = series.delivered.last().map(|(at, _)| at.as_secs());
     let ended = outcome.flows.iter().filter(|f| is_user(&f.name));
     let ended = ended.clone().count() > 0 && ended.clone().all(|f| f.is_finished());
     let others = if banded && cell.runs.len() > 1 {
         let seeds = cell.runs.iter().map(|run| run.seed).take(RUNS);
         let seeds: Vec<u64> = seeds.collect();
-        let runs = seeds.par_iter().map(|seed| Ok(of_users(&replay(*seed)?)));
+        let runs = seeds.par_iter().map(|seed| Ok(together(&replay(*seed)?)));
         runs.collect::<Result<_, Failure>>()?
     } else {
         Vec::new()
@@ -174,65 +174,4 @@ fn curve(
         end: end.filter(|_| ended),
         others,
     })
-}
-
-/// Whether a flow is a user's; the legs behind a proxy have a slash in their names.
-fn is_user(name: &str) -> bool {
-    name.starts_with("user-") && !name.contains('/')
-}
-
-/// Of a split connection the leg that crosses the satellite: there the compared
-/// setting runs.
-fn sender_of<'a>(outcome: &'a Outcome, series: &'a FlowSeries) -> &'a FlowSeries {
-    let leg = format!("{}/", series.flow);
-    let mut legs = outcome.series.iter();
-    legs.rfind(|s| s.flow.starts_with(&leg)).unwrap_or(series)
-}
-
-/// What the users of a run received together; the window of one user alone.
-fn of_users(outcome: &Outcome) -> FlowSeries {
-    let users = outcome.series.iter().filter(|s| is_user(&s.flow));
-    let users: Vec<&FlowSeries> = users.collect();
-    if let [one] = users.as_slice() {
-        return FlowSeries {
-            sender: sender_of(outcome, one).sender.clone(),
-            ..(*one).clone()
-        };
-    }
-    // Each delivery adds what is new of its flow.
-    let mut added: BTreeMap<Time, u64> = BTreeMap::new();
-    for series in &users {
-        let mut before = 0;
-        for (at, bytes) in &series.delivered {
-            *added.entry(*at).or_default() += bytes.get().saturating_sub(before);
-            before = bytes.get();
-        }
-    }
-    let mut total = 0;
-    let delivered = added.into_iter().map(|(at, bytes)| {
-        total += bytes;
-        (at, Bytes::new(total))
-    });
-    // The sum of the windows, held between samples.
-    let mut sender: Vec<(Time, usize, &bentpipe_outcome::SenderSample)> = Vec::new();
-    for (i, series) in users.iter().enumerate() {
-        let samples = &sender_of(outcome, series).sender;
-        sender.extend(samples.iter().map(|s| (s.at, i, s)));
-    }
-    sender.sort_by_key(|(at, i, _)| (*at, *i));
-    let mut now = vec![0.0; users.len()];
-    let windows = sender.into_iter().map(|(at, i, sample)| {
-        now[i] = sample.cwnd;
-        bentpipe_outcome::SenderSample {
-            at,
-            cwnd: now.iter().sum(),
-            ..*sample
-        }
-    });
-    FlowSeries {
-        flow: "users".to_owned(),
-        delivered: delivered.collect(),
-        sender: windows.collect(),
-        ..FlowSeries::default()
-    }
 }

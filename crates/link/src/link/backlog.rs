@@ -65,6 +65,17 @@ impl Backlog {
         self.waiting_bytes += u64::from(bytes);
     }
 
+    /// The packets that have entered and wait at `now`, of those that had not
+    /// started at the last [`Backlog::advance`].
+    pub(crate) fn waiting_at(&self, now: Time) -> u64 {
+        let waits = |w: &&Waiting| {
+            let all = Duration::from_nanos(u64::from(w.waits) << 10);
+            // Rounded down: a packet that enters this microsecond may count.
+            w.start > now && w.start.since(now) <= all
+        };
+        self.waiting.iter().filter(waits).count() as u64
+    }
+
     pub(crate) fn limit(&self) -> Limit {
         self.limit
     }

@@ -62,6 +62,13 @@ impl Scheduled {
         self.waiting.len() as u64
     }
 
+    /// The packets that wait at `now`, of those that had not started at the last
+    /// [`Scheduled::advance`].
+    pub(super) fn waiting_at(&self, now: Time) -> u64 {
+        let waits = |w: &&Waiting| w.start > now && w.entered <= now;
+        self.waiting.iter().filter(waits).count() as u64
+    }
+
     pub(super) fn bytes(&self) -> u64 {
         self.waiting_bytes
     }

@@ -20,6 +20,19 @@ impl<P: Copy> Link<P> {
         self.waiting_backlog().0 as usize
     }
 
+    /// Packets that wait at `now`, without an effect on the link: it may be asked
+    /// of any time since the last event, and what was offered ahead of time counts
+    /// once it enters. Where the transmitter takes packets from a queue, it is as of
+    /// the last event of the link.
+    #[must_use]
+    pub fn waiting_at(&self, now: Time) -> u64 {
+        match &self.service {
+            Service::DropTail | Service::Red(_) => self.backlog.waiting_at(now),
+            Service::Scheduled(service) => service.waiting_at(now),
+            Service::EventDriven(_) | Service::Port(_) => self.waiting_backlog().0,
+        }
+    }
+
     /// True if the queue has room for a packet of `bytes` at `now`. The
     /// discipline may drop it all the same.
     pub fn has_room(&mut self, now: Time, bytes: u32) -> bool {

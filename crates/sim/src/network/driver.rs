@@ -25,10 +25,21 @@ pub(crate) struct SimDriver {
     pub(crate) corruption: Option<Box<Corruption>>,
     /// Present where queues notify senders.
     pub(super) notices: Option<Box<Notices>>,
+    /// Losses that the observer of the run has not seen yet; `None` without one.
+    pub(super) watched: Option<Vec<Watched>>,
+}
+
+/// A loss for the observer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watched {
+    pub(super) at: Time,
+    pub(super) link: u32,
+    pub(super) verdict: Verdict,
+    pub(super) packet: Packet,
 }
 
 impl SimDriver {
-    pub(super) fn new(scenario: &Scenario, hops: usize) -> SimDriver {
+    pub(super) fn new(scenario: &Scenario, hops: usize, is_watched: bool) -> SimDriver {
         SimDriver {
             events: EventQueue::default(),
             packets: Arena::default(),
@@ -36,6 +47,7 @@ impl SimDriver {
             ack_filter: AckFilter::default(),
             corruption: Corruption::new(scenario),
             notices: Notices::new(scenario),
+            watched: is_watched.then(Vec::new),
         }
     }
 
@@ -86,6 +98,14 @@ impl Driver for SimDriver {
         if let (Some(corruption), Verdict::ChannelLoss) = (&mut self.corruption, loss.verdict) {
             let packet = self.packets.get(handle);
             corruption.destroyed(loss.link, packet, now, loss.link_free_at);
+        }
+        if let Some(watched) = &mut self.watched {
+            watched.push(Watched {
+                at: loss.at,
+                link: loss.link,
+                verdict: loss.verdict,
+                packet: *self.packets.get(handle),
+            });
         }
         self.packets.discard(handle);
         let pending = Pending {
