@@ -1,6 +1,7 @@
 //! The figure of runs: received bytes, rate and window against time.
 
-use bentpipe_outcome::{FlowSeries, WindowRate, window_rates};
+use bentpipe::recording::rates;
+use bentpipe_outcome::FlowSeries;
 use bentpipe_report::plot::{Axis, Chart, Legend, Panel, Series};
 use bentpipe_units::Duration;
 
@@ -220,18 +221,6 @@ fn range(all: &[FlowSeries], until: f64) -> (Vec<f64>, Vec<(f64, f64)>) {
         }
     }
     (grid, limits)
-}
-
-/// Rates of delivery, Mbit/s, over windows: the beginning and the end of each.
-fn rates(series: &FlowSeries, window: Duration) -> Vec<(f64, f64)> {
-    let steps = series.delivered.iter();
-    let steps: Vec<(u64, u64)> = steps.map(|(at, n)| (at.as_nanos(), n.get())).collect();
-    let ends = |r: WindowRate| {
-        let rate = r.bytes_per_second * 8e-6;
-        [r.from_ns, r.to_ns].map(|at| (at as f64 / 1e9, rate))
-    };
-    let windows = window_rates(&steps, window.as_nanos()).into_iter();
-    windows.flat_map(ends).collect()
 }
 
 #[cfg(test)]

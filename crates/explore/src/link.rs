@@ -19,6 +19,17 @@ pub(crate) struct Question {
 /// Options that name programs or files of the machine, which a page may not.
 const REFUSED: [&str; 3] = ["cc", "trace", "threads"];
 
+impl Question {
+    /// Refuses what a page may not ask.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        let refused = |(name, _): &&(String, String)| REFUSED.contains(&name.as_str());
+        match self.options.iter().find(refused) {
+            Some((name, _)) => Err(Problem::wrong(format!("the page takes no `{name}`"))),
+            None => Ok(()),
+        }
+    }
+}
+
 pub(crate) fn routes() -> Router<App> {
     Router::new().route("/api/link", post(answer))
 }
@@ -28,10 +39,7 @@ async fn answer(
     State(app): State<App>,
     Json(question): Json<Question>,
 ) -> Result<Response, Problem> {
-    let refused = |(name, _): &&(String, String)| REFUSED.contains(&name.as_str());
-    if let Some((name, _)) = question.options.iter().find(refused) {
-        return Err(Problem::wrong(format!("the page takes no `{name}`")));
-    }
+    question.check()?;
     let comparison = app.laboratory.comparison(&question.options);
     let comparison = comparison.map_err(Problem::wrong)?;
     work::stream(&app.jobs, move |results| {

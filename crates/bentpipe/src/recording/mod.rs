@@ -27,7 +27,7 @@ mod why;
 
 pub use packets::{Packets, Step, StepKind, Trigger};
 pub use spans::{Phase, PhaseSpan};
-pub use users::{is_user, sender_of, together};
+pub use users::{is_user, rates, sender_of, together};
 pub use watch::{Loss, Resent};
 pub use why::{Act, Facts, Range, Why};
 
@@ -186,7 +186,9 @@ impl Answer {
         let own = of(&name).cloned().unwrap_or_default();
         let series = match &leg {
             Some(leg) if leg.series != name => FlowSeries {
-                sender: of(&leg.series).map(|s| s.sender.clone()).unwrap_or_default(),
+                sender: of(&leg.series)
+                    .map(|s| s.sender.clone())
+                    .unwrap_or_default(),
                 ..own
             },
             _ => own,
@@ -198,7 +200,9 @@ impl Answer {
         Ok(Recording {
             seed,
             user,
-            transport: leg.as_ref().map_or_else(|| row.name.clone(), |l| l.transport.clone()),
+            transport: leg
+                .as_ref()
+                .map_or_else(|| row.name.clone(), |l| l.transport.clone()),
             mss: leg.as_ref().map_or(1448, |leg| leg.mss).max(1),
             started_at: flow.started_at,
             first_data_at: watch.first_data_at,
@@ -224,7 +228,9 @@ const FULL_PACKET: f64 = 1500.0;
 
 /// When a download was complete.
 fn ended(flow: &FlowOutcome, traffic: Traffic) -> Option<Time> {
-    let time = flow.transfer_time.filter(|_| traffic == Traffic::Download)?;
+    let time = flow
+        .transfer_time
+        .filter(|_| traffic == Traffic::Download)?;
     Some(flow.started_at + time)
 }
 

@@ -12,7 +12,6 @@ const MOST: usize = 4000;
 
 /// What happened to a packet or a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum StepKind {
     /// The sender sends data for the first time.
     Sent,
@@ -241,7 +240,11 @@ impl Packets {
         let (start, end) = (packet.sequence, packet.sequence + u64::from(packet.payload));
         let gap = start.saturating_sub(self.in_order);
         let is_known = end <= self.in_order
-            || self.beyond.range(..=start).next_back().is_some_and(|(_, last)| *last >= end);
+            || self
+                .beyond
+                .range(..=start)
+                .next_back()
+                .is_some_and(|(_, last)| *last >= end);
         let kind = match (is_known, gap) {
             (true, _) => StepKind::Duplicate,
             (false, 0) => StepKind::Received,
@@ -328,8 +331,15 @@ fn sack(packet: &Packet) -> Vec<(u64, u64)> {
         return Vec::new();
     }
     let blocks = &packet.sack[..usize::from(packet.sack_count).min(packet.sack.len())];
-    let absolute = |x: u32| packet.acknowledgement.wrapping_add_signed(i64::from(x.cast_signed()));
-    blocks.iter().map(|b| (absolute(b.start), absolute(b.end))).collect()
+    let absolute = |x: u32| {
+        packet
+            .acknowledgement
+            .wrapping_add_signed(i64::from(x.cast_signed()))
+    };
+    blocks
+        .iter()
+        .map(|b| (absolute(b.start), absolute(b.end)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -350,12 +360,26 @@ mod tests {
         let mut arrive = |at, sequence| {
             packets.received(Time::from_nanos(at), true, &data(sequence));
         };
-        for (at, sequence) in [(1, 0), (2, 2000), (3, 2000), (4, 4000), (5, 1000), (6, 3000)] {
+        for (at, sequence) in [
+            (1, 0),
+            (2, 2000),
+            (3, 2000),
+            (4, 4000),
+            (5, 1000),
+            (6, 3000),
+        ] {
             arrive(at, sequence);
         }
         arrive(7, 4000);
         let kinds: Vec<&str> = packets.steps.iter().map(|s| s.kind.name()).collect();
-        let expected = ["received", "ahead", "duplicate", "ahead", "received", "received"];
+        let expected = [
+            "received",
+            "ahead",
+            "duplicate",
+            "ahead",
+            "received",
+            "received",
+        ];
         assert_eq!(kinds[..6], expected);
         assert_eq!(kinds[6], "duplicate");
         assert_eq!(packets.in_order, 5000);

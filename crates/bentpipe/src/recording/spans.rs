@@ -71,7 +71,11 @@ const PHASES: &[Phase] = &[
         "ProbeRTT",
         "It keeps a small window for a moment, to measure the RTT while the queue is empty.",
     ),
-    phase("cruise", "Cruise", "It sends at the rate that it has measured."),
+    phase(
+        "cruise",
+        "Cruise",
+        "It sends at the rate that it has measured.",
+    ),
     phase(
         "explicit",
         "Explicit feedback",
@@ -115,7 +119,11 @@ const PHASES: &[Phase] = &[
         "After a loss the answers to low-priority packets say whether the path was congested.",
     ),
     phase("steady", "Steady state", ""),
-    phase("blackout", "Blackout", "Nothing has arrived for a while, and it waits."),
+    phase(
+        "blackout",
+        "Blackout",
+        "Nothing has arrived for a while, and it waits.",
+    ),
     phase(
         "speedy_start",
         "Speedy start",

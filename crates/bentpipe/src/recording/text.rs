@@ -1,7 +1,7 @@
 //! Numbers and lists as text.
 
-use bentpipe_sim::LossCause;
 use bentpipe_report::text::seconds;
+use bentpipe_sim::LossCause;
 use bentpipe_units::{Duration, Time};
 
 /// A number of packets or segments: `3.5`, `620`, `12,400`.

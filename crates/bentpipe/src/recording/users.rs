@@ -1,7 +1,7 @@
 //! The series of the users of a comparison.
 
-use bentpipe_outcome::{FlowSeries, Outcome, SenderSample};
-use bentpipe_units::{Bytes, Time};
+use bentpipe_outcome::{FlowSeries, Outcome, SenderSample, WindowRate, window_rates};
+use bentpipe_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 
 /// The name of the flow of a user, who are counted from zero on.
@@ -22,6 +22,20 @@ pub fn sender_of<'a>(outcome: &'a Outcome, series: &'a FlowSeries) -> &'a FlowSe
     let leg = format!("{}/", series.flow);
     let mut legs = outcome.series.iter();
     legs.find(|s| s.flow.starts_with(&leg)).unwrap_or(series)
+}
+
+/// Rates of delivery, Mbit/s, over windows: times in seconds at the beginning and the end
+/// of each.
+#[must_use]
+pub fn rates(series: &FlowSeries, window: Duration) -> Vec<(f64, f64)> {
+    let steps = series.delivered.iter();
+    let steps: Vec<(u64, u64)> = steps.map(|(at, n)| (at.as_nanos(), n.get())).collect();
+    let ends = |r: WindowRate| {
+        let rate = r.bytes_per_second * 8e-6;
+        [r.from_ns, r.to_ns].map(|at| (at as f64 / 1e9, rate))
+    };
+    let windows = window_rates(&steps, window.as_nanos()).into_iter();
+    windows.flat_map(ends).collect()
 }
 
 /// What the users of a run received together, and the sum of their windows.

@@ -128,7 +128,8 @@ impl Observer for Watch {
             self.load.push((now, u32::from(packet.bytes)));
         }
         if endpoint == self.sender || endpoint == self.receiver {
-            self.packets.received(now, endpoint == self.receiver, packet);
+            self.packets
+                .received(now, endpoint == self.receiver, packet);
         }
     }
 

@@ -8,8 +8,9 @@ use super::series::{Series, Spread};
 /// The picture is the same as with all points to within half a pixel, and no
 /// extreme is lost. Everything left of `left` counts as one column, and so does
 /// everything right of `right`, so that a zoomed chart stays small
-/// and its line still leaves the panel in the right direction.
-pub(super) fn decimate(
+/// and its line still leaves the panel in the right direction. `points` have their x in
+/// columns; `None` is a gap.
+pub fn decimate(
     points: impl IntoIterator<Item = Option<(f64, f64)>>,
     left: f64,
     right: f64,

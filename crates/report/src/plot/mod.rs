@@ -49,6 +49,7 @@ mod page_tests;
 
 pub use bars::{BarSeries, Bars};
 pub use boxes::{BoxMarks, BoxSeries, Boxes};
+pub use decimate::decimate;
 pub use heat::Heat;
 pub use model::{Annotation, Axis, Chart, Content, Legend, Panel, ScaleKind};
 pub use series::{Series, SeriesKind, Spread};

@@ -87,10 +87,12 @@ pub(super) fn of(recording: &Recording, answer: &Answer, part: &Part) -> Facts {
         busy: recording.busy(answer, part.from, part.to),
         ..Facts::default()
     };
-    let widest = samples.iter().fold(None, |found: Option<&SenderSample>, s| match found {
-        Some(best) if best.cwnd >= s.cwnd => Some(best),
-        _ => Some(s),
-    });
+    let widest = samples
+        .iter()
+        .fold(None, |found: Option<&SenderSample>, s| match found {
+            Some(best) if best.cwnd >= s.cwnd => Some(best),
+            _ => Some(s),
+        });
     facts.widest_at = widest.map(|s| s.at);
     let timeouts = recording.timeouts.iter().copied();
     facts.timeouts = timeouts.filter(|at| inside(*at)).collect();
@@ -100,8 +102,13 @@ pub(super) fn of(recording: &Recording, answer: &Answer, part: &Part) -> Facts {
         *between = [between[0].min(loss.at), between[1].max(loss.at)];
     }
     let received = |at: Time| {
-        let place = recording.series.delivered.partition_point(|(t, _)| *t <= at);
-        let last = place.checked_sub(1).map(|i| recording.series.delivered[i].1);
+        let place = recording
+            .series
+            .delivered
+            .partition_point(|(t, _)| *t <= at);
+        let last = place
+            .checked_sub(1)
+            .map(|i| recording.series.delivered[i].1);
         last.unwrap_or_default().get()
     };
     facts.received = Bytes::new(received(part.to).saturating_sub(received(part.from)));

@@ -159,7 +159,10 @@ impl Recording {
             for span in rest {
                 part.to = span.to;
                 part.last = span.last;
-                let known = part.phases.iter_mut().find(|(p, _)| p.group == span.phase.group);
+                let known = part
+                    .phases
+                    .iter_mut()
+                    .find(|(p, _)| p.group == span.phase.group);
                 match known {
                     Some((_, times)) => *times += 1,
                     None => part.phases.push((span.phase, 1)),

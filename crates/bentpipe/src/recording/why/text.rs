@@ -93,7 +93,10 @@ impl Teller<'_> {
             ));
         }
         let grows = most >= GROWTH * first && first > 0.0;
-        let widest = self.facts.widest_at.filter(|_| grows && self.part.phases.len() == 1);
+        let widest = self
+            .facts
+            .widest_at
+            .filter(|_| grows && self.part.phases.len() == 1);
         if let Some(widest) = widest {
             let doublings = math::log2(most / first);
             let took = widest.since(self.part.from).as_secs();
@@ -168,10 +171,7 @@ impl Teller<'_> {
         let named: Vec<String> = times.iter().map(|time| at(*time)).collect();
         match times.len() {
             0 => None,
-            1 => Some(format!(
-                "The retransmission timer expires at {}.",
-                named[0]
-            )),
+            1 => Some(format!("The retransmission timer expires at {}.", named[0])),
             2..=NAMED_TIMEOUTS => Some(format!(
                 "The retransmission timer expires {} times, at {}.",
                 times.len(),
@@ -325,7 +325,11 @@ fn how_long(recording: &Recording, answer: &Answer) -> Option<String> {
             at(recording.outcome.ended_at)
         ));
     }
-    let bytes = recording.series.delivered.last().map_or(Bytes::ZERO, |d| d.1);
+    let bytes = recording
+        .series
+        .delivered
+        .last()
+        .map_or(Bytes::ZERO, |d| d.1);
     let Some(end) = recording.ended_at else {
         return Some(format!(
             "The download does not end: {bytes} have arrived when the run ends at {}.",
@@ -338,7 +342,10 @@ fn how_long(recording: &Recording, answer: &Answer) -> Option<String> {
         text += &format!(", from {} on", at(recording.started_at));
     }
     let ideal = answer.sizes.iter().position(|size| *size == bytes);
-    if let Some(ideal) = ideal.and_then(|i| answer.ideal.get(i)).filter(|_| answer.users == 1) {
+    if let Some(ideal) = ideal
+        .and_then(|i| answer.ideal.get(i))
+        .filter(|_| answer.users == 1)
+    {
         text += &format!("; no transport is faster than {} here", lasting(*ideal));
     }
     Some(text + ".")
@@ -395,10 +402,7 @@ fn idle(recording: &Recording, answer: &Answer, acts: &[Act]) -> Option<String> 
         (1.0 - share) * act.to.since(act.from).as_secs()
     };
     let longest = acts.iter().max_by(|a, b| of(a).total_cmp(&of(b)));
-    let mut text = format!(
-        "The link is idle for {} of this time in all",
-        seconds(idle)
-    );
+    let mut text = format!("The link is idle for {} of this time in all", seconds(idle));
     if let Some(act) = longest.filter(|act| of(act) > 0.3 * idle) {
         text += &format!(
             ", and for {} of it in the act “{}” from {} on",
@@ -430,4 +434,3 @@ fn in_all(recording: &Recording) -> Option<String> {
         counted(timeouts, "timeout")
     ))
 }
-

@@ -1,0 +1,151 @@
+// What one transport, or two side by side, does over time; why; and packet by packet.
+import { useState } from "preact/hooks";
+import { address, change } from "../../../lib/address";
+import { Button, Checkbox, Failed, Loading } from "../../../ui";
+import { rangeOf } from "../../../ui/chart/zoom";
+import { Charts, GROUP, losses, type Shown } from "./Charts";
+import { useRun } from "./load";
+import { Stepper } from "./Stepper";
+import type { Asked, RowName, Run } from "./types";
+import { Why } from "./Why";
+import { seconds, titleOf } from "./words";
+
+export interface DetailProps {
+  /** The question of the answer that is shown. */
+  readonly options: readonly (readonly [string, string])[];
+  readonly rows: readonly RowName[];
+  readonly row: RowName;
+  readonly beside?: RowName | undefined;
+  /** Index of the size. */
+  readonly size: number;
+  readonly users: number;
+  /** The answer is complete: only then runs are chosen from it. */
+  readonly isDone: boolean;
+  /** Another row to show beside, as `pep/transport`; empty for none. */
+  readonly onBeside: (row: string) => void;
+  readonly onClose: () => void;
+}
+
+const keyOf = (row: RowName) => `${row.pep}/${row.transport}`;
+
+export default function Detail(props: DetailProps) {
+  const { params } = address.value;
+  const number = (name: string) => {
+    const value = Number(params[name] ?? "");
+    return params[name] !== undefined && params[name] !== "" && Number.isFinite(value) ? value : undefined;
+  };
+  const [isWide, setWide] = useState(false);
+  const user = number("_user");
+  const seed = number("_seed");
+  const from = number("_at");
+  const asked = (row: RowName, of?: number): Asked => ({
+    options: props.options,
+    row: { pep: row.pep, transport: row.transport },
+    size: props.size,
+    ...(user === undefined ? {} : { user }),
+    ...(of === undefined ? {} : { seed: of }),
+  });
+  const first = asked(props.row, seed);
+  const one = useRun(props.isDone ? first : undefined);
+  const other = useRun(props.isDone && props.beside !== undefined ? asked(props.beside) : undefined);
+  const { run } = one;
+  const shown: Shown[] = [];
+  if (run !== undefined) shown.push({ run, band: one.band });
+  if (other.run !== undefined && props.beside !== undefined) shown.push({ run: other.run, band: other.band });
+  const isZoomed = rangeOf(GROUP).value !== null;
+  const error = one.error ?? other.error;
+
+  return (
+    <section class="detail panel" aria-label={`${titleOf(props.row)} over time`}>
+      <header class="detail-bar detail-head">
+        <h2>
+          {titleOf(props.row)}
+          {props.beside !== undefined && ` beside ${titleOf(props.beside)}`}
+        </h2>
+        {isZoomed && (
+          <Button size="small" onClick={() => (rangeOf(GROUP).value = null)}>
+            Show all of the time
+          </Button>
+        )}
+        <Button size="small" kind="quiet" icon="close" label="Close the details" onClick={props.onClose} />
+      </header>
+      <div class="detail-bar">
+        <label class="detail-choice">
+          Beside it{" "}
+          <select value={props.beside === undefined ? "" : keyOf(props.beside)} onChange={(event) => props.onBeside(event.currentTarget.value)}>
+            <option value="">nothing</option>
+            {props.rows
+              .filter((row) => keyOf(row) !== keyOf(props.row))
+              .map((row) => (
+                <option key={keyOf(row)} value={keyOf(row)}>
+                  {titleOf(row)}
+                </option>
+              ))}
+          </select>
+        </label>
+        {run !== undefined && run.seeds.length > 1 && (
+          <label class="detail-choice">
+            Run{" "}
+            <select value={seed === undefined ? "" : String(seed)} onChange={(event) => change({ _seed: event.currentTarget.value })}>
+              <option value="">of median time</option>
+              {run.seeds.map((each) => (
+                <option key={each.seed} value={String(each.seed)}>
+                  seed {each.seed}: {each.time_s === null ? "not ended" : seconds(each.time_s)}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {run !== undefined && run.users > 1 && (
+          <label class="detail-choice">
+            User{" "}
+            <input
+              type="number"
+              min={1}
+              max={run.users}
+              value={run.user}
+              onChange={(event) => change({ _user: event.currentTarget.value === "1" ? "" : event.currentTarget.value })}
+            />
+          </label>
+        )}
+        {run !== undefined && run.runs > 1 && <Checkbox label="Band of all runs, not of 10% to 90%" checked={isWide} onChange={setWide} />}
+      </div>
+      {run !== undefined && <p class="detail-facts">{facts(run)}</p>}
+      {error !== undefined && <Failed error={error} onRetry={one.error === undefined ? other.retry : one.retry} />}
+      {run === undefined && error === undefined && <Loading>{props.isDone ? "Running it again, with everything recorded …" : "Waiting for the answer …"}</Loading>}
+      {run !== undefined && (
+        <>
+          <div class={one.isStale ? "detail-both is-stale" : "detail-both"}>
+            <div>
+              <p class="detail-losses">{losses(shown)}</p>
+              <Charts shown={shown} isWide={isWide} />
+            </div>
+            <div class="detail-words">
+              <Why run={run} onPackets={(at) => change({ _at: String(Math.round(at * 1e6) / 1e6) })} />
+              {other.run !== undefined && props.beside !== undefined && (
+                <>
+                  <h3 class="detail-other">{titleOf(props.beside)}</h3>
+                  <Why run={other.run} onPackets={() => props.onBeside("")} />
+                </>
+              )}
+            </div>
+          </div>
+          {run.series.cwnd.t.length > 0 &&
+            (from === undefined ? (
+              <Button onClick={() => change({ _at: String(run.started_s) })}>Step through it packet by packet</Button>
+            ) : (
+              <Stepper asked={first} run={run} from={from} onFrom={(at) => change({ _at: String(Math.round(at * 1e6) / 1e6) })} />
+            ))}
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Which run it is, and how it stands to the table. */
+function facts(run: Run): string {
+  const which = run.runs > 1 ? `Seed ${run.seed}, one of ${run.runs} runs` : `Seed ${run.seed}`;
+  const time = run.time_s === null ? "not ended" : `${seconds(run.time_s)}${run.users > 1 ? " for this user" : ""}`;
+  const mean = run.mean_s === null || run.runs < 2 ? "" : `; mean over the runs ${seconds(run.mean_s)}`;
+  return `${which}: ${time}${mean}.`;
+}
