@@ -1,1 +1,334 @@
+//! Every transport over several links: words, figures and the table agree.
+
 use super::*;
+use crate::Comparison;
+use crate::compare::{Hosts, Pep, Row};
+use crate::recording::Detail;
+use bentpipe_scenario::QueueLength;
+use bentpipe_sim::LossCause;
+use bentpipe_units::{Bytes, Duration, Rate, Ratio};
+
+fn geo() -> Comparison {
+    Comparison::new()
+        .rate(Rate::from_mbps(2))
+        .rtt(Duration::from_millis(511))
+        .queue(QueueLength::Packets(60.0))
+        .size(Bytes::new(400_000))
+        .loss(Ratio::ZERO)
+        .runs(1)
+}
+
+fn lossy() -> Comparison {
+    let loss = Ratio::new(0.01).unwrap();
+    geo().loss(loss).seed(3)
+}
+
+fn low() -> Comparison {
+    Comparison::new()
+        .rate(Rate::from_mbps(10))
+        .rtt(Duration::from_millis(40))
+        .queue(QueueLength::Packets(20.0))
+        .size(Bytes::new(1_000_000))
+        .loss(Ratio::new(0.001).unwrap())
+        .runs(1)
+}
+
+fn recorded(answer: &Answer, row: &Row) -> Recording {
+    answer.record(row, 0, &Detail::default()).unwrap()
+}
+
+/// What must be so of any run.
+fn check(answer: &Answer, row: &Row) {
+    let recording = recorded(answer, row);
+    let why = recording.why(answer);
+    let name = format!("{} behind {}", row.name, row.pep.name());
+    // The table is about the same run.
+    let run = row.cells[0]
+        .median_run()
+        .map_or(answer.seed, |run| run.seed);
+    assert_eq!(recording.seed, run, "{name}");
+    let time = row.cells[0].runs.iter().find(|r| r.seed == run).unwrap();
+    let took = recording
+        .ended_at
+        .map(|at| at.since(recording.started_at).as_secs());
+    assert_eq!(took, time.own[0].time_s, "{name}");
+    if recording.series.sender.is_empty() {
+        assert!(why.acts.is_empty(), "{name}");
+        return;
+    }
+    counts(&recording, row, &name);
+    acts(&recording, &why, &name);
+    for act in &why.acts {
+        words(&recording, act, &name);
+    }
+}
+
+/// What was seen is what was counted.
+fn counts(recording: &Recording, row: &Row, name: &str) {
+    let outcome = &recording.outcome;
+    let flow = &outcome.flows[0];
+    let crosses = usize::from(row.pep == Pep::Split || row.pep == Pep::Gateway);
+    let (resent, timeouts) = match outcome
+        .legs
+        .iter()
+        .find(|leg| leg.flow == 0 && leg.leg == crosses)
+    {
+        Some(leg) if crosses > 0 => (leg.retransmissions, leg.timeouts),
+        _ => (flow.retransmissions, flow.timeouts),
+    };
+    assert_eq!(recording.resent.len() as u64, resent, "{name}: sent again");
+    assert_eq!(
+        recording.timeouts.len() as u64,
+        timeouts,
+        "{name}: timeouts"
+    );
+    if crosses == 0 && row.pep == Pep::None {
+        let seen =
+            recording.losses.len() + recording.lost_acks.len() + recording.lost_openings.len();
+        let counted = flow.queue_drops + flow.channel_losses + flow.outage_losses;
+        assert!(
+            seen as u64 <= counted + 2,
+            "{name}: {seen} of {counted} lost"
+        );
+        let probes = flow.probes_sent;
+        assert!(
+            counted <= seen as u64 + probes,
+            "{name}: {seen} of {counted} lost"
+        );
+    }
+    let top = recording.queue.iter().map(|(_, n)| *n).max().unwrap_or(0);
+    let link = &outcome.links[0];
+    assert!(top <= link.max_queue_packets, "{name}: {top} packets wait");
+    let bytes = recording.series.delivered.last().map(|d| d.1);
+    assert_eq!(bytes, Some(flow.delivered), "{name}");
+}
+
+/// Acts follow each other from the first data to the end, and leave nothing out.
+fn acts(recording: &Recording, why: &Why, name: &str) {
+    assert!(
+        why.acts.len() <= MOST_ACTS + 1,
+        "{name}: {} acts",
+        why.acts.len()
+    );
+    for pair in why.acts.windows(2) {
+        assert_eq!(
+            pair[0].to, pair[1].from,
+            "{name}: {} and {}",
+            pair[0].title, pair[1].title
+        );
+        assert!(pair[0].from < pair[0].to, "{name}: {}", pair[0].title);
+    }
+    let last = why.acts.last().unwrap();
+    assert_eq!(last.to, recording.end(), "{name}");
+    let sum = |of: fn(&Facts) -> u64| why.acts.iter().map(|act| of(&act.facts)).sum::<u64>();
+    let first = recording.first_data_at.unwrap();
+    let lost = recording
+        .losses
+        .iter()
+        .filter(|l| l.at >= first && l.at <= last.to);
+    assert_eq!(
+        sum(Facts::lost_in_all),
+        lost.count() as u64,
+        "{name}: losses"
+    );
+    let resent = recording.resent.iter().filter(|r| r.at <= last.to).count();
+    assert_eq!(sum(|f| f.resent), resent as u64, "{name}: sent again");
+    let timeouts = recording
+        .timeouts
+        .iter()
+        .filter(|at| **at >= first && **at <= last.to);
+    assert_eq!(
+        sum(|f| f.timeouts.len() as u64),
+        timeouts.count() as u64,
+        "{name}: timeouts"
+    );
+    let known = recording
+        .phases()
+        .iter()
+        .all(|span| span.phase.title != span.phase.name);
+    assert!(
+        known,
+        "{name}: a phase has no title: {:?}",
+        recording
+            .phases()
+            .iter()
+            .map(|s| s.phase.name)
+            .collect::<Vec<_>>()
+    );
+}
+
+/// The numbers of an act are those of the series.
+fn words(recording: &Recording, act: &Act, name: &str) {
+    let text = act.sentences.join(" ");
+    let at = format!("{name}, {}: {text}", act.title);
+    assert!(!text.contains("NaN") && !text.contains("inf"), "{at}");
+    let inside = |at: Time| at >= act.from && at < act.to;
+    let windows: Vec<f64> = recording
+        .series
+        .sender
+        .iter()
+        .filter(|s| inside(s.at))
+        .map(|s| s.cwnd)
+        .collect();
+    let most = windows.iter().copied().fold(0.0, f64::max);
+    if let Some(cwnd) = act.facts.cwnd.filter(|_| !windows.is_empty()) {
+        assert!(cwnd.most >= most && cwnd.least <= cwnd.mean + 1e-9, "{at}");
+        assert!(
+            cwnd.mean <= cwnd.most + 1e-9,
+            "{at}: mean {} most {}",
+            cwnd.mean,
+            cwnd.most
+        );
+        let told = shared::count(cwnd.last);
+        let widest = shared::count(cwnd.most);
+        assert!(text.contains(&told) || text.contains(&widest), "{at}");
+    }
+    let lost = act.facts.lost_in_all();
+    assert_eq!(lost > 0, text.contains(" lost "), "{at}");
+    if lost > 0 {
+        assert!(text.contains(&shared::counted(lost, "segment")), "{at}");
+    }
+    for (cause, place) in [
+        (LossCause::QueueFull, "at the full queue"),
+        (LossCause::Channel, "by errors of the channel"),
+    ] {
+        assert_eq!(
+            act.facts.lost.contains_key(&cause),
+            text.contains(place),
+            "{at}"
+        );
+    }
+    assert_eq!(act.facts.resent > 0, text.contains("sent again"), "{at}");
+    assert_eq!(
+        act.facts.timeouts.is_empty(),
+        !text.contains("timer expires"),
+        "{at}"
+    );
+    if let Some(busy) = act.facts.busy {
+        assert!((0.0..=1.0).contains(&busy), "{at}");
+    }
+}
+
+/// Every transport of both kinds of hosts on these links.
+fn every(comparison: &Comparison) {
+    for hosts in [Hosts::Linux, Hosts::Rfc] {
+        let answer = comparison
+            .clone()
+            .hosts(hosts)
+            .transports(["all"])
+            .run()
+            .unwrap();
+        assert!(answer.rows.len() > 20, "{}", answer.rows.len());
+        for row in &answer.rows {
+            check(&answer, row);
+        }
+    }
+}
+
+#[test]
+fn every_transport_over_a_clean_satellite() {
+    every(&geo());
+}
+
+#[test]
+fn every_transport_over_a_lossy_satellite() {
+    every(&lossy());
+}
+
+#[test]
+fn every_transport_over_a_short_link() {
+    every(&low());
+}
+
+#[test]
+fn proxies_and_users() {
+    let names = ["cubic", "bbr", "hybla", "vegas", "westwood"];
+    let server = Duration::from_millis(40);
+    for pep in [Pep::Split, Pep::Snoop, Pep::Gateway] {
+        let answer = lossy()
+            .server_rtt(server)
+            .pep(pep)
+            .transports(names)
+            .run()
+            .unwrap();
+        for row in &answer.rows {
+            check(&answer, row);
+        }
+    }
+    let answer = geo().users(3).transports(names).run().unwrap();
+    for row in &answer.rows {
+        for user in 0..3 {
+            let mut detail = Detail::default();
+            detail.user = user;
+            let recording = answer.record(row, 0, &detail).unwrap();
+            let summary = recording.why(&answer).summary.join(" ");
+            assert!(
+                summary.contains(&format!("user {} of 3", user + 1)),
+                "{summary}"
+            );
+        }
+        let mut detail = Detail::default();
+        detail.user = 3;
+        assert!(answer.record(row, 0, &detail).is_err());
+    }
+}
+
+#[test]
+fn the_same_words_over_iridium() {
+    let place = |name: &str| name.parse::<bentpipe_orbit::Site>().unwrap();
+    let orbit = crate::compare::Orbit::new("iridium", place("Berkeley"), place("Boston"));
+    let answer = Comparison::new()
+        .orbit(orbit)
+        .size(Bytes::new(200_000))
+        .runs(2)
+        .transports(["cubic", "bbr", "bp_hybla", "vegas"])
+        .run()
+        .unwrap();
+    for row in &answer.rows {
+        check(&answer, row);
+    }
+}
+
+/// The acts of a run as text.
+fn told(answer: &Answer, row: &Row) -> String {
+    let why = recorded(answer, row).why(answer);
+    let mut text = why.summary.join("\n");
+    for act in &why.acts {
+        text += &format!(
+            "\n{}, {} to {}: {}",
+            act.title,
+            shared::at(act.from),
+            shared::at(act.to),
+            act.sentences.join(" ")
+        );
+    }
+    text
+}
+
+#[test]
+fn print_examples() {
+    for comparison in [geo(), lossy()] {
+        let answer = comparison
+            .size(Bytes::new(3_000_000))
+            .transports([
+                "cubic",
+                "bbr",
+                "vegas",
+                "bp_hybla",
+                "bp_mtsi",
+                "bp_westwood",
+                "copa",
+            ])
+            .run()
+            .or_else(|_| {
+                lossy()
+                    .size(Bytes::new(3_000_000))
+                    .transports(["cubic", "bbr", "vegas"])
+                    .run()
+            })
+            .unwrap();
+        for row in &answer.rows {
+            println!("=== {}\n{}\n", row.name, told(&answer, row));
+        }
+    }
+}
