@@ -131,7 +131,7 @@ test("a new question ends the work of the old one", async ({ page, explorer }) =
 test("sizes are tabs, proxies are groups, a kept answer stays as outlines", async ({ page, explorer }) => {
   await explorer.visit(page, "#/link?size=20+kB,200+kB&transport=cubic,bbr&runs=2&pep=none,split");
   await settled(page);
-  await expect(page.getByRole("tab")).toHaveText(["20 kB", "200 kB"]);
+  await expect(page.getByRole("tab")).toHaveText(["20 kB", "200 kB", "by size"]);
   await expect(page.locator(".link-pep")).toHaveCount(2);
   await page.getByRole("tab", { name: "20 kB" }).click();
   await expect(page).toHaveURL(/_size=0/);

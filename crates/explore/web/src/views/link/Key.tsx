@@ -1,9 +1,11 @@
 // What the marks of the ranking mean.
+import { bound } from "./Ranking";
 import type { Shown } from "./run";
 import type { Table } from "./types";
 
 export function Key({ shown }: { shown: Shown }) {
   const { begin, verdict } = shown;
+  const activities = shown.standings.values().next().value?.times;
   const baseline = begin.rows[begin.baseline]?.transport ?? "";
   return (
     <div class="link-key">
@@ -22,12 +24,19 @@ export function Key({ shown }: { shown: Shown }) {
             <i class="link-key-bar link-key-absent" /> cannot be switched on today
           </li>
         )}
-        <li>
-          <i class="link-key-interval" /> 95% interval of the mean
-        </li>
-        <li>
-          <i class="link-key-ideal" /> ideal: the link filled from the first packet on
-        </li>
+        {activities === undefined ? (
+          <li>
+            <i class="link-key-interval" /> 95% interval of the mean
+          </li>
+        ) : (
+          <li>bars from above: {activities.map(({ name }) => name).join(", ")}</li>
+        )}
+        {bound(begin, 0) !== null && (
+          <li>
+            <i class="link-key-ideal" /> ideal: a connection that fills the link at once
+            {begin.peps.some(({ pep }) => pep === "gateway") && "; a gateway also saves its opening"}
+          </li>
+        )}
       </ul>
       {verdict !== null && (
         <details>

@@ -4,6 +4,7 @@ import type { ViewProps } from "../../app/App";
 import { change, type Params } from "../../lib/address";
 import { shareable } from "../../lib/share";
 import { Tabs } from "../../ui";
+import { BySize } from "./BySize";
 import { Compared, packed, unpacked } from "./Compared";
 import { loadPresets } from "./hello";
 import { Key } from "./Key";
@@ -15,6 +16,9 @@ import { follow, Run, type Shown } from "./run";
 import { sharing } from "./share";
 import { Toolbar } from "./Toolbar";
 import { Verdict } from "./Verdict";
+
+/** The tab that compares the sizes. */
+const ALL = "all";
 
 export default function Link({ params }: ViewProps) {
   const run = useMemo(() => new Run("a"), []);
@@ -36,7 +40,7 @@ export default function Link({ params }: ViewProps) {
   const shown = run.shown.value;
   const begin = shown?.begin;
   const last = (begin?.sizes.length ?? 1) - 1;
-  const size = Math.max(0, Math.min(last, Number(params["_size"] ?? last) || 0));
+  const size = Math.max(0, Math.min(last, params["_size"] === ALL ? last : Number(params["_size"] ?? last) || 0));
   const keys = begin?.rows.map(nameOf) ?? [];
   const selected = keys.find((each) => each === params["_row"]);
   const beside = keys.find((each) => each === params["_beside"]);
@@ -63,14 +67,14 @@ export default function Link({ params }: ViewProps) {
         <Failure run={run} />
         <Verdict run={run} />
         {kept !== undefined && <Compared kept={unpacked(kept)} run={ghost} onKeep={keep} onDrop={() => change({ _with: "" })} />}
-        {begin !== undefined && begin.sizes.length > 1 ? (
+        {shown !== null && begin !== undefined && begin.sizes.length > 1 ? (
           <Tabs
             label="Sizes"
-            value={String(size)}
-            tabs={begin.sizes.map((label, i) => ({ value: String(i), label }))}
-            onValue={(value) => change({ _size: Number(value) === last ? "" : value })}
+            value={params["_size"] === ALL ? ALL : String(size)}
+            tabs={[...begin.sizes.map((label, i) => ({ value: String(i), label })), { value: ALL, label: "by size" }]}
+            onValue={(value) => change({ _size: value === String(last) ? "" : value })}
           >
-            {ranking}
+            {params["_size"] === ALL ? <BySize shown={shown} /> : ranking}
           </Tabs>
         ) : (
           ranking
@@ -93,7 +97,10 @@ function Failure({ run }: { run: Run }) {
   const failure = run.failure.value;
   // The frame says that the server is gone.
   if (failure === null || failure.isUnreachable) return null;
-  if (failure.option !== undefined) return <p class="link-problem">A field has a value that cannot be used: the answer below is that of the question before.</p>;
+  if (failure.option !== undefined) {
+    const rest = run.shown.value === null ? "" : " The answer below is that of the question before.";
+    return <p class="link-problem">A field has a value that cannot be used.{rest}</p>;
+  }
   return (
     <p class="link-problem" role="alert">
       {failure.message}

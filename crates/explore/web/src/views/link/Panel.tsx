@@ -98,7 +98,7 @@ function Sizes({ run }: { run: Run }) {
   const several = (draft.value["size"] ?? "").includes(",");
   return (
     <>
-      {several ? <Text name="size" label="Sizes" run={run} /> : <Quantity field={SIZE} run={run} />}
+      {several ? <Text name="size" label="Sizes" run={run} isWide /> : <Quantity field={SIZE} run={run} />}
       {!several && sizes.length === 1 && (
         <button type="button" class="link-more" onClick={() => set({ size: "100 kB,1 MB,10 MB,100 MB" }, true)}>
           Compare sizes from 100 kB to 100 MB
@@ -136,7 +136,7 @@ export function Panel({ run }: { run: Run }) {
         </details>
       </Group>
       <Group title="Users">
-        <Choice name="traffic" label="Each one does" run={run} />
+        <Choice name="traffic" label="Traffic" run={run} />
         <Quantity field={USERS} run={run} />
         <Sizes run={run} />
         <details class="link-rest" open={["beside", "background", "stagger"].some((name) => draft.value[name] !== undefined)}>
@@ -149,7 +149,7 @@ export function Panel({ run }: { run: Run }) {
       <Group title="Compared">
         <Proxies run={run} />
         {hasProxy && <Quantity field={SERVER_RTT} run={run} />}
-        <Text name="transport" label="Transports" run={run} placeholder="a selection" />
+        <Text name="transport" label="Transports" run={run} isWide placeholder="a selection" />
         <details class="link-rest" open={["hosts", "runs", "seed"].some((name) => draft.value[name] !== undefined)}>
           <summary>Hosts and runs</summary>
           <Choice name="hosts" label="Hosts" run={run} />

@@ -4,7 +4,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { decimal, ticks } from "./numbers";
 import { place, type Run, type Shown } from "./run";
-import type { RowFacts, Standing } from "./types";
+import type { Begin, RowFacts, Standing } from "./types";
 
 /** A row of the ranking. */
 interface Item {
@@ -37,7 +37,10 @@ function ordered(shown: Shown, size: number): Item[] {
 
 /** The end of the scale: a time beyond the bars, but for those that are cut. */
 function end(items: readonly Item[], shown: Shown, size: number): number {
-  const ends = items.flatMap(({ standing }) => (standing?.mean_s == null ? [] : [standing.mean_s + (standing.ci95_s ?? 0)]));
+  const ends = items.flatMap(({ standing }) => {
+    if (standing?.times !== undefined) return standing.times.flatMap(({ mean_s }) => (mean_s === null ? [] : [mean_s]));
+    return standing?.mean_s == null ? [] : [standing.mean_s + (standing.ci95_s ?? 0)];
+  });
   const baseline = shown.standings.get(place(shown.begin.baseline, size))?.mean_s ?? Math.min(...ends);
   const most = Math.max(...ends, 0);
   const cut = Number.isFinite(baseline) ? Math.max(CUT * baseline, 2 * Math.min(...ends)) : most;
@@ -76,6 +79,12 @@ function useGlide(list: { readonly current: HTMLElement | null }): void {
   });
 }
 
+/** Seconds that no download over one connection can beat: known of a user who has the link alone. */
+export function bound(begin: Begin, size: number): number | null {
+  const isAlone = begin.users === 1 && begin.beside === null && begin.background === null;
+  return isAlone ? (begin.ideal_times_s[size] ?? null) : null;
+}
+
 interface RankingProps {
   readonly run: Run;
   readonly size: number;
@@ -96,7 +105,7 @@ export function Ranking({ run, size, ghost, selected, beside, onSelect }: Rankin
   useLayoutEffect(() => painted(shown, isStale), [shown?.begin.id, isStale]);
   if (shown === null) return <div class="link-ranking link-empty" aria-busy="true" />;
   const most = end(items, shown, size);
-  const ideal = shown.begin.ideal_times_s[size] ?? null;
+  const ideal = bound(shown.begin, size);
   const peps = shown.begin.peps;
   return (
     <div
@@ -110,7 +119,7 @@ export function Ranking({ run, size, ghost, selected, beside, onSelect }: Rankin
       onFocusIn={() => hold(true)}
       onFocusOut={() => hold(false)}
     >
-      <Head most={most} ideal={ideal} unit={shown.begin.unit} baseline={shown.begin.rows[shown.begin.baseline]?.transport ?? ""} />
+      <Head most={most} ideal={ideal} unit={shown.begin.unit} activities={items[0]?.standing?.times?.map(({ name }) => name)} baseline={shown.begin.rows[shown.begin.baseline]?.transport ?? ""} />
       {items.flatMap((item, i) => {
         const row = (
           <Row
@@ -119,7 +128,7 @@ export function Ranking({ run, size, ghost, selected, beside, onSelect }: Rankin
             shown={shown}
             most={most}
             ideal={ideal}
-            was={ghost === null ? undefined : former(ghost, item, size)}
+            was={ghost === null ? undefined : former(ghost, shown, item, size)}
             isSelected={item.key === selected}
             isBeside={item.key === beside}
             onSelect={onSelect}
@@ -133,10 +142,12 @@ export function Ranking({ run, size, ghost, selected, beside, onSelect }: Rankin
   );
 }
 
-/** The time of the same transport in what one compares with. */
-function former(ghost: Shown, item: Item, size: number): Standing | undefined {
+/** The time of the same transport, for the same size, in what one compares with. */
+function former(ghost: Shown, shown: Shown, item: Item, size: number): Standing | undefined {
   const row = ghost.begin.rows.find((facts) => nameOf(facts) === item.key);
-  return row === undefined ? undefined : ghost.standings.get(place(row.row, Math.min(size, ghost.begin.sizes.length - 1)));
+  const bytes = shown.begin.sizes_bytes[size];
+  const same = ghost.begin.traffic === shown.begin.traffic ? ghost.begin.sizes_bytes.findIndex((each) => each === bytes) : -1;
+  return row === undefined || same < 0 ? undefined : ghost.standings.get(place(row.row, same));
 }
 
 /** Measures from the change to the first bars that the browser has painted. */
@@ -154,7 +165,16 @@ function painted(shown: Shown | null, isStale: boolean): void {
 
 const at = (value: number, most: number) => `${Math.min(100, Math.max(0, (value / most) * 100)).toFixed(3)}%`;
 
-function Head({ most, ideal, unit, baseline }: { most: number; ideal: number | null; unit: string; baseline: string }) {
+interface HeadProps {
+  readonly most: number;
+  readonly ideal: number | null;
+  readonly unit: string;
+  /** Where there are several. */
+  readonly activities: readonly string[] | undefined;
+  readonly baseline: string;
+}
+
+function Head({ most, ideal, unit, activities, baseline }: HeadProps) {
   return (
     <div class="link-row link-head" role="row">
       <span role="columnheader">Transport</span>
@@ -171,7 +191,7 @@ function Head({ most, ideal, unit, baseline }: { most: number; ideal: number | n
         )}
       </span>
       <span role="columnheader" class="link-number">
-        time [s]
+        {activities === undefined ? "time [s]" : `${activities.join(" · ")} [s]`}
       </span>
       <span role="columnheader" class="link-number" title={`Time saved against ${baseline}`}>
         gain
@@ -224,8 +244,7 @@ function Row({ item, shown, most, ideal, was, isSelected, isBeside, onSelect }: 
         <Bar standing={standing} most={most} ideal={ideal} was={was} />
       </span>
       <span role="cell" class="link-number link-time">
-        {standing === undefined ? "…" : standing.mean_s === null ? "no end" : standing.shown.time}
-        {standing?.ci95_s != null && standing.mean_s !== null && <small> ±{standing.shown.ci95}</small>}
+        <Time standing={standing} />
         {unfinished > 0 && (
           <span class="link-unfinished">
             {unfinished} of {standing?.runs} did not end
@@ -233,7 +252,7 @@ function Row({ item, shown, most, ideal, was, isSelected, isBeside, onSelect }: 
         )}
       </span>
       <span role="cell" class="link-number link-gain">
-        {gainOf(shown, facts.row)}
+        {standing?.shown.gain ?? ""}
       </span>
       <span role="cell" class="link-others">
         {!isBaseline && standing?.others != null && <Harm standing={standing} />}
@@ -242,19 +261,36 @@ function Row({ item, shown, most, ideal, was, isSelected, isBeside, onSelect }: 
   );
 }
 
-/** What the command prints of the time that a row saves. */
-function gainOf(shown: Shown, row: number): string {
-  const table = shown.verdict?.table;
-  const column = table?.columns.indexOf("gain") ?? -1;
-  return table?.rows.find((each) => each.row === row)?.cells[column] ?? "";
+/** The mean time with half of its interval; of several activities each. */
+function Time({ standing }: { standing: Standing | undefined }) {
+  if (standing === undefined) return <>…</>;
+  if (standing.times !== undefined) {
+    return <>{standing.times.map((time) => (time.mean_s === null ? "no end" : decimal(time.mean_s))).join(" · ")}</>;
+  }
+  if (standing.mean_s === null) return <>no end</>;
+  return (
+    <>
+      {standing.shown.time}
+      {standing.ci95_s !== null && <small> ±{standing.shown.ci95}</small>}
+    </>
+  );
 }
 
 function Bar({ standing, most, ideal, was }: { standing: Standing | undefined; most: number; ideal: number | null; was: Standing | undefined }) {
   const mean = standing?.mean_s ?? null;
-  const half = standing?.ci95_s ?? 0;
+  const half = standing?.times === undefined ? (standing?.ci95_s ?? 0) : 0;
+  const times = standing?.times ?? [];
   return (
     <>
-      {mean !== null && <span class={`link-bar${mean > most ? " link-cut" : ""}`} style={{ "--x": at(mean, most) }} />}
+      {mean !== null && times.length === 0 && <span class={`link-bar${mean > most ? " link-cut" : ""}`} style={{ "--x": at(mean, most) }} />}
+      {times.map((time, i) => (
+        <span
+          key={time.name}
+          class={`link-bar link-part link-part${i}`}
+          style={{ "--x": at(time.mean_s ?? most, most), "--n": times.length, "--i": i }}
+          title={`${time.name}: ${time.mean_s === null ? "no end" : `${decimal(time.mean_s)} s`}`}
+        />
+      ))}
       {standing !== undefined && mean === null && <span class="link-bar link-endless" style={{ "--x": "100%" }} />}
       {was?.mean_s != null && <span class="link-was" style={{ "--x": at(was.mean_s, most) }} title={`before: ${decimal(was.mean_s)} s`} />}
       {mean !== null && half > 0 && mean - half < most && (

@@ -1,7 +1,8 @@
 // The verdict in words above the bars: what to use, how sure that is, whom it hurts, how to
 // switch it on.
 import { useEffect, useRef } from "preact/hooks";
-import { announce, Copy } from "../../ui";
+import { announce, Button, Copy } from "../../ui";
+import { set } from "./question";
 import type { Run, Shown } from "./run";
 import type { SwitchOn } from "./types";
 
@@ -58,12 +59,14 @@ export function Verdict({ run }: { run: Run }) {
     return (
       <section class="link-verdict" aria-label="Verdict" aria-busy="true">
         <h1 class="link-headline">Which transport?</h1>
-        <p class="link-words">The first runs are on their way.</p>
+        <p class="link-words">{run.failure.value === null ? "The first runs are on their way." : "There is no answer yet."}</p>
       </section>
     );
   }
   const { verdict, begin } = shown;
   const certainty = verdict === null ? undefined : CERTAINTY[verdict.certainty];
+  // The sentence of an open verdict names the option.
+  const more = verdict?.certainty === "open" ? /--runs (\d+)/.exec(verdict.text.join(" "))?.[1] : undefined;
   const [headline, ...words] = verdict?.text ?? [];
   return (
     <section class={`link-verdict${isStale ? " link-stale" : ""}`} aria-label="Verdict" aria-busy={!shown.isFinal || isStale}>
@@ -80,6 +83,13 @@ export function Verdict({ run }: { run: Run }) {
         {begin.question}
       </p>
       <p class="link-words">{verdict === null ? "Every transport has its first runs; the verdict comes with more." : words.join(" ")}</p>
+      {more !== undefined && shown.isFinal && !isStale && (
+        <span>
+          <Button size="small" onClick={() => set({ runs: more }, true)}>
+            Make {more} runs of each
+          </Button>
+        </span>
+      )}
       {verdict !== null && verdict.switch_on.text !== "" && (
         <details class="link-how">
           <summary>How to switch it on</summary>

@@ -34,6 +34,11 @@ function useText(name: string, usual: string) {
   return { text, change };
 }
 
+/** The default in the help, until the server has read the question. */
+function promised(name: string): string {
+  return options.value.get(name)?.default ?? /\[default: ([^,;\]]*)/.exec(options.value.get(name)?.help ?? "")?.[1] ?? "";
+}
+
 /** What a slider wrote, by its text: the thumb does not wait for the server. */
 const written = new Map<string, number>();
 
@@ -52,7 +57,7 @@ export interface OptionProps {
 export function Quantity({ field, run, disabled }: OptionProps & { field: SliderField }) {
   const { name } = field;
   const begun = run.begun.value;
-  const usual = begun === null ? "" : usually(field, field.read(begun.begin));
+  const usual = begun === null ? promised(name) : usually(field, field.read(begun.begin));
   const { text, change } = useText(name, usual);
   const asked = draft.value[name] ?? "";
   const read = (of: string) => written.get(`${name} ${of}`) ?? reading(begun, name, asked, field.read);
@@ -83,7 +88,7 @@ function usually(field: SliderField, value: number | undefined): string {
 /** What the channel loses: the share, and how many in a row. */
 export function Losses({ run }: OptionProps) {
   const begun = run.begun.value;
-  const { text, change } = useText("loss", begun === null ? "" : usually(LOSS, LOSS.read(begun.begin)));
+  const { text, change } = useText("loss", begun === null ? promised("loss") : usually(LOSS, LOSS.read(begun.begin)));
   const asked = draft.value["loss"] ?? "";
   const [share, burst] = split(text);
   const read = (field: SliderField, of: string) => written.get(`loss ${of}`) ?? reading(begun, "loss", asked, field.read);
@@ -119,12 +124,13 @@ export function Losses({ run }: OptionProps) {
 }
 
 /** Text, with suggestions where the server has them. */
-export function Text({ name, label, run, placeholder }: OptionProps & { name: string; label: string; placeholder?: string }) {
+export function Text({ name, label, run, placeholder, isWide }: OptionProps & { name: string; label: string; placeholder?: string; isWide?: boolean }) {
   const option = options.value.get(name);
   const { text, change } = useText(name, "");
   return (
     <TextField
       label={label}
+      class={isWide === true ? "link-wide" : undefined}
       help={option?.help}
       error={errorOf(run, name)}
       value={text}

@@ -106,7 +106,7 @@ export interface Standing {
   readonly goodput_bps: number;
   readonly slow_s: number | null;
   /** As the command prints them. */
-  readonly shown: { time: string | null; ci95: string | null; slow: string | null; others: string | null };
+  readonly shown: { time: string | null; ci95: string | null; slow: string | null; others: string | null; gain: string | null };
   /** Of several activities, each. */
   readonly times?: { name: string; mean_s: number | null; ci95_s: number | null }[];
 }
