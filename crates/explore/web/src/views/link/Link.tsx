@@ -8,6 +8,7 @@ import { BySize } from "./BySize";
 import { Compared, packed, unpacked } from "./Compared";
 import { loadPresets } from "./hello";
 import { Key } from "./Key";
+import { Mounted } from "./Mounted";
 import { OverTime } from "./OverTime";
 import { Panel } from "./Panel";
 import { draft, key } from "./question";
@@ -44,13 +45,15 @@ export default function Link({ params }: ViewProps) {
   const keys = begin?.rows.map(nameOf) ?? [];
   const selected = keys.find((each) => each === params["_row"]);
   const beside = keys.find((each) => each === params["_beside"]);
-  const row = begin?.rows[keys.indexOf(selected ?? "")]?.row;
+  const facts = begin?.rows[keys.indexOf(selected ?? "")];
+  const other = begin?.rows[keys.indexOf(beside ?? "")];
+  const row = facts?.row;
   useEffect(() => {
     if (shown !== null) shareable.value = sharing(shown, { row, size });
   }, [shown?.begin.id, shown?.isFinal, row, size]);
 
   const keep = (question: Params) => change({ _with: packed(question) });
-  const select = (name: string) => change({ _row: name === selected ? "" : name, _beside: "" });
+  const select = (name: string) => change({ _row: name === selected ? "" : name, _beside: "", _seed: "", _user: "", _at: "" });
   const ranking = (
     <Ranking run={run} size={size} ghost={kept === undefined ? null : ghost.shown.value} selected={selected} beside={beside} onSelect={select} />
   );
@@ -81,7 +84,11 @@ export default function Link({ params }: ViewProps) {
         )}
         {shown !== null && <Key shown={shown} />}
         {shown !== null && <OverTime shown={shown} selected={selected} beside={beside} />}
+        {shown !== null && facts === undefined && (
+          <p class="muted small">Choose a transport: its window, rate, queue and packets over time, and why it does what it does.</p>
+        )}
       </div>
+      {shown !== null && facts !== undefined && <Mounted shown={shown} isStale={run.isStale.value} row={facts} beside={other} size={size} />}
     </div>
   );
 }
