@@ -51,6 +51,10 @@ pub struct OptionHelp {
     pub value: String,
     /// True if it takes several values.
     pub several: bool,
+    /// The value that it has unless it is set; `None` if that depends on others.
+    pub default: Option<String>,
+    /// The names to choose from; empty if it takes other values.
+    pub choices: Vec<String>,
 }
 
 /// Options that say where output goes, and what prints it; programs have
@@ -73,15 +77,19 @@ pub fn options(subcommand: &str) -> Vec<OptionHelp> {
         }
         let mut help = arg.get_help().map(ToString::to_string).unwrap_or_default();
         let default = arg.get_default_values().first();
-        if let Some(default) = default.filter(|_| !help.contains("[default")) {
-            help += &format!(" [default: {}]", default.to_string_lossy());
+        let default = default.map(|value| value.to_string_lossy().into_owned());
+        if let Some(default) = default.as_ref().filter(|_| !help.contains("[default")) {
+            help += &format!(" [default: {default}]");
         }
+        let choices = arg.get_possible_values().into_iter();
         let value = arg.get_value_names().and_then(<[_]>::first);
         Some(OptionHelp {
             name,
             help: help.split_whitespace().collect::<Vec<_>>().join(" "),
             value: value.map(ToString::to_string).unwrap_or_default(),
             several: arg.get_value_delimiter().is_some(),
+            default,
+            choices: choices.map(|value| value.get_name().to_owned()).collect(),
         })
     };
     found.get_arguments().filter_map(of).collect()
@@ -93,27 +101,57 @@ pub fn options(subcommand: &str) -> Vec<OptionHelp> {
 /// # Errors
 /// What the command would say, options called as keywords: `return_rate`.
 pub fn comparison(given: &[(String, String)]) -> Result<Comparison, Error> {
+    asked(given).map_err(|misasked| {
+        Error(as_keywords(&match misasked {
+            Misasked::Unknown { message, .. } => message,
+            Misasked::Options(error) => {
+                let text = error.to_string();
+                let text = text.split("\n\nUsage").next().unwrap_or_default();
+                let text = text.split("\n\nFor more").next().unwrap_or_default();
+                text.trim_start_matches("error: ").trim_end().to_owned()
+            }
+            Misasked::Failure(failure) => Error::from(failure).0,
+        }))
+    })
+}
+
+/// Why options ask for no comparison.
+#[derive(Debug)]
+pub(crate) enum Misasked {
+    /// There is no option of that name.
+    Unknown {
+        /// The name.
+        name: String,
+        /// What there is to say.
+        message: String,
+    },
+    /// A value is wrong, or options do not belong together.
+    Options(clap::Error),
+    /// They make no question.
+    Failure(Failure),
+}
+
+/// The same comparison, with an error that can be taken apart.
+pub(crate) fn asked(given: &[(String, String)]) -> Result<Comparison, Misasked> {
     let known = options("compare");
     let mut words = vec![OsString::from("bentpipe"), OsString::from("compare")];
     for (name, value) in given {
         if !known.iter().any(|option| option.name == *name) {
             let names = known.iter().map(|option| option.name.as_str());
-            let text = format!("there is no option `{name}`{}", did_you_mean(name, names));
-            return Err(Error(as_keywords(&text)));
+            let near = did_you_mean(name, names);
+            return Err(Misasked::Unknown {
+                name: name.clone(),
+                message: format!("there is no option `{name}`{near}"),
+            });
         }
         words.push(format!("--{name}={value}").into());
     }
-    let parsed = args::parse(&words, WIDTH).map_err(|error| {
-        let text = error.to_string();
-        let text = text.split("\n\nUsage").next().unwrap_or_default();
-        let text = text.split("\n\nFor more").next().unwrap_or_default();
-        Error(as_keywords(text.trim_start_matches("error: ").trim_end()))
-    })?;
+    let parsed = args::parse(&words, WIDTH).map_err(Misasked::Options)?;
     match parsed.command {
         Command::Compare(args) => cc::register(&args.own)
             .and_then(|()| compare::comparison(&args))
-            .map_err(|failure| Error(as_keywords(&Error::from(failure).0))),
-        _ => Err(Error("it is no comparison".to_owned())),
+            .map_err(Misasked::Failure),
+        _ => Err(Misasked::Failure(Failure::new("it is no comparison"))),
     }
 }
 

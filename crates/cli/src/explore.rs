@@ -1,6 +1,8 @@
 //! `bentpipe explore`: the laboratory as a page in the browser.
 
 #[cfg(feature = "explore")]
+mod asked;
+#[cfg(feature = "explore")]
 mod browser;
 #[cfg(feature = "explore")]
 mod state;
@@ -22,11 +24,12 @@ mod real {
 
 #[cfg(feature = "explore")]
 mod real {
-    use super::browser;
     use super::state::State;
+    use super::{asked, browser};
     use crate::api;
     use crate::args::Explore;
     use crate::args::explore::PORT;
+    use crate::compare::print;
     use crate::exit::{Failure, Status, talk};
     use crate::output::Output;
     use bentpipe::compare::{Answer, Comparison};
@@ -37,7 +40,9 @@ mod real {
     use bentpipe::scenario::{Link, Scenario};
     use bentpipe::units::{Duration, Time};
     use bentpipe::{Paper, Reproduction, Selection};
-    use bentpipe_explore::{Drawing, Laboratory, OptionHelp, Server, ServerError, Settings};
+    use bentpipe_explore::{
+        Drawing, Laboratory, OptionHelp, Refused, Server, ServerError, Settings, Shown,
+    };
     use serde_json::Value;
     use std::sync::Arc;
 
@@ -112,19 +117,43 @@ mod real {
 
     impl Laboratory for Command {
         fn options(&self) -> Vec<OptionHelp> {
-            let options = api::options("compare").into_iter();
-            options
-                .map(|option| OptionHelp {
-                    name: option.name,
-                    help: option.help,
-                    value: option.value,
-                    several: option.several,
-                })
-                .collect()
+            asked::options()
         }
 
-        fn comparison(&self, options: &[(String, String)]) -> Result<Comparison, String> {
-            api::comparison(options).map_err(|error| error.to_string())
+        fn comparison(&self, options: &[(String, String)]) -> Result<Comparison, Refused> {
+            api::asked(options).map_err(asked::refused)
+        }
+
+        fn command(&self, options: &[(String, String)]) -> String {
+            asked::command(options)
+        }
+
+        fn python(&self, options: &[(String, String)]) -> String {
+            asked::python(options)
+        }
+
+        fn question(&self, answer: &Answer) -> Vec<String> {
+            print::question(answer)
+        }
+
+        fn verdict(&self, answer: &Answer) -> Value {
+            crate::compare::json::verdict(answer, crate::compare::BUILD)
+        }
+
+        fn table(&self, answer: &Answer) -> Shown {
+            let table = print::table_of(answer, true, "");
+            let texts = |row: Vec<&str>| row.into_iter().map(str::to_owned).collect();
+            let headings = texts(table.headings());
+            let rows = table.texts().into_iter().map(texts).collect();
+            (headings, rows, print::words(answer))
+        }
+
+        fn time(&self, seconds: f64) -> String {
+            print::decimal(seconds)
+        }
+
+        fn change(&self, share: f64) -> String {
+            print::signed(share)
         }
 
         fn answer(&self, answer: &Answer) -> Value {

@@ -1,6 +1,6 @@
 //! Bounds of what one request computes, below those of the command.
 
-use bentpipe::scenario::Scenario;
+use bentpipe::scenario::{Limits, Scenario};
 use bentpipe::sim::RunError;
 
 /// Events of a run, at most: some minutes of work.
@@ -9,12 +9,18 @@ const MOST_EVENTS: u64 = 2_000_000_000;
 /// Packets of a run that are alive at once, at most: some hundred megabytes.
 const MOST_PACKETS: u32 = 4_000_000;
 
+/// What a run of the page may use.
+pub(crate) const LIMITS: Limits = Limits {
+    events: MOST_EVENTS,
+    packets: MOST_PACKETS,
+};
+
 /// The scenario with bounds that a server can bear, whatever it asks for.
 #[allow(dead_code, reason = "the view of scenarios is not there yet")]
 pub(crate) fn bounded(mut scenario: Scenario) -> Scenario {
     let limits = &mut scenario.limits;
-    limits.events = limits.events.min(MOST_EVENTS);
-    limits.packets = limits.packets.min(MOST_PACKETS);
+    limits.events = limits.events.min(LIMITS.events);
+    limits.packets = limits.packets.min(LIMITS.packets);
     scenario
 }
 

@@ -23,7 +23,68 @@ pub struct OptionHelp {
     pub value: String,
     /// True if it takes several values.
     pub several: bool,
+    /// What kind of value it takes.
+    pub kind: OptionKind,
+    /// The value that it has unless it is set; `None` if that depends on others.
+    pub default: Option<String>,
+    /// The values to choose from. Others may be typed unless the kind is
+    /// [`OptionKind::Choice`].
+    pub choices: Vec<Choice>,
 }
+
+/// What kind of value an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum OptionKind {
+    /// Bits per second, as `10 Mbit/s`.
+    Rate,
+    /// A time, as `600 ms`.
+    Time,
+    /// Bytes, as `10 MB`.
+    Size,
+    /// A whole number.
+    Count,
+    /// A number, such as degrees.
+    Number,
+    /// What a channel loses, as `0.1%` or `5% in bursts of 8 packets`.
+    Loss,
+    /// The length of a queue, as `1 BDP`.
+    Length,
+    /// Other traffic, as `20%` or `2 Mbit/s in bursts`.
+    Load,
+    /// A city, or degrees north and east.
+    Place,
+    /// A transport, and what is changed around it.
+    Transport,
+    /// A file.
+    File,
+    /// One of its choices.
+    Choice,
+    /// A text of another kind.
+    Text,
+}
+
+/// A value to choose.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Choice {
+    /// As it is typed.
+    pub value: String,
+    /// What it is; may be empty.
+    pub about: String,
+}
+
+/// Why options make no question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refused {
+    /// In words.
+    pub message: String,
+    /// The option that is to blame, if it is one.
+    pub option: Option<String>,
+}
+
+/// The headings of a table, its rows, and what the headings mean.
+pub type Shown = (Vec<String>, Vec<Vec<String>>, String);
 
 /// The renderings and readings of the command. Errors are in its words.
 pub trait Laboratory: Send + Sync + 'static {
@@ -34,7 +95,28 @@ pub trait Laboratory: Send + Sync + 'static {
     ///
     /// # Errors
     /// What the command would print.
-    fn comparison(&self, options: &[(String, String)]) -> Result<Comparison, String>;
+    fn comparison(&self, options: &[(String, String)]) -> Result<Comparison, Refused>;
+
+    /// The command line that asks for it, as a shell takes it.
+    fn command(&self, options: &[(String, String)]) -> String;
+
+    /// The program in Python that asks for it.
+    fn python(&self, options: &[(String, String)]) -> String;
+
+    /// What was asked, in sentences.
+    fn question(&self, answer: &Answer) -> Vec<String>;
+
+    /// The verdict as `bentpipe compare --json` prints it.
+    fn verdict(&self, answer: &Answer) -> Value;
+
+    /// The table of `bentpipe compare`: its rows are in [`Answer::order`].
+    fn table(&self, answer: &Answer) -> Shown;
+
+    /// Seconds as the table shows them.
+    fn time(&self, seconds: f64) -> String;
+
+    /// A change as a share, with its sign, as the table shows it.
+    fn change(&self, share: f64) -> String;
 
     /// The answer as `bentpipe compare --json` prints it.
     fn answer(&self, answer: &Answer) -> Value;

@@ -37,6 +37,14 @@ impl Problem {
         Problem::new(StatusCode::FORBIDDEN, message)
     }
 
+    /// The program has a fault.
+    pub fn fault() -> Problem {
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the work ended by a fault of this program",
+        )
+    }
+
     /// A problem with a status of its own.
     pub fn new(status: StatusCode, message: impl Into<String>) -> Problem {
         Problem {
@@ -70,10 +78,24 @@ impl IntoResponse for Problem {
 
 impl From<bentpipe::Error> for Problem {
     fn from(error: bentpipe::Error) -> Problem {
+        use bentpipe::Error;
         let note = match &error {
-            bentpipe::Error::Run { source, .. } => bounds::note(source),
+            Error::Run { source, .. } => bounds::note(source),
             _ => "",
         };
-        Problem::wrong(format!("{error}{note}"))
+        let option = match &error {
+            Error::Setting { setting, .. } => Some(*setting),
+            Error::UnknownTransport { .. } => Some("transport"),
+            _ => None,
+        };
+        let problem = Problem::wrong(match &error {
+            // The page shows it at the option.
+            Error::Setting { why, .. } => why.clone(),
+            other => format!("{other}{note}"),
+        });
+        match option {
+            Some(option) => problem.with("option", option.into()),
+            None => problem,
+        }
     }
 }

@@ -81,6 +81,9 @@ pub(crate) struct App {
     /// What starts the same server again.
     command: Arc<str>,
     pub(crate) studies: studies::Studies,
+    /// Answers to questions about links.
+    pub(crate) answers: link::Answers,
+    pub(crate) tabs: link::Tabs,
     pub(crate) page: Option<Arc<PathBuf>>,
     pub(crate) sky: sky::Memory,
 }
@@ -126,6 +129,8 @@ impl Server {
                 files: files.map(Arc::new),
                 command: command(settings.open.as_deref(), port).into(),
                 studies: studies::Studies::default(),
+                answers: link::Answers::default(),
+                tabs: link::Tabs::default(),
                 page: settings.page.map(Arc::new),
                 sky: sky::Memory::default(),
             },
@@ -220,7 +225,7 @@ async fn whole(request: Request, next: Next) -> Response {
 async fn hello(State(app): State<App>) -> Json<Value> {
     Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "options": app.laboratory.options(),
+        "options": link::offered(&*app.laboratory),
         "open": app.files.as_ref().map(|files| files.document()),
         "command": &*app.command,
     }))

@@ -311,12 +311,21 @@ pub async fn once_until(
     jobs: &Jobs,
     job: impl FnOnce(&Stop) -> Result<Value, Problem> + Send + 'static,
 ) -> Result<axum::Json<Value>, Problem> {
+    made_until(jobs, job).await.map(axum::Json)
+}
+
+/// As [`once_until`], of what is no JSON, such as a file.
+///
+/// # Errors
+/// Those of the job, and if the tab has too many already.
+pub(crate) async fn made_until<T: Send + 'static>(
+    jobs: &Jobs,
+    job: impl FnOnce(&Stop) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
     let stop = Stop::switch();
     let place = jobs.enter(&stop)?;
     let _dropped = Dropped(stop.clone());
-    perform(place, MOST_TIME, move || job(&stop))
-        .await
-        .map(axum::Json)
+    perform(place, MOST_TIME, move || job(&stop)).await
 }
 
 #[cfg(test)]

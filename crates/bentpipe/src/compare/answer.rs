@@ -3,18 +3,19 @@
 
 use super::background::Background;
 use super::cell::Cell;
+use super::course::Course;
 use super::crowd::{Crowd, Runner};
 use super::day::Steady;
 use super::lineup::{Availability, Candidate, Hosts};
 use super::path::NetworkPath;
 use super::pep::Pep;
-use super::result::RunResult;
+use super::result::{RunResult, UserResult};
 use super::standing;
 use super::traffic::{Traffic, Work};
 use super::verdict::{self, Gain, Harm, Objection, Verdict};
 use crate::Error;
 use bentpipe_outcome::Outcome;
-use bentpipe_scenario::Scenario;
+use bentpipe_scenario::{Limits, Scenario};
 use bentpipe_sim::{Observer, Options, Stop};
 use bentpipe_tcp::Transport;
 use bentpipe_units::{Bytes, Duration, Rate};
@@ -72,6 +73,8 @@ pub struct Answer {
     pub(super) runner: Option<Arc<dyn Runner>>,
     /// What stops the runs.
     pub(super) stop: Stop,
+    /// What each run may use.
+    pub(super) limits: Limits,
     /// Another seed gives another result.
     pub(super) is_random: bool,
 }
@@ -107,6 +110,32 @@ impl Answer {
         self.rows.get(self.verdict.pick?)
     }
 
+    /// Decides again, by the runs that the rows have now: for rows to which runs were
+    /// added as a [`Watch`](super::Watch) saw them.
+    pub fn decide(&mut self) {
+        self.verdict = verdict::of(self);
+    }
+
+    /// The same with another switch that stops further runs, such as
+    /// [`rerun`](Answer::rerun); that of the comparison holds for them unless it is
+    /// replaced.
+    #[must_use]
+    pub fn stop(mut self, stop: Stop) -> Answer {
+        self.stop = stop;
+        self
+    }
+
+    /// Memory that it takes, about: that of its runs, and of how its link changes.
+    #[must_use]
+    pub fn memory(&self) -> Bytes {
+        let users = |run: &RunResult| (run.own.len() + run.others.len()) * size_of::<UserResult>();
+        let cells = self.rows.iter().flat_map(|row| &row.cells);
+        let runs = cells.flat_map(|cell| cell.runs.iter().chain(&cell.shared));
+        let runs: usize = runs.map(|run| size_of::<RunResult>() + users(run)).sum();
+        let course = self.path.course.as_ref().map_or(0, Course::memory);
+        Bytes::new((size_of::<Answer>() + runs + course) as u64)
+    }
+
     /// True if the simulator ran it, and no other [`Runner`].
     #[must_use]
     pub fn is_simulated(&self) -> bool {
@@ -138,6 +167,21 @@ impl Answer {
     pub fn harm(&self, row: usize) -> Option<Harm> {
         let (rows, _) = standing::standings(self, None);
         rows.get(row)?.harm
+    }
+
+    /// What each row does to others, where that was measured.
+    #[must_use]
+    pub fn harms(&self) -> Vec<Option<Harm>> {
+        let (rows, _) = standing::standings(self, None);
+        rows.into_iter().map(|row| row.harm).collect()
+    }
+
+    /// What each row gains over the baseline.
+    #[must_use]
+    pub fn gains(&self) -> Vec<Option<Gain>> {
+        let (rows, baseline) = standing::standings(self, None);
+        let gain = |row| verdict::gain(row, &rows[baseline]);
+        rows.iter().map(gain).collect()
     }
 
     /// The rows of each proxy, the fastest first.
@@ -312,6 +356,7 @@ impl Answer {
             background: self.background,
             stagger,
             runner: self.runner.as_deref(),
+            limits: self.limits,
         }
     }
 

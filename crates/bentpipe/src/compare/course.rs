@@ -5,7 +5,7 @@
 //! time it is, is a function of the run's seed.
 
 use crate::Error;
-use bentpipe_link::{Means, Timeline, WhenDown};
+use bentpipe_link::{Means, Piece, Timeline, WhenDown};
 use bentpipe_units::{Duration, Rate, Time};
 use std::sync::Arc;
 
@@ -74,6 +74,12 @@ pub struct Hour {
 }
 
 impl Course {
+    /// Bytes that its changes take.
+    pub(super) fn memory(&self) -> usize {
+        let pieces = self.timelines.iter().map(|line| line.pieces().len());
+        pieces.sum::<usize>() * size_of::<Piece>()
+    }
+
     /// The course of a link that these timelines describe, over `span`.
     pub(super) fn of(
         kind: CourseKind,

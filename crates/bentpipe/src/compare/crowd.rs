@@ -12,7 +12,7 @@ use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
 use bentpipe_middlebox::split::{SplitSettings, TUNNEL_BUFFER, Tunnel};
 use bentpipe_middlebox::{Settings, SnoopSettings};
 use bentpipe_outcome::Outcome;
-use bentpipe_scenario::{Handshake, NodeId, Scenario, ScenarioBuilder};
+use bentpipe_scenario::{Handshake, Limits, NodeId, Scenario, ScenarioBuilder};
 use bentpipe_sim::{Observer, Options, Simulation, Unobserved};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_units::{Bytes, Duration, Rate};
@@ -44,6 +44,8 @@ pub(super) struct Crowd<'a> {
     pub(super) stagger: Duration,
     /// What runs scenarios in the place of the simulator.
     pub(super) runner: Option<&'a dyn Runner>,
+    /// What a run may use.
+    pub(super) limits: Limits,
 }
 
 /// What runs the scenarios of a comparison in the place of the simulator, such
@@ -63,7 +65,8 @@ impl Crowd<'_> {
         let mut builder = Scenario::builder("compare");
         builder
             .description("users of a satellite link")
-            .duration(GIVEN_UP);
+            .duration(GIVEN_UP)
+            .limits(self.limits);
         let server = builder.node("server");
         let receiver = builder.node("user");
         let gateway = path.server_rtt.map(|_| builder.node("gateway"));
@@ -261,6 +264,7 @@ mod tests {
             background: Some("10%".parse().unwrap()),
             stagger: Duration::ZERO,
             runner: None,
+            limits: Limits::default(),
         };
         let (scenario, users) = crowd.scenario(&path).unwrap();
         assert_eq!((users, scenario.flows.len()), (3, 4));

@@ -13,7 +13,8 @@ use super::pep::Pep;
 use super::question::Comparison;
 use super::race::Race;
 use super::traffic::{self, Traffic};
-use super::verdict::{self, Verdict};
+use super::verdict::Verdict;
+use super::watch::Watch;
 use crate::Error;
 use bentpipe_tcp::find_transport;
 use bentpipe_units::{Bytes, Duration};
@@ -22,10 +23,7 @@ use bentpipe_units::{Bytes, Duration};
 const SPREAD: Duration = Duration::from_secs(10);
 
 /// The answer to a question.
-pub(super) fn answer(
-    question: &Comparison,
-    progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<Answer, Error> {
+pub(super) fn answer(question: &Comparison, watch: &dyn Watch) -> Result<Answer, Error> {
     question.check()?;
     let path = question.path()?;
     question.check_path(&path)?;
@@ -39,8 +37,10 @@ pub(super) fn answer(
     }
     answer.is_random = is_random(question, &answer);
     let fixed = over.or(question.runs.map(|n| n as usize));
-    Race::new(fixed, answer.is_random, progress).run(&mut answer)?;
-    answer.verdict = verdict::of(&answer);
+    answer.decide();
+    watch.begins(&answer);
+    Race::new(fixed, answer.is_random, watch).run(&mut answer)?;
+    answer.decide();
     answer.steady = day::steady(&answer)?;
     Ok(answer)
 }
@@ -110,6 +110,7 @@ fn prepared(question: &Comparison, path: NetworkPath) -> Result<Answer, Error> {
         server,
         runner: question.runner.clone(),
         stop: question.stop.clone(),
+        limits: question.limits,
         is_random: false,
     };
     let spread = |users| question.stagger.unwrap_or_else(|| spread(&answer, users));
@@ -204,6 +205,7 @@ fn ideal(answer: &Answer, size: usize) -> Result<Duration, Error> {
         background: None,
         stagger: Duration::ZERO,
         runner: None,
+        limits: answer.limits,
     };
     let (scenario, _) = crowd.scenario(&answer.path)?;
     let size = answer.sizes[size];

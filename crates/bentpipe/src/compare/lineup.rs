@@ -27,6 +27,16 @@ impl Hosts {
     /// Every kind with its name.
     pub const ALL: [(&'static str, Hosts); 2] = [("linux", Hosts::Linux), ("rfc", Hosts::Rfc)];
 
+    /// Everything that [`Comparison::transports`](super::Comparison::transports) takes on
+    /// these hosts, without refinements.
+    #[must_use]
+    pub fn candidates(self) -> Vec<Candidate> {
+        match super::Comparison::new().path() {
+            Ok(path) => all(self, &path),
+            Err(_) => Vec::new(),
+        }
+    }
+
     /// As the command line and JSON have it.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -49,6 +49,7 @@ mod switch;
 mod trace;
 mod traffic;
 mod verdict;
+mod watch;
 mod words;
 
 pub use answer::{Answer, Row};
@@ -73,6 +74,7 @@ pub use verdict::{
     CLOSE, CLOSE_AND_GENTLER, Certainty, Cost, Effect, Gain, HARM_LIMIT, HARM_NOTED, Harm,
     Objection, PROXY_WORTH, Verdict, WAIT_NOTED_S, WASTE_LIMIT, WASTE_NOTED, WORTH,
 };
+pub use watch::{Ran, Watch};
 
 use crate::Error;
 

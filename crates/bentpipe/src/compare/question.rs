@@ -10,11 +10,12 @@ use super::path::NetworkPath;
 use super::pep::Pep;
 use super::trace::{self, Trace};
 use super::traffic::Traffic;
+use super::watch::{Counted, Watch};
 use super::{Answer, entries};
 use crate::Error;
 use crate::own::OwnControl;
 use bentpipe_cc::CongestionControl;
-use bentpipe_scenario::QueueLength;
+use bentpipe_scenario::{Limits, QueueLength};
 use bentpipe_sim::Stop;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 use std::sync::Arc;
@@ -58,6 +59,7 @@ pub struct Comparison {
     pub(super) threads: usize,
     pub(super) runner: Option<Arc<dyn Runner>>,
     pub(super) stop: Stop,
+    pub(super) limits: Limits,
 }
 
 impl Default for Comparison {
@@ -87,6 +89,7 @@ impl Default for Comparison {
             threads: 0,
             runner: None,
             stop: Stop::default(),
+            limits: Limits::default(),
         }
     }
 }
@@ -341,6 +344,14 @@ impl Comparison {
         self
     }
 
+    /// What each run may use at most; a run that hits a limit ends the comparison with
+    /// an error.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// The path that these settings describe.
     ///
     /// # Errors
@@ -456,10 +467,18 @@ impl Comparison {
     /// # Errors
     /// As [`run`](Comparison::run).
     pub fn run_with(&self, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Answer, Error> {
+        self.run_watched(&Counted(progress))
+    }
+
+    /// The same; `watch` sees runs as they end, and the verdict as it stands.
+    ///
+    /// # Errors
+    /// As [`run`](Comparison::run).
+    pub fn run_watched(&self, watch: &dyn Watch) -> Result<Answer, Error> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads)
             .build()
             .map_err(|e| Error::Threads(e.to_string()))?;
-        pool.install(|| super::engine::answer(self, progress))
+        pool.install(|| super::engine::answer(self, watch))
     }
 }

@@ -14,6 +14,7 @@ use super::pep::Pep;
 use super::result::RunResult;
 use super::standing::{Standing, standings};
 use super::verdict::{CLOSE, HARM_LIMIT, HARM_NOTED, Objection, WORTH, decide, fastest, objection};
+use super::watch::{Ran, Watch};
 use crate::Error;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -69,7 +70,7 @@ pub(super) struct Race<'a> {
     /// So many, whatever they show.
     pub(super) fixed: Option<usize>,
     pub(super) is_random: bool,
-    pub(super) progress: &'a (dyn Fn(usize, usize) + Sync),
+    pub(super) watch: &'a dyn Watch,
     done: AtomicUsize,
     total: AtomicUsize,
 }
@@ -89,15 +90,11 @@ struct Wanted {
 }
 
 impl<'a> Race<'a> {
-    pub(super) fn new(
-        fixed: Option<usize>,
-        is_random: bool,
-        progress: &'a (dyn Fn(usize, usize) + Sync),
-    ) -> Race<'a> {
+    pub(super) fn new(fixed: Option<usize>, is_random: bool, watch: &'a dyn Watch) -> Race<'a> {
         Race {
             fixed,
             is_random,
-            progress,
+            watch,
             done: AtomicUsize::new(0),
             total: AtomicUsize::new(0),
         }
@@ -258,42 +255,71 @@ impl<'a> Race<'a> {
         runs: usize,
         kind: Kind,
     ) -> Result<(), Error> {
-        let mut jobs: Vec<(usize, usize, u64)> = Vec::new();
         // Fewer runs than there are beginnings are spread over all of these.
         let apart = match (kind, self.fixed) {
             (Kind::Shared, Some(own)) if answer.over.is_some() => (own / runs.max(1)).max(1),
             _ => 1,
         };
-        for row in rows {
-            for (size, cell) in answer.rows[*row].cells.iter().enumerate() {
-                let has = match kind {
-                    Kind::Shared => cell.shared.len(),
-                    Kind::Own => cell.runs.len(),
-                };
-                let seeds = (has..runs).map(|i| answer.seed.wrapping_add((i * apart) as u64));
-                jobs.extend(seeds.map(|seed| (*row, size, seed)));
-            }
-        }
+        let jobs = jobs(answer, rows, runs, kind);
         self.total.fetch_add(jobs.len(), Ordering::Relaxed);
         let shared = kind == Kind::Shared || answer.beside.is_some();
-        let results: Vec<RunResult> = jobs
-            .par_iter()
-            .map(|(row, size, seed)| {
-                let result = answer.one(&answer.rows[*row], *size, shared, *seed);
-                let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
-                (self.progress)(done, self.total.load(Ordering::Relaxed));
-                result
-            })
-            .collect::<Result<_, _>>()?;
-        for ((row, size, _), result) in jobs.into_iter().zip(results) {
-            let cell = &mut answer.rows[row].cells[size];
+        // One after the other, so that what comes first ends first.
+        let results = jobs.iter().enumerate().par_bridge();
+        let results = results.map(|(place, job)| {
+            let seed = answer.seed.wrapping_add((job.index * apart) as u64);
+            let result = answer.one(&answer.rows[job.row], job.size, shared, seed)?;
+            self.watch.ran(Ran {
+                row: job.row,
+                size: job.size,
+                shared: kind == Kind::Shared,
+                index: job.index,
+                result: &result,
+            });
+            let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
+            self.watch
+                .progress(done, self.total.load(Ordering::Relaxed));
+            Ok((place, result))
+        });
+        let mut results: Vec<(usize, RunResult)> = results.collect::<Result<_, Error>>()?;
+        results.sort_unstable_by_key(|(place, _)| *place);
+        for (job, (_, result)) in jobs.iter().zip(results) {
+            let cell = &mut answer.rows[job.row].cells[job.size];
             match kind {
                 Kind::Shared => cell.shared.push(result),
                 Kind::Own => cell.runs.push(result),
             }
         }
+        if !jobs.is_empty() {
+            answer.decide();
+            self.watch.round(answer);
+        }
         Ok(())
     }
+}
+
+/// A run to make: of which row and size, and its index among the runs of these.
+struct Job {
+    row: usize,
+    size: usize,
+    index: usize,
+}
+
+/// The runs that these rows lack: the first of every row before the second of any, so
+/// that who watches sees something of each row early.
+fn jobs(answer: &Answer, rows: &[usize], runs: usize, kind: Kind) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for row in rows {
+        for (size, cell) in answer.rows[*row].cells.iter().enumerate() {
+            let has = match kind {
+                Kind::Shared => cell.shared.len(),
+                Kind::Own => cell.runs.len(),
+            };
+            let row = *row;
+            jobs.extend((has..runs).map(|index| Job { row, size, index }));
+        }
+    }
+    jobs.sort_by_key(|job| job.index);
+    jobs
 }
 
 fn count(answer: &Answer, row: usize, kind: Kind) -> usize {

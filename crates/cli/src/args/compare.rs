@@ -5,6 +5,8 @@ use bentpipe::compare::{Background, Hosts, Loss, Pep, QueueLength, Traffic};
 use bentpipe_orbit::Site;
 use bentpipe_units::{Bytes, Duration, Rate};
 use clap::Args;
+use clap::builder::{PossibleValue, TypedValueParser};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// Which transport for this link and its users, and behind which proxy?
@@ -99,7 +101,7 @@ pub(crate) struct Compare {
     pub(crate) users: Option<u32>,
     /// What each user does: download, web (reads pages), video (watches a
     /// minute), or mixed (a third each)
-    #[arg(long, value_name = "KIND", default_value = "download", value_parser = traffic)]
+    #[arg(long, value_name = "KIND", default_value = "download", value_parser = Named(&Traffic::ALL), hide_possible_values = true)]
     pub(crate) traffic: Traffic,
     /// Size of a download, or of a page on the mean; several to see where the
     /// advice changes [default: 10 MB; a page 2 MB]
@@ -123,12 +125,12 @@ pub(crate) struct Compare {
     pub(crate) transport: Vec<String>,
     /// Whose TCP: linux, or rfc for the papers' variants on idealised hosts,
     /// which cannot be switched on
-    #[arg(long, value_name = "KIND", default_value = "linux", value_parser = hosts)]
+    #[arg(long, value_name = "KIND", default_value = "linux", value_parser = Named(&Hosts::ALL), hide_possible_values = true)]
     pub(crate) hosts: Hosts,
     /// Proxies at the gateway to compare: none, split (the transports run from
     /// it to the users), snoop (it repairs losses of the link), gateway (one on
     /// each side of the satellite; a prediction)
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "none", value_parser = pep)]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "none", value_parser = Named(&Pep::ALL), hide_possible_values = true)]
     pub(crate) pep: Vec<Pep>,
     /// Round trip between server and gateway [default: 50 ms where proxies are
     /// compared; else the server is at the link]
@@ -170,25 +172,37 @@ pub(crate) struct Compare {
     pub(crate) json: bool,
 }
 
-fn traffic(text: &str) -> Result<Traffic, String> {
-    named(text, Traffic::ALL)
-}
+/// Reads the name of one of these; the help says what they are.
+#[derive(Clone)]
+struct Named<T: 'static>(&'static [(&'static str, T)]);
 
-fn hosts(text: &str) -> Result<Hosts, String> {
-    named(text, Hosts::ALL)
-}
+impl<T: Copy + Send + Sync + 'static> TypedValueParser for Named<T> {
+    type Value = T;
 
-fn pep(text: &str) -> Result<Pep, String> {
-    named(text.trim(), Pep::ALL)
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<T, clap::Error> {
+        let all = self.0;
+        let read = move |text: &str| named(text.trim(), all);
+        read.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let names = self.0.iter().map(|(name, _)| PossibleValue::new(*name));
+        Some(Box::new(names))
+    }
 }
 
 /// The value of that name.
-fn named<T: Copy, const N: usize>(text: &str, all: [(&'static str, T); N]) -> Result<T, String> {
+fn named<T: Copy>(text: &str, all: &[(&'static str, T)]) -> Result<T, String> {
     if let Some((_, value)) = all.iter().find(|(name, _)| *name == text) {
         return Ok(*value);
     }
-    let names = all.map(|(name, _)| name);
-    let near = bentpipe_cc::nearest(text, names);
+    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    let near = bentpipe_cc::nearest(text, names.iter().copied());
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     Err(format!("expected {}{near}", names.join(", ")))
 }

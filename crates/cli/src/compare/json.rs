@@ -111,7 +111,8 @@ fn by_time(answer: &Answer, day: &Day) -> Value {
     json!({ "link": hours.collect::<Vec<_>>(), "rows": rows.collect::<Vec<_>>() })
 }
 
-fn verdict(answer: &Answer, build: Build) -> Value {
+/// The verdict.
+pub(crate) fn verdict(answer: &Answer, build: Build) -> Value {
     let verdict = &answer.verdict;
     let named = |i: usize| name(&answer.rows[i]);
     let switch = answer.switch_on(build);

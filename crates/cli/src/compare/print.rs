@@ -38,7 +38,7 @@ pub(crate) fn all(
 }
 
 /// What was asked, so that the answer can be read alone.
-pub(super) fn question(answer: &Answer) -> Vec<String> {
+pub(crate) fn question(answer: &Answer) -> Vec<String> {
     let path = &answer.path;
     let users = match answer.users {
         1 => "One user".to_owned(),
@@ -150,6 +150,11 @@ fn field<'a>(column: Column, text: impl Fn(usize, &Row) -> String + 'a) -> Field
 }
 
 pub(super) fn rows(answer: &Answer, details: bool) -> Table {
+    table_of(answer, details, " <--")
+}
+
+/// The table with `mark` behind the transport that is recommended.
+pub(crate) fn table_of(answer: &Answer, details: bool, mark: &'static str) -> Table {
     let mut fields = Vec::new();
     let pick = answer.verdict.pick;
     if answer.peps().len() > 1 {
@@ -158,7 +163,7 @@ pub(super) fn rows(answer: &Answer, details: bool) -> Table {
         }));
     }
     fields.push(field(Column::text("transport"), move |i, row| {
-        let mark = if Some(i) == pick { " <--" } else { "" };
+        let mark = if Some(i) == pick { mark } else { "" };
         format!("{}{mark}", row.name)
     }));
     fields.extend(times(answer));
@@ -296,14 +301,14 @@ fn others(answer: &Answer, row: usize) -> String {
 }
 
 /// A share as a percentage with its sign; none for zero.
-fn signed(share: f64) -> String {
+pub(crate) fn signed(share: f64) -> String {
     match (100.0 * share).round() {
         0.0 => "0%".to_owned(),
         percent => format!("{percent:+.0}%"),
     }
 }
 
-pub(super) fn decimal(seconds: f64) -> String {
+pub(crate) fn decimal(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => format!("{s:.3}"),
         s if s < 10.0 => format!("{s:.2}"),
@@ -312,7 +317,7 @@ pub(super) fn decimal(seconds: f64) -> String {
 }
 
 /// What the columns mean, once.
-pub(super) fn words(answer: &Answer) -> String {
+pub(crate) fn words(answer: &Answer) -> String {
     let time = match answer.traffic {
         Traffic::Web => "a page, from the request to the last byte",
         Traffic::Video => "what a viewer waits: for the start and in stalls",

@@ -446,7 +446,7 @@ pub(crate) fn command(words: impl IntoIterator<Item = String>) -> String {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,:/%@".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),

@@ -83,7 +83,11 @@ impl Chosen {
 impl Asked {
     /// Finds the row in the answer, which is made if it is not kept.
     fn choose(&self, app: &App, stop: &Stop) -> Result<Chosen, Problem> {
-        let answer = answered(app, &self.options, stop)?;
+        let question = Question {
+            options: self.options.clone(),
+            tab: None,
+        };
+        let answer = app.answers.of(app, &question, stop)?;
         let named = |row: &Row| row.name == self.row.transport && row.pep.name() == self.row.pep;
         let row = answer.rows.iter().position(named).ok_or_else(|| {
             let known = Pep::ALL.iter().any(|(name, _)| *name == self.row.pep);
@@ -120,16 +124,6 @@ impl Asked {
         detail.stop = stop.clone();
         detail
     }
-}
-
-/// The answer to the question that these options ask.
-fn answered(app: &App, options: &[(String, String)], stop: &Stop) -> Result<Arc<Answer>, Problem> {
-    let question = Question {
-        options: options.to_vec(),
-    };
-    question.check()?;
-    let comparison = app.laboratory.comparison(options).map_err(Problem::wrong)?;
-    Ok(Arc::new(comparison.stop(stop.clone()).run()?))
 }
 
 /// Streams a run over time, and then what other runs of the same did.

@@ -288,6 +288,22 @@ impl Table {
             .count()
     }
 
+    /// The headings of the columns.
+    pub fn headings(&self) -> Vec<&str> {
+        let columns = self.columns.iter();
+        columns.map(|column| column.heading.as_str()).collect()
+    }
+
+    /// The texts of the rows, without rules and totals.
+    pub fn texts(&self) -> Vec<Vec<&str>> {
+        let rows = self.rows.iter().filter_map(|row| match row {
+            Row::Cells(cells) => Some(cells),
+            Row::Rule => None,
+        });
+        rows.map(|cells| cells.iter().map(|cell| cell.text.as_str()).collect())
+            .collect()
+    }
+
     /// Whether the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

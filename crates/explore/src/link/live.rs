@@ -1,0 +1,328 @@
+//! A comparison that is sent while it runs.
+//!
+//! The comparison has threads of its own, which put what they find into [`Live`]. The
+//! thread of the request looks there at intervals and sends what has changed, so that a
+//! slow client holds up no run.
+
+use super::{Question, lines};
+use crate::server::App;
+use crate::work::Results;
+use crate::{Laboratory, Problem};
+use bentpipe::compare::{Answer, Comparison, Ran, RunResult, Watch};
+use bentpipe::sim::Stop;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Time between lines at least; the first go out at once.
+const BETWEEN: Duration = Duration::from_millis(50);
+
+/// Lines of rows between two verdicts within a round of runs.
+const LINES_PER_VERDICT: usize = 10;
+
+/// Results of users that a comparison has at most: about a gigabyte.
+const MOST_RESULTS: usize = 5_000_000;
+
+/// A comparison as it stands.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    /// Stops its runs.
+    stop: Stop,
+    state: Mutex<State>,
+    /// Something changed.
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The runs so far; `None` before the comparison begins.
+    answer: Option<Answer>,
+    /// Runs that ended before others of their cell that come first.
+    early: BTreeMap<Place, RunResult>,
+    /// Rows and sizes with runs that were not sent.
+    changed: BTreeSet<(usize, usize)>,
+    progress: (usize, usize),
+    /// Rounds of runs since the last verdict was sent.
+    rounds: usize,
+    /// Lines of rows since the last verdict was sent.
+    lines: usize,
+    /// The first line was sent.
+    has_begun: bool,
+    is_over: bool,
+    /// Results of users, of all runs.
+    results: usize,
+}
+
+/// Row, size, shared, and index among the runs of these.
+type Place = (usize, usize, bool, usize);
+
+impl State {
+    /// Puts a run in its place, and those that waited for it.
+    fn add(&mut self, row: usize, size: usize, shared: bool, index: usize, run: &RunResult) {
+        let rows = self.answer.as_mut().and_then(|a| a.rows.get_mut(row));
+        let Some(cell) = rows.and_then(|row| row.cells.get_mut(size)) else {
+            return;
+        };
+        let runs = match shared {
+            true => &mut cell.shared,
+            false => &mut cell.runs,
+        };
+        self.results += run.own.len() + run.others.len();
+        let place = |index| (row, size, shared, index);
+        self.early.insert(place(index), run.clone());
+        while let Some(next) = self.early.remove(&place(runs.len())) {
+            runs.push(next);
+        }
+        self.changed.insert((row, size));
+    }
+
+    /// The lines of what has changed since the last ones.
+    fn take_lines(&mut self, laboratory: &dyn Laboratory, id: &str) -> Vec<Value> {
+        let is_comparable = self.is_comparable();
+        let Some(answer) = &mut self.answer else {
+            return Vec::new();
+        };
+        let mut sent = Vec::new();
+        if !self.has_begun {
+            self.has_begun = true;
+            sent.push(lines::begin(laboratory, answer, id));
+        }
+        let changed = std::mem::take(&mut self.changed);
+        if !changed.is_empty() {
+            self.lines += 1;
+            sent.push(lines::rows(laboratory, answer, &changed, self.progress));
+        }
+        let is_due = self.rounds > 0 || self.lines >= LINES_PER_VERDICT;
+        if is_due && is_comparable && !self.is_over {
+            (self.rounds, self.lines) = (0, 0);
+            answer.decide();
+            sent.push(lines::verdict(laboratory, answer, false));
+        }
+        sent
+    }
+
+    /// True if there is something to send.
+    fn has_news(&self) -> bool {
+        let has_begun = self.answer.is_some() && !self.has_begun;
+        has_begun || self.rounds > 0 || !self.changed.is_empty()
+    }
+
+    /// True once each row has a run of each size.
+    fn is_comparable(&self) -> bool {
+        let rows = self.answer.iter().flat_map(|answer| &answer.rows);
+        let mut cells = rows.flat_map(|row| &row.cells).peekable();
+        cells.peek().is_some() && cells.all(|cell| !cell.runs.is_empty())
+    }
+}
+
+impl Live {
+    /// A comparison that `stop` stops.
+    pub(super) fn new(stop: Stop) -> Live {
+        Live {
+            stop,
+            ..Live::default()
+        }
+    }
+
+    /// Finds the answer, and no longer than it has room for the results.
+    ///
+    /// # Errors
+    /// Those of the comparison.
+    pub(super) fn find(&self, comparison: Comparison) -> Result<Answer, Problem> {
+        let found = comparison.stop(self.stop.clone()).run_watched(self);
+        if self.state().results > MOST_RESULTS {
+            return Err(Problem::limit(
+                "these are more runs of more users than the page keeps; ask for fewer, or \
+                 `bentpipe compare` in a terminal",
+            ));
+        }
+        Ok(found?)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state());
+        self.changed.notify_all();
+    }
+
+    /// The answer as it stands, once each row has a run.
+    pub(super) fn now(&self) -> Option<Answer> {
+        let state = self.state();
+        let answer = state.answer.clone().filter(|_| state.is_comparable())?;
+        drop(state);
+        let mut answer = answer.stop(Stop::default());
+        answer.decide();
+        Some(answer)
+    }
+
+    /// Waits until something changed, or the comparison is over.
+    fn wait(&self) -> MutexGuard<'_, State> {
+        let is_same = |state: &mut State| !state.is_over && !state.has_news();
+        let waited = self.changed.wait_while(self.state(), is_same);
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the comparison is over, and no longer than lines are apart.
+    fn pause(&self) {
+        let goes_on = |state: &mut State| !state.is_over;
+        drop(
+            self.changed
+                .wait_timeout_while(self.state(), BETWEEN, goes_on),
+        );
+    }
+}
+
+impl Watch for Live {
+    fn begins(&self, answer: &Answer) {
+        self.change(|state| state.answer = Some(answer.clone()));
+    }
+
+    fn ran(&self, run: Ran<'_>) {
+        self.change(|state| {
+            state.add(run.row, run.size, run.shared, run.index, run.result);
+            if state.results > MOST_RESULTS {
+                self.stop.stop();
+            }
+        });
+    }
+
+    fn progress(&self, done: usize, total: usize) {
+        let mut state = self.state();
+        // Runs end on several threads; the numbers may overtake each other.
+        state.progress = (state.progress.0.max(done), total);
+    }
+
+    fn round(&self, _: &Answer) {
+        self.change(|state| state.rounds += 1);
+    }
+}
+
+/// The comparison is over, also where it ends by a panic.
+struct Over<'a>(&'a Live);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.change(|state| state.is_over = true);
+    }
+}
+
+/// Answers `question` line by line.
+pub(super) fn answer(
+    app: &App,
+    question: &Question,
+    comparison: Comparison,
+    results: &Results,
+) -> Result<(), Problem> {
+    let id = question.id();
+    if let Some(kept) = app.answers.kept(&id) {
+        let laboratory = &*app.laboratory;
+        results.send(&lines::begin(laboratory, &kept, &id));
+        let (cells, runs) = (every_cell(&kept), runs_of(&kept));
+        results.send(&lines::rows(laboratory, &kept, &cells, runs));
+        send_answer(app, &kept, &id, results);
+        return Ok(());
+    }
+    let live = Arc::new(Live::new(results.stop()));
+    let _running = app.answers.running(&id, &live);
+    let answer = std::thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            let _over = Over(&live);
+            live.find(comparison)
+        });
+        send_changes(app, &live, &id, results);
+        run.join()
+    });
+    let Ok(answer) = answer else {
+        return Err(Problem::fault());
+    };
+    let answer = app.answers.keep(&id, answer?);
+    send_answer(app, &answer, &id, results);
+    Ok(())
+}
+
+/// Sends what changes until the comparison is over or the client is gone.
+fn send_changes(app: &App, live: &Live, id: &str, results: &Results) {
+    loop {
+        let mut state = live.wait();
+        let is_over = state.is_over;
+        let lines = state.take_lines(&*app.laboratory, id);
+        drop(state);
+        if !lines.iter().all(|line| results.send(line)) || is_over {
+            return;
+        }
+        live.pause();
+    }
+}
+
+/// Sends the end of an answer: its verdict, and all of it.
+fn send_answer(app: &App, answer: &Answer, id: &str, results: &Results) {
+    let laboratory = &*app.laboratory;
+    results.send(&lines::verdict(laboratory, answer, true));
+    results.send(&lines::answer(laboratory, answer, id));
+}
+
+fn every_cell(answer: &Answer) -> BTreeSet<(usize, usize)> {
+    let rows = answer.rows.iter().enumerate();
+    rows.flat_map(|(row, of)| (0..of.cells.len()).map(move |size| (row, size)))
+        .collect()
+}
+
+/// All runs of an answer have ended.
+fn runs_of(answer: &Answer) -> (usize, usize) {
+    let cells = answer.rows.iter().flat_map(|row| &row.cells);
+    let runs = cells.map(|cell| cell.runs.len() + cell.shared.len()).sum();
+    (runs, runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bentpipe::units::{Bytes, Rate};
+
+    /// Runs that end in any order are in that of their seeds.
+    #[test]
+    fn what_was_seen_is_the_answer() {
+        let live = Live::default();
+        let question = Comparison::new()
+            .rate(Rate::from_mbps(2))
+            .sizes([Bytes::new(30_000), Bytes::new(60_000)])
+            .transports(["cubic", "bbr"])
+            .runs(9)
+            .threads(4);
+        let answer = question.run_watched(&live).unwrap();
+        let seen = live.now().unwrap();
+        assert_eq!(seen.verdict, answer.verdict);
+        for (row, other) in answer.rows.iter().zip(&seen.rows) {
+            for (cell, other) in row.cells.iter().zip(&other.cells) {
+                assert_eq!((&cell.runs, &cell.shared), (&other.runs, &other.shared));
+            }
+        }
+        let state = live.state();
+        assert!(state.early.is_empty() && state.rounds > 0);
+        assert_eq!(state.progress, runs_of(&answer));
+    }
+
+    #[test]
+    fn a_run_waits_for_those_before_it() {
+        let question = Comparison::new().size(Bytes::new(30_000)).runs(2);
+        let answer = question.transports(["cubic"]).run().unwrap();
+        let live = Live::default();
+        let mut none_yet = answer.clone();
+        none_yet.rows[0].cells[0].runs.clear();
+        live.begins(&none_yet);
+        let results = &answer.rows[0].cells[0].runs;
+        let add = |index: usize| {
+            let mut state = live.state();
+            state.add(0, 0, false, index, &results[index]);
+            state.answer.as_ref().map(|a| a.rows[0].cells[0].runs.len())
+        };
+        assert_eq!(add(1), Some(0));
+        assert!(live.now().is_none());
+        assert_eq!(add(0), Some(2));
+        assert!(live.now().is_some());
+    }
+}

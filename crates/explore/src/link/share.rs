@@ -1,0 +1,156 @@
+//! A question and its answer to hand on: as a command, a program, or a file.
+
+use super::Question;
+use crate::Problem;
+use crate::server::App;
+use crate::work;
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use bentpipe::compare::Answer;
+use bentpipe::report::png;
+use serde::Deserialize;
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// Pixels of a picture for each of its figure's.
+const PNG_SCALE: f32 = 2.0;
+
+/// What is handed on, and how.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Share {
+    #[serde(flatten)]
+    question: Question,
+    format: Format,
+}
+
+/// How it is handed on.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    /// What to type; as `{text}`.
+    Command,
+    /// What to call in Python; as `{text}`.
+    Python,
+    /// One file of HTML.
+    Report,
+    /// The figure of the command.
+    Svg,
+    /// The same as pixels.
+    Png,
+    /// The ranking.
+    Csv,
+}
+
+/// Hands it on: a text as `{"text": ...}`, a file as itself.
+pub(crate) async fn answer(
+    State(app): State<App>,
+    Json(share): Json<Share>,
+) -> Result<Response, Problem> {
+    let options = &share.question.options;
+    let text = |text: String| Ok(Json(json!({ "text": text })).into_response());
+    match share.format {
+        Format::Command => return text(app.laboratory.command(options)),
+        Format::Python => return text(app.laboratory.python(options)),
+        _ => {}
+    }
+    let jobs = app.jobs.clone();
+    work::made_until(&jobs, move |stop| {
+        let answer = app.answers.whole(&app, &share.question, stop)?;
+        file(&app, &share, &answer)
+    })
+    .await
+}
+
+/// The file.
+fn file(app: &App, share: &Share, answer: &Answer) -> Result<Response, Problem> {
+    let laboratory = &*app.laboratory;
+    let chart = || {
+        let chart = laboratory.answer_chart(answer);
+        chart.ok_or_else(|| Problem::missing("nothing ended, so there is nothing to draw"))
+    };
+    let (kind, name, bytes) = match share.format {
+        Format::Svg => (
+            "image/svg+xml",
+            "answer.svg",
+            chart()?.to_svg().into_bytes(),
+        ),
+        Format::Png => {
+            let drawn = png::render(&chart()?.to_svg(), PNG_SCALE);
+            let drawn = drawn.map_err(|error| Problem::wrong(error.to_string()))?;
+            ("image/png", "answer.png", drawn)
+        }
+        Format::Csv => (
+            "text/csv; charset=utf-8",
+            "answer.csv",
+            csv(answer).into_bytes(),
+        ),
+        _ => {
+            let command = laboratory.command(&share.question.options);
+            let page = laboratory.answer_page(answer, &command);
+            ("text/html; charset=utf-8", "answer.html", page.into_bytes())
+        }
+    };
+    let head = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+        // A page of its own has no business with the one that asked.
+        (
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}\""),
+        ),
+    ];
+    Ok((head, bytes).into_response())
+}
+
+/// The ranking: a line for each row and size, the fastest of each proxy first.
+fn csv(answer: &Answer) -> String {
+    let mut text = "proxy,transport,availability,deployable,size_bytes,runs,unfinished_runs,\
+                    mean_time_s,ci95_s,median_time_s,min_time_s,max_time_s,gain_share,\
+                    others_time_lost_share,others_ci95,resent_share,p95_queueing_delay_s,\
+                    goodput_bps,recommended\n"
+        .to_owned();
+    let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+    let harms = answer.harms();
+    for i in answer.order() {
+        let row = &answer.rows[i];
+        let gain = answer.gain(i).map(|gain| gain.share);
+        let harm = harms.get(i).copied().flatten();
+        for cell in &row.cells {
+            let time = cell.time();
+            let _ = writeln!(
+                text,
+                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                row.pep.name(),
+                field(&row.name),
+                field(row.availability.name()),
+                row.is_deployable(),
+                cell.size.get(),
+                cell.runs.len(),
+                cell.unfinished(),
+                number(time.map(|time| time.mean)),
+                number(time.and_then(|time| time.ci95)),
+                number(time.map(|time| time.median)),
+                number(time.map(|time| time.min)),
+                number(time.map(|time| time.max)),
+                number(gain),
+                number(harm.map(|harm| harm.share)),
+                number(harm.and_then(|harm| harm.ci95)),
+                cell.resent_share(),
+                cell.p95_queueing_delay_s(),
+                cell.goodput_bps(),
+                answer.verdict.pick == Some(i),
+            );
+        }
+    }
+    text
+}
+
+/// A field of CSV.
+fn field(text: &str) -> String {
+    match text.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
