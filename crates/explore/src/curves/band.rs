@@ -22,6 +22,10 @@ const RUNS: usize = 50;
 /// Times of a band.
 const STEPS: usize = 200;
 
+/// How far a band goes beyond the run that is shown, as a factor: slower runs must not
+/// make it small.
+const BEYOND: f64 = 1.3;
+
 /// Samples of a run of a band.
 const SAMPLES: u64 = 800;
 
@@ -34,7 +38,7 @@ struct Held {
 const CURVES: [&str; 5] = ["received", "rate", "cwnd", "rtt", "queue"];
 
 /// The band over the runs of the answer; null of a single one. It ends where the slowest
-/// run does, and not after three times as long as `end`.
+/// run does, and not far after `end`.
 pub(super) fn document(chosen: &Chosen, end: Time, stop: &Stop) -> Result<Value, Problem> {
     let (answer, row) = (&chosen.answer, chosen.row());
     let runs = &row.cells[chosen.size].runs;
@@ -52,10 +56,9 @@ pub(super) fn document(chosen: &Chosen, end: Time, stop: &Stop) -> Result<Value,
     };
     // Each is reduced to the grid at once, for which the end must be known before: that
     // of the run that is shown, with room for slower ones.
-    let until = slowest(chosen)
-        .unwrap_or(end)
-        .min(Time::ZERO + end.since(Time::ZERO) * 3);
-    let until = until.max(end);
+    let until = slowest(chosen).unwrap_or(end);
+    let most = Time::ZERO + end.since(Time::ZERO).scaled(BEYOND);
+    let until = until.min(most).max(end);
     let grid: Vec<f64> = (0..=STEPS)
         .map(|i| until.as_secs() * i as f64 / STEPS as f64)
         .collect();

@@ -56,6 +56,8 @@ function spans(u: uPlot, props: ChartProps, theme: Theme): void {
   u.ctx.rect(left, top, width, height);
   u.ctx.clip();
   u.ctx.font = theme.font.replace("12px", `${11 * ratio}px`);
+  // uPlot leaves the alignment of its axes.
+  u.ctx.textAlign = "left";
   u.ctx.textBaseline = "top";
   for (const span of props.spans ?? []) {
     const [from, to] = [u.valToPos(span.from, "x", true), u.valToPos(span.to, "x", true)];

@@ -109,12 +109,13 @@ export function Charts({ shown, isWide, handles }: { shown: readonly Shown[]; is
         />
       )}
       <Chart
-        label="Rate of delivery in order"
+        label="Rate of delivery in order, over two RTTs"
+        description="A repaired loss releases at once what waited behind it, which may exceed the rate of the link"
         group={GROUP}
         height={150}
         x={x("time [s]")}
         y={{ label: "Mbit/s" }}
-        series={lines("rate", "rate", "line")}
+        series={lines("rate", "rate", "step")}
         levels={levels.rate}
         spans={unlabelled(phases)}
       />

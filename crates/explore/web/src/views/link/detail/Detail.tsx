@@ -1,7 +1,7 @@
 // What one transport, or two side by side, does over time; why; and packet by packet.
 import { useState } from "preact/hooks";
 import { address, change } from "../../../lib/address";
-import { Button, Checkbox, Failed, Loading } from "../../../ui";
+import { Button, Checkbox, Failed, Loading, Tabs } from "../../../ui";
 import { rangeOf } from "../../../ui/chart/zoom";
 import { Charts, GROUP, losses, type Shown } from "./Charts";
 import { useRun } from "./load";
@@ -35,6 +35,7 @@ export default function Detail(props: DetailProps) {
     return params[name] !== undefined && params[name] !== "" && Number.isFinite(value) ? value : undefined;
   };
   const [isWide, setWide] = useState(false);
+  const [side, setSide] = useState<"one" | "other">("one");
   const user = number("_user");
   const seed = number("_seed");
   const from = number("_at");
@@ -52,6 +53,7 @@ export default function Detail(props: DetailProps) {
   const shown: Shown[] = [];
   if (run !== undefined) shown.push({ run, band: one.band });
   if (other.run !== undefined && props.beside !== undefined) shown.push({ run: other.run, band: other.band });
+  const packets = (at: number) => change({ _at: String(Math.round(at * 1e6) / 1e6) });
   const isZoomed = rangeOf(GROUP).value !== null;
   const error = one.error ?? other.error;
 
@@ -121,12 +123,20 @@ export default function Detail(props: DetailProps) {
               <Charts shown={shown} isWide={isWide} />
             </div>
             <div class="detail-words">
-              <Why run={run} onPackets={(at) => change({ _at: String(Math.round(at * 1e6) / 1e6) })} />
-              {other.run !== undefined && props.beside !== undefined && (
-                <>
-                  <h3 class="detail-other">{titleOf(props.beside)}</h3>
-                  <Why run={other.run} onPackets={() => props.onBeside("")} />
-                </>
+              {other.run !== undefined && props.beside !== undefined ? (
+                <Tabs
+                  label="Why"
+                  value={side}
+                  tabs={[
+                    { value: "one", label: titleOf(props.row) },
+                    { value: "other", label: titleOf(props.beside) },
+                  ]}
+                  onValue={setSide}
+                >
+                  <Why run={side === "one" ? run : other.run} onPackets={side === "one" ? packets : undefined} />
+                </Tabs>
+              ) : (
+                <Why run={run} onPackets={packets} />
               )}
             </div>
           </div>
@@ -134,7 +144,7 @@ export default function Detail(props: DetailProps) {
             (from === undefined ? (
               <Button onClick={() => change({ _at: String(run.started_s) })}>Step through it packet by packet</Button>
             ) : (
-              <Stepper asked={first} run={run} from={from} onFrom={(at) => change({ _at: String(Math.round(at * 1e6) / 1e6) })} />
+              <Stepper asked={first} run={run} from={from} onFrom={packets} />
             ))}
         </>
       )}

@@ -4,7 +4,7 @@ import { GROUP } from "./Charts";
 import type { Run } from "./types";
 import { seconds, titleOf } from "./words";
 
-export function Why({ run, onPackets }: { run: Run; onPackets: (from: number) => void }) {
+export function Why({ run, onPackets }: { run: Run; onPackets: ((from: number) => void) | undefined }) {
   const range = rangeOf(GROUP);
   const now = range.value;
   const zoom = (from: number, to: number) => {
@@ -36,10 +36,12 @@ export function Why({ run, onPackets }: { run: Run; onPackets: (from: number) =>
               </span>
             </button>
             <p>{act.text.join(" ")}</p>
-            <button type="button" class="detail-link" onClick={() => onPackets(act.from)}>
-              Packets from {seconds(act.from)} on
-              <span class="sr"> of {act.title}</span>
-            </button>
+            {onPackets !== undefined && (
+              <button type="button" class="detail-link" onClick={() => onPackets(act.from)}>
+                Packets from {seconds(act.from)} on
+                <span class="sr"> of {act.title}</span>
+              </button>
+            )}
           </li>
         ))}
       </ol>
