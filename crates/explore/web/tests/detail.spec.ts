@@ -2,7 +2,7 @@
 import type { Page } from "@playwright/test";
 import { axe, expect, test } from "./server";
 
-const QUESTION = "rate=2+Mbit/s&rtt=511+ms&queue=60&size=3+MB&loss=0.5%25&runs=4&transport=cubic,bbr,vegas";
+const QUESTION = "rate=2+Mbit/s&rtt=511+ms&queue=60+packets&size=3+MB&loss=0.5%25&runs=4&transport=cubic,bbr,vegas";
 
 interface Run {
   run: {

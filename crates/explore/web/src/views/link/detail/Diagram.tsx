@@ -28,21 +28,30 @@ function ticks(from: number, to: number, count: number): number[] {
   return Array.from({ length: Math.max(0, Math.floor(to / step + 1e-9) - first + 1) }, (_, i) => (first + i) * step);
 }
 
-/** The lines of what has been acknowledged and of what the window allows, in segments. */
+/**
+ * The lines of what has been acknowledged, and of the last segment that the congestion
+ * window lets go: what has been sent, and the room that is left beside what is in flight.
+ * (What SACK reports is not in flight, so that this may lie far beyond the acknowledged
+ * place and the window.)
+ */
 function edges(packets: Packets, from: number, to: number): { ack: [number, number][]; window: [number, number][] } {
   const mss = packets.mss_bytes;
   let ack = packets.acknowledged_before / mss;
-  let cwnd = packets.steps[0]?.cwnd ?? 0;
-  const lines = { ack: [[from, ack]] as [number, number][], window: [[from, ack + cwnd]] as [number, number][] };
+  let sent = packets.sent_before / mss;
+  const room = (step: { cwnd: number; flight: number } | undefined) => (step === undefined ? 0 : Math.max(0, Math.floor(step.cwnd) - step.flight));
+  let edge = sent;
+  const lines = { ack: [[from, ack]] as [number, number][], window: [[from, edge]] as [number, number][] };
   for (const step of packets.steps) {
     const next = step.kind === "acknowledged" ? step.ack / mss : ack;
     if (next !== ack) lines.ack.push([step.t, ack], [step.t, next]);
-    if (next !== ack || step.cwnd !== cwnd) lines.window.push([step.t, ack + cwnd], [step.t, next + step.cwnd]);
     ack = next;
-    cwnd = step.cwnd;
+    if (step.kind === "sent") sent = Math.max(sent, (step.seq + step.bytes) / mss);
+    const limit = sent + room(step);
+    if (limit !== edge) lines.window.push([step.t, edge], [step.t, limit]);
+    edge = limit;
   }
   lines.ack.push([to, ack]);
-  lines.window.push([to, ack + cwnd]);
+  lines.window.push([to, edge]);
   return lines;
 }
 

@@ -156,7 +156,7 @@ function Key() {
     ["received", "M7 6h2", "arrives"],
     ["duplicate", "M5 6h6", "arrives twice"],
     ["ack", "M1 6H15", "acknowledged"],
-    ["window", "M1 6H15", "acknowledged and window"],
+    ["window", "M1 6H15", "the window ends"],
     ["timeout", "M8 0V12", "timeout"],
   ];
   return (
