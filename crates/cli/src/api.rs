@@ -247,8 +247,8 @@ pub fn outcome_json(outcome: &Outcome, scenario: &Scenario) -> Result<String, Er
     serde_json::to_string(&whole).map_err(|e| Error(e.to_string()))
 }
 
-/// What `bentpipe run` prints, its tables as such: what stands beside them, and the tables,
-/// each of at most `rows` rows.
+/// What `bentpipe run` prints: its tables, each of at most `rows` rows with the text before
+/// it, and the text behind the last.
 ///
 /// # Errors
 /// If it cannot be printed.
@@ -257,12 +257,10 @@ pub fn outcome_tables(
     outcome: &Outcome,
     scenario: &Scenario,
     rows: usize,
-) -> Result<(String, Vec<bentpipe_report::table::Table>), Error> {
+) -> Result<(Vec<(String, bentpipe_report::table::Table)>, String), Error> {
     let whole = with_shares(outcome, scenario)?;
-    let (mut out, text, kept) = Output::tables_of(rows);
-    run::print(&whole, None, scenario, &mut out)?;
-    drop(out);
-    Ok((text.take(), kept.take()))
+    let print = |out: &mut Output| run::print(&whole, None, scenario, out);
+    Ok(Output::tables_of(rows, print)?)
 }
 
 fn with_shares<'o>(outcome: &'o Outcome, scenario: &Scenario) -> Result<WithShares<'o>, Error> {

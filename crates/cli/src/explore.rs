@@ -38,10 +38,11 @@ mod real {
     use bentpipe::report::table::Table;
     use bentpipe::scenario::space::ExpandedConstellations;
     use bentpipe::scenario::{Link, Scenario};
+    use bentpipe::sim::Stop;
     use bentpipe::units::{Duration, Time};
     use bentpipe::{Paper, Reproduction, Selection};
     use bentpipe_explore::{
-        Drawing, Laboratory, OptionHelp, Refused, Server, ServerError, Settings, Shown,
+        Drawing, Laboratory, OptionHelp, Printed, Refused, Server, ServerError, Settings, Shown,
     };
     use serde_json::Value;
     use std::sync::Arc;
@@ -185,8 +186,29 @@ mod real {
             &self,
             outcome: &Outcome,
             scenario: &Scenario,
-        ) -> Result<(String, Vec<Table>), String> {
-            api::outcome_tables(outcome, scenario, ROWS).map_err(|error| error.to_string())
+        ) -> Result<Printed, String> {
+            let printed = api::outcome_tables(outcome, scenario, ROWS);
+            let (tables, rest) = printed.map_err(|error| error.to_string())?;
+            Ok(Printed { tables, rest })
+        }
+
+        fn lacking(&self) -> Option<String> {
+            crate::live::beside::lacking()
+        }
+
+        fn on_both(
+            &self,
+            scenario: &Scenario,
+            seed: u64,
+            stop: &Stop,
+            progress: &dyn Fn(f64),
+        ) -> Result<Printed, String> {
+            let print =
+                |out: &mut Output| crate::live::beside::both(scenario, seed, stop, progress, out);
+            let printed = Output::tables_of(ROWS, print);
+            let (tables, rest) =
+                printed.map_err(|failure| api::Error::from(failure).to_string())?;
+            Ok(Printed { tables, rest })
         }
 
         fn outcome_spread(&self, outcomes: &[Outcome]) -> Table {

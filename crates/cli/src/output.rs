@@ -27,12 +27,12 @@ pub(crate) struct Output {
     wide: bool,
     /// Rows of a long table that are shown.
     rows: usize,
-    /// Where tables go that are kept as such.
-    kept: Option<Kept>,
+    /// Where tables go that are kept as such, and the text that stands before them.
+    kept: Option<(Text, Kept)>,
 }
 
-/// Tables that were kept as such.
-type Kept = Rc<RefCell<Vec<Table>>>;
+/// Tables that were kept as such, each with the text before it.
+type Kept = Rc<RefCell<Vec<(String, Table)>>>;
 
 /// Rows of a long table that are shown without `--all`.
 const ROWS: usize = 20;
@@ -75,14 +75,20 @@ impl Output {
         (out, text)
     }
 
-    /// Into a text and tables, of which each has at most `rows` rows.
+    /// The tables that `print` writes, each of at most `rows` rows with the text before it,
+    /// and the text behind the last.
     #[cfg(feature = "explore")]
-    pub(crate) fn tables_of(rows: usize) -> (Output, Text, Kept) {
+    pub(crate) fn tables_of(
+        rows: usize,
+        print: impl FnOnce(&mut Output) -> Result<(), Failure>,
+    ) -> Result<(Vec<(String, Table)>, String), Failure> {
         let (mut out, text) = Output::text_of(usize::MAX);
         let kept = Kept::default();
         out.rows = rows;
-        out.kept = Some(Rc::clone(&kept));
-        (out, text, kept)
+        out.kept = Some((text.clone(), Rc::clone(&kept)));
+        print(&mut out)?;
+        drop(out);
+        Ok((kept.take(), text.take()))
     }
 
     /// To stderr, for what is talk because stdout is another program's.
@@ -211,8 +217,9 @@ impl Output {
 
     /// Writes a table, no wider than the terminal unless that was asked for.
     pub(crate) fn table(&mut self, table: &Table) -> Result<(), Failure> {
-        if let Some(kept) = &self.kept {
-            kept.borrow_mut().push(table.clone());
+        if let Some((text, kept)) = &self.kept {
+            self.to.flush()?;
+            kept.borrow_mut().push((text.take(), table.clone()));
             return Ok(());
         }
         let width = if self.wide { usize::MAX } else { self.width };

@@ -16,7 +16,6 @@ pub(crate) const LIMITS: Limits = Limits {
 };
 
 /// The scenario with bounds that a server can bear, whatever it asks for.
-#[allow(dead_code, reason = "the view of scenarios is not there yet")]
 pub(crate) fn bounded(mut scenario: Scenario) -> Scenario {
     let limits = &mut scenario.limits;
     limits.events = limits.events.min(LIMITS.events);

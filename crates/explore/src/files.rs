@@ -307,7 +307,6 @@ fn kind_of_file(path: &Path) -> Kind {
 /// # Errors
 /// If it is too long or not TOML, if it names files outside of the folder, or if it names
 /// programs: the page can run no code of its own choice.
-#[allow(dead_code, reason = "the view of scenarios is not there yet")]
 pub(crate) fn scenario(app: &App, path: Option<&str>, text: &str) -> Result<ScenarioFile, Problem> {
     if text.len() as u64 > LARGEST_TEXT {
         let text = format!("a scenario has at most {LARGEST_TEXT} bytes here");
@@ -330,7 +329,6 @@ pub(crate) fn scenario(app: &App, path: Option<&str>, text: &str) -> Result<Scen
 
 /// The path of `name` as a file `beside` another says it, without `.` and `..`; `None` if
 /// it leads out of the folder or is absolute.
-#[allow(dead_code, reason = "the view of scenarios is not there yet")]
 fn beside(file: &str, name: &str) -> Option<String> {
     if name.starts_with('/') {
         return None;

@@ -7,6 +7,7 @@ use bentpipe::report::plot::Chart;
 use bentpipe::report::table::Table;
 use bentpipe::scenario::space::ExpandedConstellations;
 use bentpipe::scenario::{Link, Scenario};
+use bentpipe::sim::Stop;
 use bentpipe::units::{Duration, Time};
 use bentpipe::{Paper, Reproduction, Selection};
 use serde::Serialize;
@@ -86,6 +87,15 @@ pub struct Refused {
 /// The headings of a table, its rows, and what the headings mean.
 pub type Shown = (Vec<String>, Vec<Vec<String>>, String);
 
+/// What a command prints: its tables, each with the text before it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Printed {
+    /// The tables.
+    pub tables: Vec<(String, Table)>,
+    /// The text behind the last of them.
+    pub rest: String,
+}
+
 /// The renderings and readings of the command. Errors are in its words.
 pub trait Laboratory: Send + Sync + 'static {
     /// The options of `bentpipe compare` that make a question.
@@ -143,15 +153,28 @@ pub trait Laboratory: Send + Sync + 'static {
     /// The figure of `bentpipe run --plot`.
     fn outcome_chart(&self, outcome: &Outcome, scenario: &Scenario) -> Option<Chart>;
 
-    /// What `bentpipe run` prints: what stands beside the tables, and the tables.
+    /// What `bentpipe run` prints.
     ///
     /// # Errors
     /// If it cannot be printed.
-    fn outcome_tables(
+    fn outcome_tables(&self, outcome: &Outcome, scenario: &Scenario) -> Result<Printed, String>;
+
+    /// What runs on this machine's own TCP lack here; `None` if nothing.
+    fn lacking(&self) -> Option<String>;
+
+    /// What `bentpipe run --on both` prints: the scenario in the simulator and, in real
+    /// time, on this machine's own TCP. `progress` is called with the seconds that have
+    /// gone by.
+    ///
+    /// # Errors
+    /// What the command would print.
+    fn on_both(
         &self,
-        outcome: &Outcome,
         scenario: &Scenario,
-    ) -> Result<(String, Vec<Table>), String>;
+        seed: u64,
+        stop: &Stop,
+        progress: &dyn Fn(f64),
+    ) -> Result<Printed, String>;
 
     /// What each flow did in several runs of one scenario: means with intervals.
     fn outcome_spread(&self, outcomes: &[Outcome]) -> Table;

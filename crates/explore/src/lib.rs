@@ -31,7 +31,7 @@ pub mod work;
 
 pub use assets::is_built;
 pub use files::OpenError;
-pub use laboratory::{Choice, Laboratory, OptionHelp, OptionKind, Refused, Shown};
+pub use laboratory::{Choice, Laboratory, OptionHelp, OptionKind, Printed, Refused, Shown};
 pub use problem::Problem;
 pub use scenario::{Drawing, DrawnFlow, DrawnLink, DrawnNode};
 pub use server::{Server, ServerError, Settings};

@@ -11,6 +11,14 @@ use probe::{Finding, look};
 use serde_json::{Value, json};
 use verdict::{Verdict, judge};
 
+/// Whether the process may make namespaces and devices.
+#[cfg(feature = "explore")]
+pub(crate) fn is_root() -> bool {
+    look()
+        .iter()
+        .any(|one| one.name == "root" && one.there == Some(true))
+}
+
 /// Looks and says.
 pub(crate) fn main(args: &args::Doctor, out: &mut Output) -> Result<Status, Failure> {
     let (verdicts, findings) = (judge(), look());

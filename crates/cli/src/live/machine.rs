@@ -30,6 +30,22 @@ impl Machine {
         })
     }
 
+    /// The same for one run of a process that does more: an interrupt ends the process.
+    #[cfg(feature = "explore")]
+    pub(crate) fn beside_others() -> Result<Machine, Failure> {
+        let failed = |e: std::io::Error| Failure::new(format!("cannot wait for events: {e}"));
+        Ok(Machine {
+            kernel: kernel_version(),
+            stop: Stop::new().map_err(failed)?,
+        })
+    }
+
+    /// Ends its run early.
+    #[cfg(feature = "explore")]
+    pub(crate) fn stop(&self) {
+        self.stop.stop();
+    }
+
     /// What it runs.
     pub(crate) fn kernel(&self) -> &str {
         &self.kernel

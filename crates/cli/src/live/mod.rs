@@ -24,6 +24,16 @@ mod machine {
             }))
         }
 
+        #[cfg(feature = "explore")]
+        pub(crate) fn beside_others() -> Result<Machine, Failure> {
+            Machine::new()
+        }
+
+        #[cfg(feature = "explore")]
+        pub(crate) fn stop(&self) {
+            match *self {}
+        }
+
         pub(crate) fn kernel(&self) -> &str {
             match *self {}
         }
@@ -47,6 +57,8 @@ mod machine {
 }
 
 mod adapt;
+#[cfg(feature = "explore")]
+pub(crate) mod beside;
 mod both;
 mod run;
 mod runner;

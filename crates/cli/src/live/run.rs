@@ -105,7 +105,7 @@ fn measure(machine: &Machine, job: &Job<'_>) -> Result<Ran, Failure> {
 }
 
 /// What there is to say of a run on a machine.
-fn remarks(facts: &Facts, out: &mut Output) -> Result<(), Failure> {
+pub(super) fn remarks(facts: &Facts, out: &mut Output) -> Result<(), Failure> {
     out.line("")?;
     out.paragraph(0, &format!("The emulator {}.", facts.verdict))?;
     for note in &facts.notes {

@@ -19,10 +19,12 @@ use std::time::Duration;
 pub(super) const LONG: Duration = Duration::from_secs(60);
 
 /// A scenario's text, and the file that it is of, as a path below the opened folder.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Text {
     pub(super) text: String,
     pub(super) path: Option<String>,
+    /// What the scenario is called where its text has no name.
+    pub(super) name: Option<String>,
 }
 
 impl Text {
@@ -57,8 +59,7 @@ pub(super) async fn answer(
             })));
         }
     };
-    let path = asked.path.as_deref();
-    let survey = surveys.check(&app, path, &asked.text, PATIENCE).await?;
+    let survey = surveys.check(&app, &asked, PATIENCE).await?;
     let (diagnostics, more) = match survey.found() {
         None | Some(Surveyed::Valid(_)) => (json!([]), 0),
         Some(Surveyed::Wrong(found)) => (diagnostics(found), found.more),
@@ -137,8 +138,7 @@ pub(super) async fn map(
     Json(asked): Json<Text>,
 ) -> Result<Json<Value>, Problem> {
     asked.limited()?;
-    let survey = surveys.check(&app, asked.path.as_deref(), &asked.text, LONG);
-    let survey = survey.await?;
+    let survey = surveys.check(&app, &asked, LONG).await?;
     let Some((scenario, space)) = survey.valid() else {
         return Err(Problem::wrong(
             "a scenario that is not valid has no picture",

@@ -50,11 +50,11 @@ fn section(section: &'static Section) -> Value {
     })
 }
 
-/// The keys that the example of a table gives this table, as TOML.
-fn values(section: &Section) -> Value {
-    let mut found = Map::new();
+/// The keys that the example of a table gives this table, as TOML, in their order:
+/// `[[name, value]]`.
+fn values(section: &Section) -> Vec<(String, String)> {
     let Ok(parsed) = Parsed::new("example", section.example) else {
-        return found.into();
+        return Vec::new();
     };
     let mut table = parsed.table;
     for part in section.path.split('.').filter(|part| !part.is_empty()) {
@@ -64,13 +64,13 @@ fn values(section: &Section) -> Value {
         };
         match inner.map(|entry| entry.item.value.clone()) {
             Some(bentpipe_document::Value::Table(inner)) => table = inner,
-            _ => return found.into(),
+            _ => return Vec::new(),
         }
     }
-    for entry in table.iter() {
-        found.insert(entry.key.clone(), entry.item.value.to_toml().into());
-    }
-    found.into()
+    let entries = table.iter();
+    entries
+        .map(|entry| (entry.key.clone(), entry.item.value.to_toml()))
+        .collect()
 }
 
 fn key(key: &Key) -> Value {
@@ -154,6 +154,12 @@ fn parameters() -> Map<String, Value> {
         (control.name.to_owned(), parameters.collect::<Value>())
     });
     named.collect()
+}
+
+/// Answers with `{lacking}`: what runs on this machine's own TCP need and do not have; `null`
+/// where they can be asked for.
+pub(super) async fn machine(State(app): State<App>) -> Json<Value> {
+    Json(json!({ "lacking": app.laboratory.lacking() }))
 }
 
 /// Answers with `{examples: [{name, about, text}]}`, the template among them.

@@ -3,6 +3,7 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /api/scenario/language` | the tables and keys that the language declares, once |
+//! | `GET /api/scenario/machine` | whether runs on this machine's own TCP are possible |
 //! | `GET /api/scenario/examples` | the ready-made scenarios |
 //! | `POST /api/scenario/check` | diagnostics, places in the text, the network as a drawing |
 //! | `POST /api/scenario/edit` | what to change in the text for an edit of the drawing |
@@ -34,6 +35,7 @@ const MOST_TEXT: usize = 1 << 20;
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/api/scenario/language", get(language::answer))
+        .route("/api/scenario/machine", get(language::machine))
         .route("/api/scenario/examples", get(language::examples))
         .route("/api/scenario/check", post(check::answer))
         .route("/api/scenario/edit", post(edit::answer))

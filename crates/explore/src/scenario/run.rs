@@ -4,6 +4,7 @@ use super::check::{LONG, Text};
 use super::survey::{Surveyed, Surveys};
 use super::{check, tables};
 use crate::Problem;
+use crate::bounds::bounded;
 use crate::laboratory::Laboratory;
 use crate::server::App;
 use crate::work::{self, Results};
@@ -12,7 +13,7 @@ use axum::response::Response;
 use axum::{Extension, Json};
 use bentpipe::Run;
 use bentpipe::outcome::{FlowSeries, Outcome, window_rates};
-use bentpipe::scenario::{Limits, Scenario};
+use bentpipe::scenario::Scenario;
 use bentpipe::sim::{Options, ideal};
 use bentpipe::units::{Duration, Time};
 use serde::Deserialize;
@@ -27,12 +28,6 @@ const MOST_CURVES: usize = 12;
 /// Points of a curve, at most.
 const MOST_POINTS: usize = 1500;
 
-/// What a run of the page may use at most, whatever the scenario allows.
-const LIMITS: Limits = Limits {
-    events: 2_000_000_000,
-    packets: 4_000_000,
-};
-
 /// A run that is asked for.
 #[derive(Debug, Deserialize)]
 pub(super) struct Asked {
@@ -44,10 +39,13 @@ pub(super) struct Asked {
     runs: Option<u64>,
     /// Whether curves of the first run are wanted.
     series: Option<bool>,
+    /// Whether it runs on this machine's own TCP, too, once and in real time.
+    both: Option<bool>,
 }
 
 /// Streams `{progress: {run, runs, at_s, end_s}}`, then `{result}` of the first run once that
-/// has ended (see [`result`]), then `{spread, done}` with a table of all runs.
+/// has ended (see [`result`]), then `{spread, done}` with a table of all runs. With `both` a
+/// `{measured: {blocks}}` follows the result, and the seconds of `progress` are real ones.
 pub(super) async fn answer(
     State(app): State<App>,
     Extension(surveys): Extension<Surveys>,
@@ -60,8 +58,7 @@ pub(super) async fn answer(
             "the number of runs is from 1 to {MOST_RUNS}"
         )));
     }
-    let survey = surveys.check(&app, asked.text.path.as_deref(), &asked.text.text, LONG);
-    let survey = survey.await?;
+    let survey = surveys.check(&app, &asked.text, LONG).await?;
     match survey.found() {
         Some(Surveyed::Valid(_)) => {}
         Some(Surveyed::Wrong(found)) => {
@@ -76,14 +73,13 @@ pub(super) async fn answer(
         let Some((scenario, _)) = survey.valid() else {
             return Ok(());
         };
-        let mut scenario = scenario.clone();
-        scenario.limits.events = scenario.limits.events.min(LIMITS.events);
-        scenario.limits.packets = scenario.limits.packets.min(LIMITS.packets);
+        let scenario = bounded(scenario.clone());
         let seed = asked.seed.unwrap_or(scenario.seed);
         let wanted = Wanted {
             seed,
             runs,
             series: asked.series.unwrap_or(true),
+            both: asked.both.unwrap_or(false),
         };
         all(&scenario, &wanted, &*laboratory, results)
     })
@@ -94,6 +90,7 @@ struct Wanted {
     seed: u64,
     runs: u64,
     series: bool,
+    both: bool,
 }
 
 fn all(
@@ -127,14 +124,36 @@ fn all(
             return Ok(());
         }
         outcomes.push(outcome.without_series());
+        if is_first && wanted.both {
+            measure(scenario, wanted.seed, laboratory, results)?;
+        }
     }
     let spread = (wanted.runs > 1).then(|| tables::document(&laboratory.outcome_spread(&outcomes)));
     results.send(&json!({ "spread": spread, "done": true }));
     Ok(())
 }
 
-/// What a run did: `{seed, ended_s, text, tables, curves, flows}`: `text` is what the command
-/// prints beside the tables; `curves` see [`curves`]; `flows` have `{name, delivered_bytes,
+/// Runs the scenario on this machine, too, and sends what came of it.
+fn measure(
+    scenario: &Scenario,
+    seed: u64,
+    laboratory: &dyn Laboratory,
+    results: &Results,
+) -> Result<(), Problem> {
+    let progress = |at_s: f64| {
+        results.send_if_free(&json!({ "progress": {
+            "run": 1, "runs": 1, "at_s": at_s, "end_s": scenario.duration.as_secs(),
+            "what": "on this machine, in real time:",
+        }}));
+    };
+    let printed = laboratory.on_both(scenario, seed, &results.stop(), &progress);
+    let printed = printed.map_err(Problem::wrong)?;
+    results.send(&json!({ "measured": { "blocks": tables::blocks(&printed) } }));
+    Ok(())
+}
+
+/// What a run did: `{seed, ended_s, blocks, curves, flows}`: `blocks` is what the command prints
+/// (see [`tables::blocks`]); `curves` see [`curves`]; `flows` have `{name, delivered_bytes,
 /// goodput_bps, time_s, finished}`.
 fn result(
     outcome: &Outcome,
@@ -142,7 +161,7 @@ fn result(
     laboratory: &dyn Laboratory,
 ) -> Result<Value, Problem> {
     let printed = laboratory.outcome_tables(outcome, scenario);
-    let (text, all) = printed.map_err(Problem::wrong)?;
+    let printed = printed.map_err(Problem::wrong)?;
     let flows = outcome.flows.iter().take(MOST_CURVES).map(|flow| {
         json!({
             "name": flow.name,
@@ -155,8 +174,7 @@ fn result(
     Ok(json!({
         "seed": outcome.seed,
         "ended_s": outcome.ended_at.as_secs(),
-        "text": text.trim(),
-        "tables": all.iter().map(tables::document).collect::<Value>(),
+        "blocks": tables::blocks(&printed),
         "curves": curves(outcome, scenario),
         "flows": flows.collect::<Value>(),
     }))

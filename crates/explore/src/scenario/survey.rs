@@ -1,10 +1,12 @@
 //! Texts that were checked, so that a check goes on while the page is answered, and a run
 //! does not check again.
 
+use super::check::Text;
 use crate::server::App;
 use crate::{Problem, files};
 use bentpipe::scenario::space::ExpandedConstellations;
 use bentpipe::scenario::{Diagnostics, Document, Scenario};
+use bentpipe_document::value::check_name;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -31,8 +33,7 @@ pub(super) enum Surveyed {
 /// A text and what its check found, or will find.
 #[derive(Debug)]
 struct Kept {
-    text: String,
-    path: Option<String>,
+    asked: Text,
     found: OnceLock<Surveyed>,
     ended: Notify,
 }
@@ -62,16 +63,16 @@ pub(super) struct Surveys(Arc<Mutex<VecDeque<Arc<Kept>>>>);
 
 impl Surveys {
     /// The check of a text, which begins unless it did before. Files that the text names
-    /// are seen from `path`, that of a file of the opened folder.
+    /// are seen from its path.
     ///
     /// # Errors
     /// If many other checks go on.
-    fn begin(&self, app: &App, path: Option<&str>, text: &str) -> Result<Arc<Kept>, Problem> {
+    fn begin(&self, app: &App, asked: &Text) -> Result<Arc<Kept>, Problem> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |kept: &&Arc<Kept>| kept.text == text && kept.path.as_deref() == path;
+        let is_same = |kept: &&Arc<Kept>| kept.asked == *asked;
         // A text that names files is checked anew: they may have changed.
         if let Some(kept) = all.iter().find(is_same)
-            && !(kept.found.get().is_some() && names_files(text))
+            && !(kept.found.get().is_some() && names_files(&asked.text))
         {
             return Ok(Arc::clone(kept));
         }
@@ -88,8 +89,7 @@ impl Surveys {
             all.remove(oldest);
         }
         let kept = Arc::new(Kept {
-            text: text.to_owned(),
-            path: path.map(str::to_owned),
+            asked: asked.clone(),
             found: OnceLock::new(),
             ended: Notify::new(),
         });
@@ -114,11 +114,10 @@ impl Surveys {
     pub(super) async fn check(
         &self,
         app: &App,
-        path: Option<&str>,
-        text: &str,
+        asked: &Text,
         patience: Duration,
     ) -> Result<Survey, Problem> {
-        let kept = self.begin(app, path, text)?;
+        let kept = self.begin(app, asked)?;
         {
             let ended = kept.ended.notified();
             if kept.found.get().is_none() {
@@ -136,12 +135,18 @@ fn names_files(text: &str) -> bool {
 
 /// Checks a text.
 fn survey(app: &App, kept: &Kept) -> Surveyed {
-    let name = kept.path.as_deref().unwrap_or("scenario.toml");
+    let asked = &kept.asked;
+    let own = asked
+        .name
+        .as_deref()
+        .filter(|name| check_name(name).is_ok());
+    let own = own.map(|name| format!("{name}.toml"));
+    let path = asked.path.as_deref().or(own.as_deref());
     // Its mistakes of TOML keep their places this way.
-    if let Err(found) = Document::parse(name, &kept.text) {
+    if let Err(found) = Document::parse(path.unwrap_or("scenario.toml"), &asked.text) {
         return Surveyed::Wrong(found);
     }
-    let file = match files::scenario(app, kept.path.as_deref(), &kept.text) {
+    let file = match files::scenario(app, path, &asked.text) {
         Ok(file) => file,
         Err(problem) => return Surveyed::Refused(problem.to_string()),
     };

@@ -1,5 +1,6 @@
 //! Tables of the command as JSON.
 
+use crate::laboratory::Printed;
 use bentpipe::report::table::{Align, Table, Tone};
 use serde_json::{Value, json};
 
@@ -30,4 +31,14 @@ pub(super) fn document(table: &Table) -> Value {
         "columns": columns.collect::<Value>(),
         "rows": rows.collect::<Value>(),
     })
+}
+
+/// What a command prints: `[{text, table}]`; the last may have no table.
+pub(super) fn blocks(printed: &Printed) -> Value {
+    let tables = printed.tables.iter();
+    let tables = tables.map(|(text, table)| (text, Some(document(table))));
+    let rest = Some(&printed.rest).filter(|rest| !rest.trim().is_empty());
+    let all = tables.chain(rest.map(|rest| (rest, None)));
+    all.map(|(text, table)| json!({ "text": text.trim(), "table": table }))
+        .collect()
 }

@@ -29,9 +29,10 @@ export function Picture({ scenario, language }: PictureProps) {
   const add = async ({ group, name, from, to }: Adding) => {
     if (language === undefined) return;
     const given: Record<string, string> = {};
-    if (group === "link") given["between"] = JSON.stringify([from, to]);
+    if (group === "link") given["between"] = `[${JSON.stringify(from)}, ${JSON.stringify(to)}]`;
     if (group === "flow") Object.assign(given, { from: JSON.stringify(from), to: JSON.stringify(to) });
     // The example of a node is about many of them, and that of a flow about a late one.
+    // The example of a link is of a satellite's; its values are a beginning.
     const all = group === "node" ? [] : keysOf(language, group, given).filter(([key]) => key !== "start");
     if (await scenario.edit({ edit: "add", group, name, keys: all })) {
       setAdding(undefined);

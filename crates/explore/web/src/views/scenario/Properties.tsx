@@ -66,7 +66,7 @@ function Fields({ scenario, language, path, section }: FieldsProps) {
   return (
     <>
       {keys.map((key) => (
-        <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} section={section} />
+        <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} />
       ))}
     </>
   );
@@ -97,7 +97,7 @@ function More({ scenario, language, path, section }: FieldsProps) {
           <summary>more keys</summary>
           <div class="scenario-fields">
             {rest.map((key) => (
-              <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} section={section} />
+              <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} />
             ))}
           </div>
         </details>
@@ -111,7 +111,6 @@ interface ValueProps {
   language: Language;
   path: readonly string[];
   of: Key;
-  section: Section;
 }
 
 /** A value as TOML: a number or a word of TOML as it is, else a string. */
@@ -128,7 +127,7 @@ function problemOf(scenario: ScenarioDocument, path: readonly string[]): string 
   return found === undefined ? undefined : [found.message, found.expected, ...found.help].filter((text) => text !== "").join("; ");
 }
 
-function Value({ scenario, language, path, of, section }: ValueProps) {
+function Value({ scenario, language, path, of }: ValueProps) {
   const text = scenario.value(path) ?? "";
   const set = (value: string | null) => void scenario.edit({ edit: "set", path: [...path], value });
   const words = {
@@ -151,7 +150,8 @@ function Value({ scenario, language, path, of, section }: ValueProps) {
     <Line
       {...words}
       value={text}
-      placeholder={section.values[of.name]?.replaceAll('"', "") ?? ""}
+      aside={undefined}
+      placeholder={of.presence}
       suggestions={options}
       onValue={(to) => {
         if (to === text) return;
@@ -202,7 +202,7 @@ function Kinds({ scenario, language, path, of, words }: KindsProps) {
     <>
       <Select {...words} aside={undefined} note={section?.meaning} value={kind} options={options} onValue={choose} />
       {section !== undefined &&
-        inner.map((key) => <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} section={section} />)}
+        inner.map((key) => <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} />)}
     </>
   );
 }
@@ -244,5 +244,8 @@ export function freeName(taken: readonly string[], base: string): string {
 export function keysOf(language: Language, group: string, given: Record<string, string>): [string, string][] {
   const section = language.find([group, ""], () => undefined)?.sections[0];
   const keys = Object.entries({ ...(section?.values ?? {}), ...given });
-  return keys.filter(([name]) => keyOf(section === undefined ? [] : [section], name) !== undefined);
+  const known = keys.filter(([name]) => keyOf(section === undefined ? [] : [section], name) !== undefined);
+  // As declared: what a table is about comes first.
+  const place = (name: string) => section?.keys.findIndex((key) => key.name === name) ?? 0;
+  return group === "link" ? known.sort(([a], [b]) => Number(b in given) - Number(a in given)) : known.sort(([a], [b]) => place(a) - place(b));
 }

@@ -2,7 +2,7 @@
 import { Chart } from "../../ui/Chart";
 import { Note } from "../../ui";
 import type { Runs } from "./runs";
-import type { Curve, Points, TableAnswer } from "./types";
+import type { Block, Curve, Points, TableAnswer } from "./types";
 
 export function Results({ runs, text }: { runs: Runs; text: string }) {
   const result = runs.result.value;
@@ -22,23 +22,28 @@ export function Results({ runs, text }: { runs: Runs; text: string }) {
   return (
     <section class="scenario-results" aria-label="Results">
       {runs.of.value !== text && <Note kind="warn">The text was edited after this run.</Note>}
-      {measured !== undefined && <Block text={measured.text} tables={measured.tables} />}
+      {measured !== undefined && <Blocks blocks={measured.blocks} />}
       {spread !== undefined && <AnswerTable table={{ ...spread, title: "All runs" }} />}
-      {result !== undefined && <Block text={result.text} tables={result.tables} />}
+      {result !== undefined && <Blocks blocks={result.blocks} />}
       {result !== undefined && result.curves.length > 0 && <Curves curves={result.curves} />}
     </section>
   );
 }
 
-function Block({ text, tables }: { text: string; tables: readonly TableAnswer[] }) {
-  const [first = "", ...rest] = text.split("\n").filter((line) => line.trim() !== "");
+function Blocks({ blocks }: { blocks: readonly Block[] }) {
   return (
     <>
-      <h2>{first}</h2>
-      {rest.length > 0 && <p class="scenario-said">{rest.join("\n")}</p>}
-      {tables.map((table, i) => (
-        <AnswerTable key={i} table={table} />
-      ))}
+      {blocks.map(({ text, table }, i) => {
+        const [first = "", ...rest] = text.split("\n").filter((line) => line.trim() !== "");
+        const isTitle = i === 0;
+        return (
+          <div key={i} class="scenario-block">
+            {isTitle && first !== "" && <h2>{first}</h2>}
+            {(isTitle ? rest : [first, ...rest]).some((line) => line !== "") && <p class="scenario-said">{(isTitle ? rest : [first, ...rest]).join("\n")}</p>}
+            {table !== null && <AnswerTable table={table} />}
+          </div>
+        );
+      })}
     </>
   );
 }

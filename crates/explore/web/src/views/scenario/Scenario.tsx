@@ -40,6 +40,7 @@ export default function Scenario(_: ViewProps) {
   useEffect(() => {
     language().then(setKnown, (error: unknown) => toast(String(error), "bad"));
     void load(scenario);
+    runs.look().catch(() => undefined);
     const narrow = matchMedia("(max-width: 900px)");
     const turn = () => setNarrow(narrow.matches);
     narrow.addEventListener("change", turn);
@@ -67,7 +68,8 @@ export default function Scenario(_: ViewProps) {
       <h1 class="sr">Scenario</h1>
       <div class="scenario-bar row">
         <Files scenario={scenario} hasFolder={hello.value?.open !== null && hello.value?.open !== undefined} />
-        <Button label="Undo" icon="reset" onClick={() => scenario.surface?.undo()} />
+        <Button onClick={() => scenario.surface?.undo()}>Undo</Button>
+        <Button onClick={() => scenario.surface?.redo()}>Redo</Button>
         <span class="spring" />
         <State scenario={scenario} />
       </div>
@@ -221,17 +223,19 @@ function RunBar({ scenario, runs }: { scenario: ScenarioDocument; runs: Runs }) 
       ) : (
         <Button onClick={() => runs.stop()}>Stop</Button>
       )}
-      <TextField label="seed" inline value={runs.seed.value} placeholder={String(seed ?? 1)} inputMode="numeric" onValue={(to) => (runs.seed.value = to.replace(/\D/g, ""))} />
-      <TextField label="runs" inline value={runs.count.value} inputMode="numeric" onValue={(to) => (runs.count.value = to.replace(/\D/g, ""))} />
+      <TextField label="Seed" inline value={runs.seed.value} placeholder={String(seed ?? 1)} inputMode="numeric" onValue={(to) => (runs.seed.value = to.replace(/\D/g, ""))} />
+      <TextField label="Runs" inline value={runs.count.value} inputMode="numeric" onValue={(to) => (runs.count.value = to.replace(/\D/g, ""))} />
       <Segmented
-        label="on"
+        label="On"
         value={runs.on.value}
         options={[
           { value: "sim", label: "simulator" },
-          { value: "both", label: "simulator and this machine" },
+          { value: "both", label: "simulator and this machine", disabled: runs.lacking.value !== null },
         ]}
+        help={`The same scenario in the simulator and, in real time, on the TCP of this machine over an emulated link.${typeof runs.lacking.value === "string" ? ` Not here: ${runs.lacking.value}.` : ""}`}
         onValue={(to) => (runs.on.value = to)}
       />
+      {typeof runs.lacking.value === "string" && <p class="muted small scenario-lacking">On this machine: {runs.lacking.value}</p>}
       {progress !== undefined && (
         <span class="scenario-progress">
           <Progress done={progress.done} label="Simulated time" />
@@ -303,12 +307,11 @@ async function put(isUnedited: boolean, text: string, kind: string, name: string
 
 /** What can be copied and saved. */
 function share(scenario: ScenarioDocument, runs: Runs): void {
-  const { name, kind } = scenario.origin.value;
-  const base = name.replace(/^.*\//, "").replace(/\.toml$/, "");
-  const file = kind === "file" ? name : `${base}.toml`;
+  const base = scenario.name;
+  const file = scenario.path ?? `${base}.toml`;
   const seed = runs.seed.value === "" ? "" : ` --seed ${runs.seed.value}`;
   const path = scenario.path;
-  const picture = async () => (await ask<{ svg: string }>("/api/scenario/map", { text: scenario.text.value, path })).svg;
+  const picture = async () => (await ask<{ svg: string }>("/api/scenario/map", { text: scenario.text.value, path, name: scenario.name })).svg;
   const result = runs.result.value;
   const spread = runs.spread.value;
   shareable.value = {
@@ -318,7 +321,7 @@ function share(scenario: ScenarioDocument, runs: Runs): void {
     python: python(scenario.text.value, runs.seed.value),
     svg: picture,
     png: async () => raster(await picture()),
-    ...(result === undefined ? {} : { csv: () => Promise.resolve(csvOf([...result.tables, ...(spread === undefined ? [] : [spread])])) }),
+    ...(result === undefined ? {} : { csv: () => Promise.resolve(csvOf([...result.blocks.flatMap(({ table }) => (table === null ? [] : [table])), ...(spread === undefined ? [] : [spread])])) }),
   };
 }
 

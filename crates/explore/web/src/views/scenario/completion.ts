@@ -26,14 +26,21 @@ export function completion(language: () => Language | undefined, places: () => r
     const found = find(cursor.table);
     if (found === undefined) return null;
     if (cursor.where === "key") return { from, options: keys(known, found, cursor, entries), validFor: /^[\w+-]*$/ };
-    const options = await values(known, found, cursor, entries);
+    const options = fitting(await values(known, found, cursor, entries), cursor.typed);
     if (options.length === 0) return null;
     // A quote that closes behind the cursor is replaced, too.
     const rest = text.slice(context.pos);
     const word = cursor.quote === "" ? endOfWord(text, context.pos) - context.pos : /^[^"'\n]*/.exec(rest)?.[0].length ?? 0;
     const closes = cursor.quote !== "" && rest[word] === cursor.quote;
-    return { from, to: context.pos + word + (closes ? 1 : 0), options, filter: true };
+    return { from, to: context.pos + word + (closes ? 1 : 0), options, filter: false };
   };
+}
+
+/** The options that have what was typed in them, those that begin with it first. */
+function fitting(options: readonly Completion[], typed: string): Completion[] {
+  const wanted = typed.toLowerCase();
+  const place = (option: Completion) => option.label.toLowerCase().replace(/^"/, "").indexOf(wanted);
+  return options.filter((option) => place(option) >= 0).sort((a, b) => Math.sign(place(a)) - Math.sign(place(b)));
 }
 
 /** Words beside a completion: what it means, and what it may be. */
@@ -187,10 +194,9 @@ function ofKinds(sections: readonly Section[], cursor: Cursor): Completion[] {
   });
 }
 
-/** A string; the label has its quotes, so that what was typed with one still fits. */
+/** A string; what is put there has its quotes. */
 function quoted(text: string, detail: string, type: string): Completion {
-  const toml = JSON.stringify(text);
-  return { label: toml, displayLabel: text, type, detail, apply: toml };
+  return { label: text, type, detail, apply: JSON.stringify(text) };
 }
 
 async function cities(cursor: Cursor): Promise<Completion[]> {

@@ -61,6 +61,11 @@ export class ScenarioDocument {
     return this.origin.value.kind === "file" ? this.origin.value.name : null;
   }
 
+  /** What results call the scenario. */
+  get name(): string {
+    return this.origin.value.name.replace(/^.*\//, "").replace(/\.toml$/, "");
+  }
+
   /** The text was edited. */
   changed(text: string): void {
     if (text === this.text.value && this.current.value !== undefined) return;
@@ -97,7 +102,7 @@ export class ScenarioDocument {
       this.#isDirty = false;
       const text = this.text.value;
       try {
-        const checked = await ask<Checked>("/api/scenario/check", { text, path: this.path });
+        const checked = await ask<Checked>("/api/scenario/check", { text, path: this.path, name: this.name });
         this.failure.value = undefined;
         if (text === this.text.value) this.#take(text, checked);
       } catch (error) {

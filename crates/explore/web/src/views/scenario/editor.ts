@@ -1,7 +1,7 @@
 // The editor of TOML.
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory, redo, undo } from "@codemirror/commands";
-import { bracketMatching, HighlightStyle, indentUnit, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, HighlightStyle, indentUnit, StreamLanguage, type StreamParser, syntaxHighlighting } from "@codemirror/language";
 import { toml } from "@codemirror/legacy-modes/mode/toml";
 import { lintGutter, lintKeymap } from "@codemirror/lint";
 import { Annotation, ChangeSet, EditorSelection, EditorState, Text } from "@codemirror/state";
@@ -28,6 +28,22 @@ export interface EditorOptions {
 
 /** A selection that the picture made. */
 const fromPicture = Annotation.define<boolean>();
+
+/** The state of the mode for TOML, as far as it is known here. */
+interface TomlState {
+  inString: boolean;
+  stringType: string;
+}
+
+/** The mode, in which a string that is not closed ends with its line and not with the text. */
+const TOML: StreamParser<unknown> = {
+  ...toml,
+  token(stream, state) {
+    const own = state as TomlState;
+    if (stream.sol() && own.inString && own.stringType.length === 1) own.inString = false;
+    return toml.token(stream, state);
+  },
+};
 
 const COLOURS = HighlightStyle.define([
   { tag: tags.comment, class: "scenario-tok-comment" },
@@ -57,7 +73,7 @@ export class Editor implements Surface {
           indentUnit.of("  "),
           bracketMatching(),
           closeBrackets(),
-          StreamLanguage.define(toml),
+          StreamLanguage.define(TOML),
           syntaxHighlighting(COLOURS),
           autocompletion({ override: [completion(options.language, options.places)], activateOnTyping: true, icons: false, tooltipClass: () => "scenario-completion" }),
           hover(options.language, options.places),
@@ -70,7 +86,7 @@ export class Editor implements Surface {
             ...defaultKeymap,
             indentWithTab,
           ]),
-          EditorView.contentAttributes.of({ "aria-label": "Scenario, in TOML", spellcheck: "false" }),
+          EditorView.contentAttributes.of({ "aria-label": "Scenario, in TOML", spellcheck: "false", tabindex: "0" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) options.onText(update.state.doc.toString());
             const isOwn = update.transactions.some((one) => one.annotation(fromPicture) === true);

@@ -15,7 +15,8 @@ export class Language {
   readonly #byPath = new Map<string, Section[]>();
 
   constructor(readonly answer: LanguageAnswer) {
-    for (const section of answer.sections) {
+    for (const given of answer.sections) {
+      const section: Section = { ...given, values: Object.fromEntries(given.values) };
       const same = this.#byPath.get(section.path);
       if (same === undefined) this.#byPath.set(section.path, [section]);
       else same.push(section);

@@ -1,6 +1,6 @@
 // Runs of the text, and what came out.
 import { signal } from "@preact/signals";
-import { stream } from "../../lib/api";
+import { ask, stream } from "../../lib/api";
 import { announce } from "../../ui";
 import type { ScenarioDocument } from "./document";
 import type { Measured, Result, RunLine, TableAnswer } from "./types";
@@ -22,9 +22,17 @@ export class Runs {
   readonly spread = signal<TableAnswer | undefined>(undefined);
   readonly measured = signal<Measured | undefined>(undefined);
   readonly failure = signal<string | undefined>(undefined);
+  /** What runs on this machine lack; undefined until that is known. */
+  readonly lacking = signal<string | null | undefined>(undefined);
   /** The text that the result is of. */
   readonly of = signal("");
   #stop: AbortController | undefined;
+
+  /** Asks what the machine can do. */
+  async look(): Promise<void> {
+    const { lacking } = await ask<{ lacking: string | null }>("/api/scenario/machine");
+    this.lacking.value = lacking;
+  }
 
   get isRunning(): boolean {
     return this.#stop !== undefined;
@@ -48,10 +56,11 @@ export class Runs {
     const body = {
       text,
       path: scenario.path,
+      name: scenario.name,
       seed: this.seed.value.trim() === "" ? null : Number(this.seed.value),
       runs: Number(this.count.value),
       series: true,
-      on: this.on.value,
+      both: this.on.value === "both",
     };
     try {
       await stream<RunLine>("/api/scenario/run", body, (line) => this.#take(line), stop.signal);
@@ -72,7 +81,7 @@ export class Runs {
     if (line.progress !== undefined) {
       const { run, runs, at_s, end_s, what } = line.progress;
       const of = runs > 1 ? `run ${run} of ${runs}, ` : "";
-      this.progress.value = { done: (run - 1 + at_s / Math.max(end_s, 1e-9)) / runs, text: `${what ?? ""} ${of}${at_s.toFixed(0)} of ${end_s.toFixed(0)} s`.trim() };
+      this.progress.value = { done: (run - 1 + at_s / Math.max(end_s, 1e-9)) / runs, text: `${what ?? ""} ${of}${at_s.toFixed(0)} s of ${what === undefined ? "" : "at most "}${end_s.toFixed(0)} s`.trim() };
     }
     if (line.result !== undefined) this.result.value = line.result;
     if (line.measured !== undefined) this.measured.value = line.measured;

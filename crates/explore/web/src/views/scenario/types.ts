@@ -141,6 +141,7 @@ export interface Section {
   topic: string;
   meaning: string;
   example: string;
+  /** The keys of the example, in their order, as TOML. */
   values: Record<string, string>;
   keys: Key[];
 }
@@ -158,8 +159,9 @@ export interface Parameter {
 }
 
 export interface LanguageAnswer {
-  sections: Section[];
-  names: Record<string, Named[]> & { parameters?: never };
+  /** Values are pairs of a key and its TOML. */
+  sections: (Omit<Section, "values"> & { values: [string, string][] })[];
+  names: Record<string, Named[]>;
   parameters: Record<string, Parameter[]>;
   quantities: { what: string; how: string }[];
 }
@@ -199,8 +201,7 @@ export interface Curve {
 export interface Result {
   seed: number;
   ended_s: number;
-  text: string;
-  tables: TableAnswer[];
+  blocks: Block[];
   curves: Curve[];
   flows: { name: string; delivered_bytes: number; goodput_bps: number; time_s: number | null; finished: boolean }[];
 }
@@ -215,6 +216,11 @@ export interface RunLine {
 
 /** The same scenario on this machine's own TCP. */
 export interface Measured {
+  blocks: Block[];
+}
+
+/** A table with the text before it; the last block may be a text alone. */
+export interface Block {
   text: string;
-  tables: TableAnswer[];
+  table: TableAnswer | null;
 }
