@@ -7,7 +7,7 @@ use crate::work::{self, Jobs};
 use crate::{
     Problem, assets, connections, curves, files, link, papers, presets, scenario, sky, studies,
 };
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody as _, to_bytes};
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -206,15 +206,20 @@ async fn whole(request: Request, next: Next) -> Response {
         return next.run(request).await;
     }
     let (head, body) = request.into_parts();
+    let too_large = || {
+        let text = format!("a request has at most {} MiB", MOST_BYTES >> 20);
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, text)
+    };
+    // What says that it is too large is not waited for.
+    if body.size_hint().lower() > MOST_BYTES as u64 {
+        return ([(header::CONNECTION, "close")], too_large()).into_response();
+    }
     let read = tokio::time::timeout(LONGEST_REQUEST, to_bytes(body, MOST_BYTES)).await;
     let problem = match read {
         Ok(Ok(bytes)) => {
             return next.run(Request::from_parts(head, Body::from(bytes))).await;
         }
-        Ok(Err(_)) => {
-            let text = format!("a request has at most {} MiB", MOST_BYTES >> 20);
-            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, text)
-        }
+        Ok(Err(_)) => too_large(),
         Err(_) => Problem::new(StatusCode::REQUEST_TIMEOUT, "the request did not end"),
     };
     // What follows of it is not read.

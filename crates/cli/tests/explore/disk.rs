@@ -129,6 +129,12 @@ fn the_page_is_its_files_and_no_others() {
     }
 }
 
+/// A question about one transport, with one more option.
+fn question(name: &str, value: &str) -> String {
+    let row = json!({ "pep": "none", "transport": "cubic" });
+    json!({ "tab": "t", "options": [[name, value]], "row": row, "from": 0, "to": 1 }).to_string()
+}
+
 #[test]
 fn options_that_name_files_or_programs_are_refused() {
     let served = Served::new(Some("open"));
@@ -161,15 +167,25 @@ fn options_that_name_files_or_programs_are_refused() {
         ("--cc", &program),
         ("rate=1 Mbit/s --cc", &program),
     ] {
-        let body = json!({ "tab": "t", "options": [[name, value]] });
-        let answer = served.post("/api/link", &body.to_string());
-        let is_refused = answer.status >= 400 || answer.body.contains("{\"error\"");
-        assert!(is_refused, "{name}={value}: {answer:?}");
-        assert!(!answer.body.contains("root:"), "{name}={value}: {answer:?}");
-        assert!(
-            !answer.body.contains("\"answer\""),
-            "{name}={value}: {answer:?}"
-        );
+        for path in ["/api/link", "/api/link/curves", "/api/link/packets"] {
+            let answer = served.post(path, &question(name, value));
+            let is_refused = answer.status >= 400 || answer.body.contains("{\"error\"");
+            assert!(is_refused, "{path} {name}={value}: {answer:?}");
+            for leaked in ["root:", "\"answer\""] {
+                assert!(
+                    !answer.body.contains(leaked),
+                    "{path} {name}={value}: {answer:?}"
+                );
+            }
+        }
     }
+    // Nor is it said whether a file is there.
+    let said = |name: &str| {
+        served
+            .post("/api/link", &question("orbit", name))
+            .body
+            .replace(name, "")
+    };
+    assert_eq!(said("/etc/passwd"), said("/etc/there-is-none"));
     assert!(!witness.exists() && !served.path("written.svg").exists());
 }
