@@ -12,6 +12,7 @@
 //! and on the page above `papers`, an overview.
 
 use crate::exit::Failure;
+pub(crate) use bentpipe_study::of_the_paper;
 use bentpipe_study::{ClaimResult, Paper, Reproduction, TableCell, TableData, Verdict, fill};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -172,14 +173,6 @@ fn readings(claims: &[ClaimResult]) -> String {
     });
     let name = format!("of {} claims of the paper", own.len());
     text + &line(std::iter::once(name).chain(sums))
-}
-
-/// True for the identifier of a claim that the paper makes, `003-9`; others are
-/// about our reproduction.
-pub(crate) fn of_the_paper(id: &str) -> bool {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    id.split_once('-')
-        .is_some_and(|(paper, claim)| digits(paper) && digits(claim))
 }
 
 /// A table as it is printed, and the published number in brackets.

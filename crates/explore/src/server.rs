@@ -84,6 +84,7 @@ pub(crate) struct App {
     /// Answers to questions about links.
     pub(crate) answers: link::Answers,
     pub(crate) tabs: link::Tabs,
+    pub(crate) papers: papers::Kept,
     pub(crate) page: Option<Arc<PathBuf>>,
     pub(crate) sky: sky::Memory,
 }
@@ -131,6 +132,7 @@ impl Server {
                 studies: studies::Studies::default(),
                 answers: link::Answers::default(),
                 tabs: link::Tabs::default(),
+                papers: papers::Kept::default(),
                 page: settings.page.map(Arc::new),
                 sky: sky::Memory::default(),
             },

@@ -77,6 +77,18 @@ pub fn relative_error(ours: f64, published: f64) -> Option<f64> {
     (ours.abs() < 1e-12).then_some(0.0)
 }
 
+/// Where the shades of a difference begin, as fractions: what a page colours a cell by.
+pub const SHADES: [f64; 4] = [0.01, 0.05, 0.10, 0.25];
+
+/// The shade of a relative error: how many of [`SHADES`] it reaches, negative below the
+/// published number.
+#[must_use]
+pub fn shade(error: f64) -> i8 {
+    let steps = SHADES.iter().filter(|from| error.abs() >= **from);
+    let side = if error < 0.0 { -1 } else { 1 };
+    steps.fold(0, |steps, _| steps + side)
+}
+
 impl Bar {
     /// What `per_column` says of a column, by its label or that of a part of
     /// it.

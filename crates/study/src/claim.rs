@@ -55,6 +55,15 @@ impl Verdict {
     }
 }
 
+/// True for the identifier of a claim that the paper makes, `003-9`; others are
+/// about our reproduction.
+#[must_use]
+pub fn of_the_paper(id: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    id.split_once('-')
+        .is_some_and(|(paper, claim)| digits(paper) && digits(claim))
+}
+
 /// A claim beside the results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimResult {

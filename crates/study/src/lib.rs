@@ -54,10 +54,10 @@ mod work;
 #[cfg(test)]
 mod testing;
 
-pub use bar::{CellVerdict, ErrorSummary, relative_error};
+pub use bar::{CellVerdict, ErrorSummary, SHADES, relative_error, shade};
 pub use bentpipe_document::{Diagnostic, Diagnostics};
 pub use campaign::{Campaign, Collector, SharedMakeRunner};
-pub use claim::{ClaimResult, PartResult, ReadingResult, Verdict};
+pub use claim::{ClaimResult, PartResult, ReadingResult, Verdict, of_the_paper};
 pub use collection::{Collection, LoadError, LoadedStudy};
 pub use data::{ABOUT_RESULTS, RESULTS, results_columns, write_result};
 pub use data_reference::{data_reference, data_schema};
@@ -74,7 +74,8 @@ pub use record::{RunData, RunResult, StoredSample, StoredSeries};
 pub use reference::{Published, Reference};
 pub use report::{CellRow, ClaimRow, ReportRow, ReproduceReport};
 pub use reproduce::{
-    MakeRunner, ReproduceError, ReproduceOptions, Reproduction, Selection, reproduce,
+    MakeRunner, ReproduceError, ReproduceOptions, Reproduction, Selection, judged, needed,
+    reproduce,
 };
 pub use results::StudyResults;
 pub use runner::{Checked, Request, Runner};

@@ -281,6 +281,32 @@ pub(crate) fn runs_of<'a>(
     Ok(studies.runs_of(&wanted.studies))
 }
 
+/// The studies with runs that a selection needs, for a caller that keeps their results.
+///
+/// # Errors
+/// If there is no such item, claim or study.
+pub fn needed<'a>(
+    studies: &'a Collection,
+    selection: &Selection,
+) -> Result<Vec<&'a LoadedStudy>, ReproduceError> {
+    runs_of(studies, selection)
+}
+
+/// Computes a selection over results that are there, and runs nothing: what they do not
+/// have is missing, and the published numbers stand alone.
+///
+/// # Errors
+/// If there is no such item, claim or study.
+pub fn judged(
+    studies: &Collection,
+    paper: &str,
+    selection: &Selection,
+    results: BTreeMap<String, StudyResults>,
+) -> Result<Reproduction, ReproduceError> {
+    let wanted = Wanted::new(studies, selection)?;
+    Ok(compute(studies, paper, &wanted, results))
+}
+
 /// Runs what is needed for a selection and computes it.
 ///
 /// # Errors

@@ -3,18 +3,15 @@
 
 use crate::items;
 use bentpipe_report::escape;
-use bentpipe_study::{CellVerdict, Layout, TableCell, TableData, spans};
+use bentpipe_study::{CellVerdict, Layout, SHADES, TableCell, TableData, spans};
 use std::fmt::Write;
-
-/// Where the shades of a difference begin, as fractions.
-const STEPS: [f64; 4] = [0.01, 0.05, 0.10, 0.25];
 
 /// What the colours and marks of the tables mean.
 pub(super) fn legend() -> String {
     let step = |class: &str, text: &str| format!("<span class=\"step {class}\">{text}</span>");
     let percent = |x: f64| format!("{}%", (100.0 * x).round());
     let mut scale = String::new();
-    for (i, from) in STEPS.iter().enumerate().rev() {
+    for (i, from) in SHADES.iter().enumerate().rev() {
         let more = if i == 3 { "beyond -" } else { "-" };
         scale += &step(
             &format!("low{}", i + 1),
@@ -22,7 +19,7 @@ pub(super) fn legend() -> String {
         );
     }
     scale += &step("same", "equal within 1%");
-    for (i, from) in STEPS.iter().enumerate() {
+    for (i, from) in SHADES.iter().enumerate() {
         let more = if i == 3 { "beyond +" } else { "+" };
         scale += &step(
             &format!("high{}", i + 1),
@@ -42,14 +39,11 @@ pub(super) fn legend() -> String {
 
 /// The class of a difference.
 fn shade(error: Option<f64>) -> String {
-    let Some(error) = error else {
-        return String::new();
-    };
-    let steps = STEPS.iter().filter(|from| error.abs() >= **from).count();
-    match steps {
-        0 => "same".to_owned(),
-        n if error < 0.0 => format!("low{n}"),
-        n => format!("high{n}"),
+    match error.map(bentpipe_study::shade) {
+        None => String::new(),
+        Some(0) => "same".to_owned(),
+        Some(n) if n < 0 => format!("low{}", -n),
+        Some(n) => format!("high{n}"),
     }
 }
 

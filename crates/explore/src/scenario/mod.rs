@@ -44,3 +44,16 @@ pub(crate) fn routes() -> Router<App> {
         .layer(Extension(Surveys::default()))
         .layer(DefaultBodyLimit::max(2 * MOST_TEXT))
 }
+
+/// The text of a scenario with one value set, comments and the rest as they are; `value` is
+/// TOML.
+///
+/// # Errors
+/// Why it cannot be done.
+pub(crate) fn with_value(text: &str, path: Vec<String>, value: &str) -> Result<String, String> {
+    let edit = edits::Edit::Set {
+        path,
+        value: Some(value.to_owned()),
+    };
+    Ok(edits::apply(text, &edits::splices(text, &edit)?))
+}

@@ -162,6 +162,32 @@ impl Dataset {
         self.runs
     }
 
+    /// The axes, in the order of the study.
+    pub(super) fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// The name of the study; empty if the files do not say.
+    pub(super) fn name(&self) -> &str {
+        let known = self.provenance.as_ref();
+        known.map_or("", |known| known.scenario.as_str())
+    }
+
+    /// The hash of the scenario of a run, by its number; `None` without such a run.
+    ///
+    /// # Errors
+    /// If the results cannot be read.
+    pub(super) fn scenario_hash(&self, run: u64) -> Result<Option<String>, Problem> {
+        let (runs, hashes) = (self.cells("run")?, self.cells("scenario_hash")?);
+        let mut runs = runs.numbers().unwrap_or_default().iter();
+        let place = runs.position(|number| *number == run as f64);
+        Ok(place.and_then(|place| {
+            let labels = hashes.labels()?;
+            let code = labels.codes.get(place)?;
+            labels.names.get(*code as usize).cloned()
+        }))
+    }
+
     /// The axis with that column of labels.
     pub(super) fn axis(&self, column: &str) -> Option<&Axis> {
         self.axes.iter().find(|axis| axis.column == column)
@@ -236,7 +262,7 @@ impl Dataset {
         );
         let provenance = self.provenance.as_ref();
         json!({
-            "name": provenance.map_or("", |known| known.scenario.as_str()),
+            "name": self.name(),
             "version": provenance.map_or("", |known| known.version.as_str()),
             "runs": self.runs,
             "files": self.files.len(),

@@ -48,6 +48,18 @@ pub(super) fn all(app: &App) -> Result<Value, Problem> {
     }))
 }
 
+/// The files of studies below the opened folder.
+///
+/// # Errors
+/// If nothing was opened.
+pub(super) fn files(app: &App) -> Result<Vec<String>, Problem> {
+    let folder = app.files()?.resolve("")?;
+    let (mut left, mut found) = (MOST_ENTRIES, Vec::new());
+    look(&folder, &folder, 0, &mut left, &mut found);
+    found.retain(|(_, kind)| *kind == "file");
+    Ok(found.into_iter().map(|(file, _)| file).collect())
+}
+
 /// Looks into a folder.
 fn look(
     root: &Path,

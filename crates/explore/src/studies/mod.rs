@@ -10,8 +10,15 @@
 //!   each an index into the labels of each group. A cell is
 //!   `[value, low, high, runs with a value, runs]`, or null without runs;
 //! - `/api/studies/facets` ([`facets::Question`]): counts of labels, and histograms;
-//! - `/api/studies/runs` ([`runs::Question`]): a page of runs.
+//! - `/api/studies/runs` ([`runs::Question`]): a page of runs;
+//! - `/api/studies/chart` ([`chart::Question`]): a figure, `{svg}`;
+//! - `/api/studies/again` ([`again::Question`]): a run again, `{command, text, note}`;
+//! - `/api/studies/plan` `{study}`, a file: what it would run ([`plan::plan`]);
+//! - `/api/studies/run` `{study}`, a file: runs it, with lines `{"progress": ...}`, and at
+//!   last `{"study": ...}`, by which its runs are named until the server ends.
 
+mod again;
+mod chart;
 mod column;
 mod dataset;
 mod facets;
@@ -20,6 +27,8 @@ mod found;
 mod groups;
 mod memory;
 mod pivot;
+mod plan;
+mod ran;
 mod runs;
 mod scale;
 mod statistic;
@@ -27,13 +36,14 @@ mod statistic;
 use crate::server::App;
 use crate::{Problem, work};
 use axum::extract::State;
+use axum::response::Response;
 use axum::routing::post;
 use axum::{Json, Router};
 use dataset::Dataset;
 use memory::Memory;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Studies that are open at the same time, at most.
@@ -46,6 +56,7 @@ type Opened = (String, Arc<Dataset>);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Studies {
     memory: Memory,
+    ran: ran::Ran,
     open: Arc<Mutex<Vec<Opened>>>,
 }
 
@@ -56,13 +67,20 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/studies/pivot", post(pivot_of))
         .route("/api/studies/facets", post(facets_of))
         .route("/api/studies/runs", post(runs_of))
+        .route("/api/studies/chart", post(chart_of))
+        .route("/api/studies/again", post(again_of))
+        .route("/api/studies/plan", post(plan_of))
+        .route("/api/studies/run", post(run))
 }
 
 impl Studies {
     /// Reads the study anew.
     fn open(&self, app: &App, study: &str) -> Result<Arc<Dataset>, Problem> {
-        let folder = found::place(app, study)?;
-        let dataset = Arc::new(Dataset::open(&folder, &self.memory)?);
+        let dataset = match study.strip_prefix(ran::PREFIX) {
+            Some(_) => Dataset::open(self.ran.folder(study)?.path(), &self.memory)?,
+            None => Dataset::open(&found::place(app, study)?, &self.memory)?,
+        };
+        let dataset = Arc::new(dataset);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|(name, _)| name != study);
         open.push((study.to_owned(), Arc::clone(&dataset)));
@@ -113,7 +131,15 @@ async fn list(State(app): State<App>) -> Result<Json<Value>, Problem> {
 
 async fn open(State(app): State<App>, Json(about): Json<Value>) -> Result<Json<Value>, Problem> {
     answer(app, about, |app, study, _: &Nothing| {
-        Ok(app.studies.open(app, study)?.document())
+        let dataset = app.studies.open(app, study)?;
+        let mut document = dataset.document();
+        // A figure of the study is there if its file is.
+        let known = again::file_of(app, dataset.name()).ok().flatten();
+        if let Some((file, study)) = known.filter(|(_, study)| plan::fits(study, &dataset)) {
+            document["figures"] = plan::presets(&study, &dataset).into();
+            document["file"] = file.into();
+        }
+        Ok(document)
     })
     .await
 }
@@ -144,4 +170,48 @@ async fn runs_of(State(app): State<App>, Json(about): Json<Value>) -> Result<Jso
         runs::page(&*app.studies.get(app, study)?, question)
     })
     .await
+}
+
+async fn chart_of(
+    State(app): State<App>,
+    Json(about): Json<Value>,
+) -> Result<Json<Value>, Problem> {
+    answer(app, about, |app, study, question: &chart::Question| {
+        let dataset = app.studies.get(app, study)?;
+        let chart = chart::chart(&dataset, question)?;
+        Ok(json!({ "svg": chart.to_svg() }))
+    })
+    .await
+}
+
+async fn again_of(
+    State(app): State<App>,
+    Json(about): Json<Value>,
+) -> Result<Json<Value>, Problem> {
+    answer(app, about, |app, study, question: &again::Question| {
+        again::again(app, &*app.studies.get(app, study)?, question)
+    })
+    .await
+}
+
+async fn plan_of(State(app): State<App>, Json(about): Json<Value>) -> Result<Json<Value>, Problem> {
+    answer(app, about, |app, study, _: &Nothing| plan::plan(app, study)).await
+}
+
+/// Which study is to be run.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    study: String,
+}
+
+async fn run(State(app): State<App>, Json(run): Json<Run>) -> Result<Response, Problem> {
+    let jobs = app.jobs.clone();
+    work::stream(&jobs, move |results| {
+        let study = app.studies.ran.run(&app, &run.study, results)?;
+        // What was there before under the name is of other runs.
+        app.studies.open(&app, &study)?;
+        results.send(&json!({ "study": study }));
+        Ok(())
+    })
 }

@@ -1,0 +1,208 @@
+// One paper: its tables and figures beside ours, and its claims. What is printed is there
+// at once; ours is run on demand, and kept while the server runs.
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { change, href, type Params } from "../../lib/address";
+import { ask, stream } from "../../lib/api";
+import { shareable } from "../../lib/share";
+import { announce, Button, Failed, Loading, messageOf, Note, Progress, Segmented, Select, Tabs } from "../../ui";
+import { Claims } from "./Claims";
+import { Figure } from "./Figure";
+import { merged, type Need, type Page, type ProgressLine } from "./model";
+import { tableCsv, TableItem, type Shown } from "./TableItem";
+
+/** What is being run. */
+export interface Work {
+  item: string;
+  share: number;
+  words: string;
+}
+
+/** What an item may ask of the page. */
+export interface Runner {
+  work: Work | undefined;
+  failure: { item: string; message: string } | undefined;
+  run: (item: string) => void;
+  stop: () => void;
+}
+
+type Tab = "items" | "claims";
+
+export function Paper({ paper, params }: { paper: string; params: Params }) {
+  const [page, setPage] = useState<Page>();
+  const [error, setError] = useState<unknown>();
+  const [attempt, setAttempt] = useState(0);
+  const runs = Number.parseInt(params["runs"] ?? "", 10) || null;
+  useEffect(() => {
+    const ends = new AbortController();
+    setError(undefined);
+    ask<Page>("/api/papers/open", { paper, runs }, ends.signal)
+      .then(setPage)
+      .catch((failure: unknown) => !ends.signal.aborted && setError(failure));
+    return () => ends.abort();
+  }, [paper, runs, attempt]);
+  const runner = useRunner(paper, runs, (made) => setPage((now) => (now === undefined ? now : merged(now, made))), setPage);
+  const slug = params["item"] ?? page?.tables[0]?.table.slug ?? page?.figures[0]?.slug ?? "";
+  const tab: Tab = params["tab"] === "claims" ? "claims" : "items";
+  const shown: Shown = params["show"] === "printed" || params["show"] === "ours" ? params["show"] : "both";
+  useEffect(() => {
+    if (page === undefined) return;
+    const table = page.tables.find((one) => one.table.slug === slug);
+    const figure = page.figures.find((one) => one.slug === slug);
+    const svg = figure?.svg;
+    shareable.value = {
+      name: `${paper}-${slug}`,
+      command: tab === "items" ? `bentpipe reproduce ${paper} ${slug}` : `bentpipe reproduce ${paper}`,
+      python: `import bentpipe\n\nresults = bentpipe.reproduce("${paper}", "${slug}")\nprint(results)\n`,
+      ...(tab === "items" && table !== undefined ? { csv: async () => tableCsv(table) } : {}),
+      ...(tab === "items" && svg !== undefined && svg !== null ? { svg: async () => svg } : {}),
+    };
+  }, [page, slug, paper, tab]);
+  if (error !== undefined) return <Failed error={error} onRetry={() => setAttempt(attempt + 1)} />;
+  if (page === undefined) return <Loading>Opening {paper} …</Loading>;
+  const { head } = page;
+  const table = page.tables.find((one) => one.table.slug === slug);
+  const figure = page.figures.find((one) => one.slug === slug);
+  return (
+    <>
+      <header class="papers-head">
+        <p>
+          <a href={href("papers")}>All papers</a>
+        </p>
+        <h1>{head.title}</h1>
+        <p class="muted">{head.citation}</p>
+        <Highlights page={page} />
+      </header>
+      <Tabs
+        label="Parts of the paper"
+        value={tab}
+        tabs={[
+          { value: "items", label: "Tables and figures" },
+          { value: "claims", label: `Claims (${page.claims.length})` },
+        ]}
+        onValue={(value) => change({ tab: value === "items" ? "" : value }, false)}
+      >
+        <div class="papers-controls">
+          {tab === "items" && (
+            <>
+              <Select label="Table or figure" value={slug} options={options(page)} onValue={(item) => change({ item }, false)} />
+              {table?.has_printed === true && (
+                <Segmented<Shown>
+                  label="Show"
+                  value={shown}
+                  options={[
+                    { value: "printed", label: "Printed" },
+                    { value: "ours", label: "Ours" },
+                    { value: "both", label: "Difference" },
+                  ]}
+                  onValue={(value) => change({ show: value === "both" ? "" : value })}
+                />
+              )}
+            </>
+          )}
+          <Select
+            label="Runs of a cell"
+            help="Studies ask for as many runs of each cell as their intervals need. With fewer, numbers are there sooner and less certain, and verdicts may differ from those recorded."
+            value={runs === null ? "" : String(runs)}
+            options={[
+              { value: "", label: "as the study asks" },
+              { value: "5", label: "5 at most" },
+              { value: "1", label: "1" },
+            ]}
+            onValue={(value) => change({ runs: value })}
+          />
+        </div>
+        {tab === "items" && table !== undefined && <TableItem key={slug} item={table} shown={shown} shades={page.shades} params={params} runner={runner} />}
+        {tab === "items" && figure !== undefined && <Figure key={slug} figure={figure} runner={runner} />}
+        {tab === "items" && table === undefined && figure === undefined && <p class="note">The paper has no item “{slug}”.</p>}
+        {tab === "claims" && <Claims claims={page.claims} params={params} runner={runner} />}
+      </Tabs>
+    </>
+  );
+}
+
+function options(page: Page) {
+  const tables = page.tables.map(({ table }) => ({ value: table.slug, label: `${table.slug}: ${table.title}` }));
+  return [...tables, ...page.figures.map(({ slug, title }) => ({ value: slug, label: `${slug}: ${title}` }))];
+}
+
+/** What was reproduced best and worst, once its numbers are there. */
+function Highlights({ page }: { page: Page }) {
+  const filled = page.highlights.filter(({ result }) => result !== null);
+  if (filled.length === 0) return null;
+  return (
+    <ul class="papers-highlights">
+      {filled.map(({ what, result }) => (
+        <li key={what}>
+          {what}: <strong>{result}</strong>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Runs one thing at a time; leaving the page stops it. */
+function useRunner(paper: string, runs: number | null, onMade: (made: NonNullable<ProgressLine["made"]>) => void, setPage: (page: Page) => void): Runner {
+  const [work, setWork] = useState<Work>();
+  const [failure, setFailure] = useState<Runner["failure"]>();
+  const ends = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => ends.current?.abort(), []);
+  const run = useCallback(
+    (item: string) => {
+      ends.current?.abort();
+      const own = new AbortController();
+      ends.current = own;
+      setFailure(undefined);
+      setWork({ item, share: 0, words: "preparing" });
+      const each = (line: ProgressLine) => {
+        if (line.progress !== undefined) {
+          const { study, done, total, share } = line.progress;
+          setWork({ item, share, words: `${study}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} runs` });
+        }
+        if (line.made !== undefined) onMade(line.made);
+      };
+      const question = item === "" ? { paper, runs } : { paper, item, runs };
+      stream<ProgressLine>("/api/papers/run", question, each, own.signal)
+        // Other items may have come to their numbers with it.
+        .then(async () => {
+          setPage(await ask<Page>("/api/papers/open", { paper, runs }, own.signal));
+          announce(item === "" ? "All numbers of the paper are there." : `The numbers of ${item} are there.`);
+        })
+        .catch((error: unknown) => !own.signal.aborted && setFailure({ item, message: messageOf(error) }))
+        .finally(() => ends.current === own && setWork(undefined));
+    },
+    [paper, runs],
+  );
+  const stop = () => {
+    ends.current?.abort();
+    setWork(undefined);
+  };
+  return { work, failure, run, stop };
+}
+
+/** Runs an item, says how far it is, or what went wrong. `all`: the whole paper. */
+export function RunBar({ item, need, runner, what }: { item: string; need: Need; runner: Runner; what: string }) {
+  const { work, failure } = runner;
+  const isOwn = work?.item === item;
+  return (
+    <div class="papers-run" aria-live="polite">
+      {isOwn ? (
+        <>
+          <Progress done={work.share} label={`Runs for ${what}`} />
+          <div class="row">
+            <span class="busy">{work.words}</span>
+            <Button size="small" onClick={runner.stop}>
+              Stop
+            </Button>
+          </div>
+        </>
+      ) : need.is_there ? (
+        need.is_fewer && <Note kind="warn">With fewer runs of a cell than the study asks for: numbers are less certain, and verdicts may differ.</Note>
+      ) : (
+        <Button kind="primary" icon="play" onClick={() => runner.run(item)}>
+          Run {what} ({need.missing.toLocaleString("en")} {need.missing === 1 ? "run" : "runs"})
+        </Button>
+      )}
+      {failure?.item === item && <Note kind="bad">{failure.message}</Note>}
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+// What the server says of papers.
+
+export interface Head {
+  paper: string;
+  title: string;
+  authors: string[];
+  year: number;
+  citation: string;
+  items: { slug: string; title: string; kind: "table" | "figure"; study: string; has_printed: boolean }[];
+  claims: number;
+}
+
+/** The runs that an item needs, those that were not run yet, and whether it has all. */
+export interface Need {
+  runs: number;
+  missing: number;
+  is_there: boolean;
+  /** With fewer runs of a cell than the study asks for. */
+  is_fewer: boolean;
+}
+
+export interface TableCell {
+  row: string;
+  column: string;
+  ours: number | null;
+  ci95: number | null;
+  n: number;
+  published: number | null;
+  unit: string;
+  decimals: number;
+  relative_error: number | null;
+  verdict: "ok" | "worse" | "reported" | "missing";
+  known: boolean;
+  changed: boolean;
+  note: string;
+}
+
+export interface ErrorSummary {
+  column: string | null;
+  cells: number;
+  mean: number | null;
+  median: number | null;
+  worst: number | null;
+  mean_bar: number | null;
+  worst_bar: number | null;
+  verdict: TableCell["verdict"];
+  missed: string;
+}
+
+export interface PaperTable {
+  study: string;
+  table: {
+    slug: string;
+    title: string;
+    row_axes: string[];
+    rows: string[][];
+    columns: string[][];
+    transposed?: boolean;
+    cells: TableCell[][];
+    errors: ErrorSummary[];
+  };
+  /** Steps of the colour of each cell, negative below print; null without a difference. */
+  shades: (number | null)[][];
+  has_printed: boolean;
+  unit: string | null;
+  column_axes: string[];
+  /** Axes whose points are readings of what the paper leaves open. */
+  readings: string[];
+  need: Need;
+}
+
+export interface PaperFigure {
+  study: string;
+  slug: string;
+  title: string;
+  svg: string | null;
+  data: { x_label: string; y_label: string; categories: string[]; notes: string[]; curves: Curve[] } | null;
+  need: Need;
+}
+
+export interface Curve {
+  panel: string;
+  label: string;
+  points: { x: number; y: number; ci95: number | null; published: number | null }[];
+}
+
+export type Verdict = "holds" | "in part" | "fails" | "open";
+
+export interface PaperClaim {
+  claim: {
+    study: string;
+    id: string;
+    claim: string;
+    verdict: Verdict;
+    recorded: Verdict | null;
+    evidence: string;
+    reason: string;
+    parts: { claim: string; verdict: Verdict; recorded: Verdict | null; evidence: string }[];
+    readings: { reading: string; verdict: Verdict; parts: Verdict[] }[];
+    regression: boolean;
+  };
+  need: Need;
+  is_of_paper: boolean;
+}
+
+export interface Made {
+  tables: PaperTable[];
+  figures: PaperFigure[];
+  claims: PaperClaim[];
+  highlights: { what: string; result: string | null }[];
+}
+
+export interface Page extends Made {
+  head: Head;
+  /** Where the steps of the colour begin, as fractions. */
+  shades: number[];
+}
+
+export interface ProgressLine {
+  progress?: { study: string; done: number; total: number; share: number };
+  made?: Made;
+}
+
+/** A page with what was run since put in its place. */
+export function merged(page: Page, made: Made): Page {
+  const tables = page.tables.map((table) => made.tables.find((one) => one.table.slug === table.table.slug) ?? table);
+  const figures = page.figures.map((figure) => made.figures.find((one) => one.slug === figure.slug) ?? figure);
+  const claims = page.claims.map((claim) => made.claims.find((one) => one.claim.id === claim.claim.id) ?? claim);
+  return { ...page, tables, figures, claims };
+}
