@@ -44,7 +44,7 @@ mod tests {
     fn a_scenario_can_lower_its_bounds_and_not_raise_them() {
         let text = "duration = \"1 s\"\n[node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\n\
              rate = \"1 Mbit/s\"\none_way_delay = \"1 ms\"\n[flow.f]\nfrom = \"a\"\nto = \"b\"\n\
-             [limits]\nevents = 900_000_000_000\npackets = 1000\n";
+             transport = \"cubic\"\napplication = \"persistent\"\n[limits]\nevents = 900_000_000_000\npackets = 1000\n";
         let scenario = bounded(bentpipe::parse(text).unwrap());
         assert_eq!(scenario.limits.events, MOST_EVENTS);
         assert_eq!(scenario.limits.packets, 1000);

@@ -129,7 +129,8 @@ fn scenario(before: &str, link: &str, flow: &str, after: &str) -> String {
 /// Texts that are small and mean much.
 fn bombs() -> Vec<(&'static str, String)> {
     let link = "rate = \"1 Mbit/s\"";
-    let plain = |before: &str, after: &str| scenario(before, link, "", after);
+    let flow = "transport = \"cubic\"\napplication = \"persistent\"";
+    let plain = |before: &str, after: &str| scenario(before, link, flow, after);
     let many = |line: &str, count: usize| {
         (0..count).fold(String::new(), |mut text, i| {
             writeln!(text, "{}", line.replace('#', &i.to_string())).unwrap();
@@ -173,7 +174,7 @@ fn bombs() -> Vec<(&'static str, String)> {
 
 /// More satellites over more days than can be planned while somebody waits.
 fn satellites() -> String {
-    let mut text = "duration = \"90 days\"\n[constellation.c]\nkind = \"walker\"\npattern = \"53: \
+    let mut text = "duration = \"2160 h\"\n[constellation.c]\nkind = \"walker\"\npattern = \"53: \
                     100000/1000/1\"\naltitude_km = 550\nup_rate = \"1 Mbit/s\"\ndown_rate = \"1 Mbit/s\"\n"
         .to_owned();
     for (name, latitude) in [("a", 48.9), ("b", 42.3)] {
@@ -183,7 +184,7 @@ fn satellites() -> String {
         )
         .unwrap();
     }
-    text + "[flow.f]\nfrom = \"a\"\nto = \"b\"\n"
+    text + "[flow.f]\nfrom = \"a\"\nto = \"b\"\ntransport = \"cubic\"\napplication = \"persistent\"\n"
 }
 
 /// The most memory that the server had, bytes.
