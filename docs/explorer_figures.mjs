@@ -47,10 +47,14 @@ const FIGURES = [
   },
   {
     name: "detail",
-    at: "#/link?_row=3",
-    height: 1100,
+    at: "#/link",
+    height: 1000,
     hand: async (page) => {
-      await page.locator(".detail, .link-detail").first().scrollIntoViewIfNeeded();
+      await page.getByRole("button", { name: "bbr", exact: true }).click();
+      const detail = page.locator(".detail");
+      await detail.waitFor();
+      await calm(page);
+      await detail.evaluate((element) => scrollTo(0, element.getBoundingClientRect().top + scrollY - 60));
     },
   },
   {
