@@ -154,6 +154,14 @@ test("an orbit over a day has curves by the hour", async ({ page, explorer }) =>
   await settled(page);
   const over = page.getByRole("region", { name: "By the time of the beginning" });
   await expect(over.locator("canvas")).toHaveCount(2);
+  // Both charts have one range of x, by keys.
+  await over.locator(".chart-box").first().focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(over.getByRole("status").first()).toContainText("cubic");
+  await page.keyboard.press("+");
+  await expect(over.getByRole("button", { name: "Show all" })).toHaveCount(2);
+  await page.keyboard.press("0");
+  await expect(over.getByRole("button", { name: "Show all" })).toHaveCount(0);
   await over.getByText("Numbers").first().click();
   await expect(over.getByRole("table").first().getByRole("row")).toHaveCount(13);
   await axe(page);

@@ -1,11 +1,13 @@
 // The question: the link, its users, and what is compared.
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { href } from "../../lib/address";
 import { Checkbox, Field, Select } from "../../ui";
 import { Choice, Losses, Quantity, Text } from "./controls";
 import { QUEUE, RATE, RETURN_RATE, RTT, SERVER_RTT, SIZE, USERS } from "./fields";
 import { options } from "./hello";
 import { draft, set } from "./question";
+import { PlaceText } from "./PlaceText";
 import type { Run } from "./run";
 
 /** Two cities, until others are chosen: an orbit needs both. */
@@ -47,9 +49,12 @@ function Way({ run }: { run: Run }) {
       ) : (
         <>
           <div class="link-pair">
-            <Text name="from" label="Server in" run={run} />
-            <Text name="to" label="Users in" run={run} />
+            <PlaceText name="from" label="Server in" run={run} />
+            <PlaceText name="to" label="Users in" run={run} />
           </div>
+          <a class="link-more" href={href("sky", { orbit, from: question["from"] ?? "", to: question["to"] ?? "", slot: question["slot"] ?? "" })}>
+            See it in the sky
+          </a>
           {orbit === "geo" && <Text name="slot" label="Longitude of the satellite" run={run} placeholder="midway" />}
           <Select
             label="Begin within"
@@ -57,7 +62,7 @@ function Way({ run }: { run: Run }) {
             help={options.value.get("over")?.help}
             error={run.failure.value?.option === "over" ? run.failure.value.message : undefined}
             value={question["over"] ?? ""}
-            options={[{ value: "", label: "an hour; no curves by the time" }, ...[...new Set([...SPANS, question["over"] ?? SPANS[0] ?? ""])]]}
+            options={[{ value: "", label: "an hour, without curves" }, ...[...new Set([...SPANS, question["over"] ?? SPANS[0] ?? ""])]]}
             onValue={(value) => set({ over: value }, true)}
           />
         </>
