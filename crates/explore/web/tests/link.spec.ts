@@ -167,6 +167,31 @@ test("an orbit over a day has curves by the hour", async ({ page, explorer }) =>
   await axe(page);
 });
 
+test("what is shared is the same question", async ({ page, explorer }) => {
+  await explorer.visit(page, QUICK);
+  await settled(page);
+  const headline = await verdict(page).getByRole("heading", { level: 1 }).innerText();
+  const made = await page.evaluate(async () => {
+    const [, query = ""] = location.hash.split("?");
+    const options = [...new URLSearchParams(query)].filter(([name]) => !name.startsWith("_"));
+    const share = async (format: string) => {
+      const body = JSON.stringify({ options, format, size: 0 });
+      const answer = await fetch("/api/link/share", { method: "POST", headers: { "content-type": "application/json" }, body });
+      return `${answer.status} ${await answer.text()}`;
+    };
+    return { command: await share("command"), python: await share("python"), svg: await share("svg"), csv: await share("csv"), report: await share("report"), png: await share("png") };
+  });
+  const { text } = JSON.parse(made.command.replace(/^200 /, "")) as { text: string };
+  expect(text).toMatch(/^bentpipe compare /);
+  const { stdout } = await run("sh", ["-c", text.replace("bentpipe", COMMAND)]);
+  expect(stdout).toContain(headline);
+  expect(made.python).toContain("bentpipe.compare");
+  expect(made.svg).toContain("<svg");
+  expect(made.csv).toContain("bp_hybla");
+  expect(made.report).toContain(headline);
+  expect(made.png).toMatch(/^200 /);
+});
+
 test("each preset is a question that the server takes", async ({ page, explorer }) => {
   await explorer.visit(page, QUICK);
   const failed = await page.evaluate(async () => {

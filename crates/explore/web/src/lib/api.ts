@@ -44,6 +44,11 @@ export async function ask<T>(path: string, body?: unknown, signal?: AbortSignal)
   return (await (await request(path, body, signal)).json()) as T;
 }
 
+/** Asks with a JSON object for a file. */
+export async function file(path: string, body: unknown): Promise<Blob> {
+  return (await request(path, body)).blob();
+}
+
 /**
  * Asks for results that come while work goes on: `each` is called with every line. Ends with
  * the work; aborting the signal cancels the work on the server.

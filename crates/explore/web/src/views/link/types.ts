@@ -16,8 +16,6 @@ export interface Begin {
   readonly question: string;
   /** The same in lines, with what is to be known of the link. */
   readonly text: string[];
-  /** The same as a command line. */
-  readonly command?: string;
   readonly link: LinkFacts;
   readonly hosts: string;
   readonly traffic: string;
