@@ -76,7 +76,15 @@ const FIGURES = [
       await page.getByRole("tab", { name: "Figure" }).click();
     },
   },
-  { name: "papers", at: "#/papers", height: 900 },
+  {
+    name: "papers",
+    at: "#/papers?paper=marchese-2001",
+    height: 900,
+    hand: async (page) => {
+      await page.getByRole("button", { name: /^Run this table/ }).click();
+      await page.waitForTimeout(1500);
+    },
+  },
 ];
 
 async function draw(browser, figure) {
