@@ -3,7 +3,7 @@
 import { change, type Params } from "../../lib/address";
 import { Segmented } from "../../ui";
 import type { PaperClaim, Verdict } from "./model";
-import { RunBar, type Runner } from "./Paper";
+import { RunBar, type Runner } from "./RunBar";
 
 const TONES: Record<Verdict, string> = { holds: "tag-good", "in part": "tag-warn", fails: "tag-bad", open: "" };
 

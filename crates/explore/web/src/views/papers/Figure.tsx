@@ -1,7 +1,7 @@
 // A figure of a paper as the command draws it, and its numbers.
 import { useEffect, useState } from "preact/hooks";
 import type { PaperFigure } from "./model";
-import { RunBar, type Runner } from "./Paper";
+import { RunBar, type Runner } from "./RunBar";
 
 /** Lines of the table of numbers, at most. */
 const MOST_LINES = 400;

@@ -4,26 +4,12 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { change, href, type Params } from "../../lib/address";
 import { ask, stream } from "../../lib/api";
 import { shareable } from "../../lib/share";
-import { announce, Button, Failed, Loading, messageOf, Note, Progress, Segmented, Select, Tabs } from "../../ui";
+import { announce, Failed, Loading, messageOf, Segmented, Select, Tabs } from "../../ui";
 import { Claims } from "./Claims";
 import { Figure } from "./Figure";
-import { merged, type Need, type Page, type ProgressLine } from "./model";
+import { merged, type Page, type ProgressLine } from "./model";
+import type { Runner, Work } from "./RunBar";
 import { tableCsv, TableItem, type Shown } from "./TableItem";
-
-/** What is being run. */
-export interface Work {
-  item: string;
-  share: number;
-  words: string;
-}
-
-/** What an item may ask of the page. */
-export interface Runner {
-  work: Work | undefined;
-  failure: { item: string; message: string } | undefined;
-  run: (item: string) => void;
-  stop: () => void;
-}
 
 type Tab = "items" | "claims";
 
@@ -177,32 +163,4 @@ function useRunner(paper: string, runs: number | null, onMade: (made: NonNullabl
     setWork(undefined);
   };
   return { work, failure, run, stop };
-}
-
-/** Runs an item, says how far it is, or what went wrong. `all`: the whole paper. */
-export function RunBar({ item, need, runner, what }: { item: string; need: Need; runner: Runner; what: string }) {
-  const { work, failure } = runner;
-  const isOwn = work?.item === item;
-  return (
-    <div class="papers-run" aria-live="polite">
-      {isOwn ? (
-        <>
-          <Progress done={work.share} label={`Runs for ${what}`} />
-          <div class="row">
-            <span class="busy">{work.words}</span>
-            <Button size="small" onClick={runner.stop}>
-              Stop
-            </Button>
-          </div>
-        </>
-      ) : need.is_there ? (
-        need.is_fewer && <Note kind="warn">With fewer runs of a cell than the study asks for: numbers are less certain, and verdicts may differ.</Note>
-      ) : (
-        <Button kind="primary" icon="play" onClick={() => runner.run(item)}>
-          Run {what} ({need.missing.toLocaleString("en")} {need.missing === 1 ? "run" : "runs"})
-        </Button>
-      )}
-      {failure?.item === item && <Note kind="bad">{failure.message}</Note>}
-    </div>
-  );
 }

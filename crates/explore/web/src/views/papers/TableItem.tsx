@@ -3,7 +3,7 @@
 import { change, type Params } from "../../lib/address";
 import { Segmented } from "../../ui";
 import type { ErrorSummary, PaperTable, TableCell } from "./model";
-import { RunBar, type Runner } from "./Paper";
+import { RunBar, type Runner } from "./RunBar";
 
 export type Shown = "printed" | "ours" | "both";
 
@@ -227,7 +227,7 @@ function Errors({ errors }: { errors: readonly ErrorSummary[] }) {
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label="How near it is to print">
       <table class="table papers-errors">
-        <caption>How near it is to print</caption>
+        <caption>How near it is to print: relative errors, and the differences by those of the best constant (100% says nothing)</caption>
         <thead>
           <tr>
             <th scope="col">of</th>
@@ -240,6 +240,9 @@ function Errors({ errors }: { errors: readonly ErrorSummary[] }) {
             <th scope="col" class="num">
               worst
             </th>
+            <th scope="col" class="num">
+              of the spread
+            </th>
             <th scope="col">verdict</th>
           </tr>
         </thead>
@@ -250,6 +253,7 @@ function Errors({ errors }: { errors: readonly ErrorSummary[] }) {
               <td class="num">{summary.cells}</td>
               <td class="num">{share(summary.mean, summary.mean_bar)}</td>
               <td class="num">{share(summary.worst, summary.worst_bar)}</td>
+              <td class="num">{share(summary.spread, summary.spread_bar)}</td>
               <td>
                 {summary.verdict === "ok" ? "within its bars" : summary.verdict === "worse" ? "out of its bars" : ""}
                 {summary.missed !== "" && <span class="muted"> {summary.missed}</span>}

@@ -41,7 +41,9 @@ export interface ErrorSummary {
   mean: number | null;
   median: number | null;
   worst: number | null;
+  spread: number | null;
   mean_bar: number | null;
+  spread_bar: number | null;
   worst_bar: number | null;
   verdict: TableCell["verdict"];
   missed: string;

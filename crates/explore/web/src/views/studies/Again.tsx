@@ -1,14 +1,18 @@
 // One run again: the command that runs it, and the view that shows it.
 import { useEffect, useState } from "preact/hooks";
+import { href } from "../../lib/address";
 import { ask } from "../../lib/api";
 import { Copy, messageOf, Note } from "../../ui";
+import { packed } from "../scenario/store";
 import type { Study } from "./model";
 
 interface AgainAnswer {
   /** The command that runs it; null where the study's file is not in the folder. */
   command: string | null;
-  /** The address of it in another view. */
-  address: string | null;
+  /** The scenario with all that the study sets; null where there is none. */
+  text: string | null;
+  /** Its name. */
+  name?: string;
   /** Why there is no more. */
   note: string;
 }
@@ -16,6 +20,7 @@ interface AgainAnswer {
 export function Again({ study, name, run }: { study: Study; name: string; run: number }) {
   const [answer, setAnswer] = useState<AgainAnswer>();
   const [error, setError] = useState<unknown>();
+  const [address, setAddress] = useState<string>();
   useEffect(() => {
     const ends = new AbortController();
     ask<AgainAnswer>("/api/studies/again", { study: name, run }, ends.signal)
@@ -23,6 +28,11 @@ export function Again({ study, name, run }: { study: Study; name: string; run: n
       .catch((failure: unknown) => !ends.signal.aborted && setError(failure));
     return () => ends.abort();
   }, [name, run]);
+  useEffect(() => {
+    const text = answer?.text;
+    if (text == null) return;
+    void packed(text).then((word) => setAddress(word === undefined ? undefined : href("scenario", { text: word, name: answer?.name ?? "run" })));
+  }, [answer]);
   return (
     <section class="panel" aria-label={`Run ${run}`}>
       <div class="panel-head">
@@ -38,9 +48,9 @@ export function Again({ study, name, run }: { study: Study; name: string; run: n
             <Copy text={answer.command} what="the command" />
           </div>
         )}
-        {answer?.address != null && (
+        {address !== undefined && (
           <p>
-            <a class="button" href={answer.address}>
+            <a class="button" href={address}>
               Open it in Scenario
             </a>
           </p>

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { change } from "../../lib/address";
 import { Checkbox, Failed, Loading, Select } from "../../ui";
 import { Chart, type Series } from "../../ui/Chart";
-import { nameOf, runsText, type Pivot, type Preset, type Question, type Study } from "./model";
+import { nameOf, runsText, wordsOf, type Pivot, type Preset, type Question, type Study } from "./model";
 import { filterParam, usePivot } from "./OpenStudy";
 
 export interface FigureProps {
@@ -102,7 +102,7 @@ function Panels({ study, question, pivot }: FigureProps & { pivot: Pivot }) {
   const x = useMemo(() => xOf(study, question, pivot, places), [pivot, places, question.log]);
   if (pivot.selected === 0) return <p class="note">The filters leave no run.</p>;
   const unit = pivot.scale.unit;
-  const name = `${question.metric.replaceAll("_", " ")}, ${question.statistic}`;
+  const name = `${wordsOf(question.metric)}, ${question.statistic}`;
   const shownPanels = panels.slice(0, MOST_PANELS);
   return (
     <div>
@@ -113,7 +113,7 @@ function Panels({ study, question, pivot }: FigureProps & { pivot: Pivot }) {
       </p>
       <div class={panels.length > 1 ? "studies-panels" : ""}>
         {shownPanels.map((panel) => (
-          <figure key={panel.title} class="studies-figure">
+          <figure key={panel.title} class="panel studies-figure">
             <Chart
               label={panel.title === "" ? `${name} over ${nameOf(study, question.x)}` : `${nameOf(study, question.facet)} ${panel.title}`}
               x={x}

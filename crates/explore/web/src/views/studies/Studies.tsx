@@ -13,7 +13,7 @@ export default function Studies({ params }: ViewProps) {
   return (
     <div class="view studies">
       <h1 class="sr">Studies</h1>
-      {study === undefined ? <List /> : study.endsWith(".toml") ? <StudyFile file={study} params={params} /> : <Opened study={study} params={params} />}
+      {study === undefined ? <List /> : study.endsWith(".toml") && !study.startsWith("run:") ? <StudyFile key={study} file={study} /> : <Opened study={study} params={params} />}
     </div>
   );
 }

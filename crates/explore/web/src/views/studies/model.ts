@@ -275,3 +275,8 @@ export function filtersOfPlace(side: Side, place: number): Filter[] {
     return [{ column: group.column, only: [group.labels[code] ?? ""] }];
   });
 }
+
+/** A metric in words, without the unit at the end of its column: `transfer time`. */
+export function wordsOf(metric: string): string {
+  return metric.replace(/_(s|ns|bps|bytes|segments|ratio|bdp|packets)$/, "").replaceAll("_", " ");
+}
