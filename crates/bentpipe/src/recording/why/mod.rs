@@ -112,7 +112,8 @@ impl Recording {
     fn handshake(&self) -> Option<Act> {
         let first = self.first_data_at?;
         (first > self.started_at && !self.series.sender.is_empty()).then(|| {
-            let mut sentences = vec!["The connection is opened; no data are under way.".to_owned()];
+            let mut sentences =
+                vec!["The connection is opened: no data cross the link yet.".to_owned()];
             sentences.extend(text::lost_openings(self, first));
             Act {
                 title: "Handshake".to_owned(),

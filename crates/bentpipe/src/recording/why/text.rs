@@ -10,7 +10,8 @@ use bentpipe_sim::LossCause;
 use bentpipe_units::{Bytes, Duration, Time, math};
 use std::collections::BTreeMap;
 
-/// A window that grows by this factor is told by how long it takes to double.
+/// A window that grows by this factor is told by its growth, and at a start by how long
+/// it takes to double.
 const GROWTH: f64 = 2.0;
 
 /// A queue of fewer packets than this is no queue to speak of.
@@ -71,6 +72,12 @@ impl Teller<'_> {
         matches!(self.part.phases.as_slice(), [(phase, _)] if phase.group == name)
     }
 
+    /// Whether it is a phase in which a window opens.
+    fn is_start(&self) -> bool {
+        let opens = |name: &str| name.ends_with("start") || name.ends_with("startup");
+        matches!(self.part.phases.as_slice(), [(phase, _)] if opens(phase.name))
+    }
+
     fn repairs(&self) -> bool {
         matches!(self.part.phases.as_slice(), [(phase, _)] if phase.repairs())
     }
@@ -92,27 +99,29 @@ impl Teller<'_> {
                 count(cwnd.last)
             ));
         }
-        let grows = most >= GROWTH * first && first > 0.0;
-        let widest = self
-            .facts
-            .widest_at
-            .filter(|_| grows && self.part.phases.len() == 1);
+        let starts = self.is_start() && count(most) != count(first);
+        let grows = starts || most >= GROWTH * first;
+        let widest = self.facts.widest_at;
+        let widest = widest.filter(|_| grows && self.part.phases.len() == 1);
         if let Some(widest) = widest {
-            let doublings = math::log2(most / first);
-            let took = widest.since(self.part.from).as_secs();
-            let end = if cwnd.last < 0.9 * most {
-                format!(", and is {} at the end", count(cwnd.last))
-            } else {
-                String::new()
-            };
-            return Some(format!(
-                "The window grows from {} to {} segments by {}, which doubles it every {} on the \
-                 mean{end}.",
+            let mut text = format!(
+                "The window grows from {} to {} segments by {}",
                 count(first),
                 count(most),
-                at(widest),
-                seconds(took / doublings),
-            ));
+                at(widest)
+            );
+            if starts && most >= GROWTH * first {
+                let doublings = math::log2(most / first);
+                let took = widest.since(self.part.from).as_secs();
+                text += &format!(
+                    ", which doubles it every {} on the mean",
+                    seconds(took / doublings)
+                );
+            }
+            if cwnd.last < 0.9 * most {
+                text += &format!(", and is {} at the end", count(cwnd.last));
+            }
+            return Some(text + ".");
         }
         Some(format!(
             "The window is between {} and {} segments, {} on the mean.",

@@ -23,7 +23,8 @@ export function useRun(asked: Asked | undefined): Loaded & { retry: () => void }
   const back = returns.value;
   useEffect(() => {
     if (asked === undefined) {
-      set(NOTHING);
+      // What is shown stays until there is something else.
+      set((before) => ({ ...before, isStale: before.run !== undefined }));
       return undefined;
     }
     const control = new AbortController();
