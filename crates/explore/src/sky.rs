@@ -168,3 +168,6 @@ async fn picture(State(app): State<App>, Json(still): Json<Still>) -> Result<Jso
     })
     .await
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@ use axum::extract::State;
 use axum::response::Response;
 use bentpipe::Run;
 use bentpipe::outcome::{FlowSeries, Outcome, window_rates};
+use bentpipe::report::text::digits3;
 use bentpipe::sim::Stop;
 use bentpipe::tcp::Transport;
 use bentpipe::traffic::Application;
@@ -124,7 +125,7 @@ fn document(outcome: &Outcome, name: &str) -> Option<Value> {
         "ended_s": ended.map(Time::as_secs),
         "until_s": until.as_secs(),
         "delivered_bytes": flow.delivered.get(),
-        "goodput": outcome.goodput(flow).to_string(),
+        "goodput": format!("{} Mbit/s", digits3(outcome.goodput(flow).bps() as f64 / 1e6)),
         "retransmissions": flow.retransmissions,
         "timeouts": flow.timeouts,
         "outage_losses": flow.outage_losses,
@@ -137,7 +138,7 @@ fn document(outcome: &Outcome, name: &str) -> Option<Value> {
     }))
 }
 
-/// Every so manieth of `count` points.
+/// One of so many of `count` points is sent.
 fn every(count: usize) -> usize {
     count.div_ceil(POINTS).max(1)
 }

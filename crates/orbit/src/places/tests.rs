@@ -137,6 +137,33 @@ fn nearly_every_place_is_found_by_what_it_is_called() {
     assert!(lost.len() <= 12, "{}: {lost:?}", lost.len());
 }
 
+#[test]
+fn a_beginning_is_completed_with_texts_that_mean_the_place() {
+    let texts = |text: &str| -> Vec<String> {
+        let found = crate::complete(text, 5);
+        for (typed, city) in &found {
+            assert_eq!(find(typed).unwrap(), *city, "{typed}");
+        }
+        found.into_iter().map(|(typed, _)| typed).collect()
+    };
+    assert_eq!(texts("new yo")[0], "New York, New York");
+    assert_eq!(texts("portland, o"), ["Portland, Oregon"]);
+    assert_eq!(texts("SAO PAU")[0].split(',').next(), Some("São Paulo"));
+    assert!(texts("").is_empty());
+    assert!(texts("qqqq").is_empty());
+}
+
+#[test]
+fn the_largest_place_near_a_point_is_found() {
+    let near = |latitude, longitude, km| {
+        let place = crate::Place::new(latitude, longitude).unwrap();
+        crate::near(place, crate::Distance::from_km(km)).map(|(_, city)| city.name)
+    };
+    assert_eq!(near(48.0, 11.0, 100.0), Some("Munich"));
+    assert_eq!(near(30.05, 31.24, 50.0), Some("Cairo"));
+    assert_eq!(near(-40.0, -120.0, 300.0), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

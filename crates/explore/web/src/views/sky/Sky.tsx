@@ -8,7 +8,9 @@ import { ask } from "../../lib/api";
 import { useShortcuts } from "../../lib/shortcuts";
 import { Button, Checkbox, Empty, Failed, Loading, messageOf, Note, Segmented, Select, toast } from "../../ui";
 import { Ask, takeFile } from "./Ask";
+import { DownloadPanel } from "./DownloadPanel";
 import { FactsNow, Statistics } from "./Facts";
+import { Onwards } from "./Onwards";
 import type { Look, Painter } from "./paint/painter";
 import { questionOf } from "./question";
 import { SkyStage } from "./SkyStage";
@@ -86,11 +88,11 @@ export default function Sky({ params }: ViewProps) {
               )}
               <SkyStage look={look} painter={(made) => (painter.current = made)} onPick={pick} onRest={keepCamera} />
               <TimeBar />
-              <div class="sky-two">
-                <FactsNow />
-                <Statistics />
-              </div>
+              <FactsNow />
               <Strips />
+              <Statistics />
+              {question !== undefined && <DownloadPanel params={params} question={question} />}
+              {question !== undefined && <Onwards question={question} />}
             </>
           )}
         </div>
@@ -170,7 +172,8 @@ function lookAtFlow(): void {
   const longitude = (Math.atan2(to[1], to[0]) * 180) / Math.PI;
   const latitude = (Math.atan2(to[2], Math.hypot(to[0], to[1])) * 180) / Math.PI;
   // A satellite that stands far above the equator is in the picture only from there.
-  camera.value = { longitude, latitude: current.header.kind === "standing" ? Math.sign(latitude) * 7 : latitude * 0.8, zoom: 1 };
+  const slot = current.header.kind === "standing" ? current.header.places?.[0]?.[0] : undefined;
+  camera.value = slot === undefined ? { longitude, latitude: latitude * 0.8, zoom: 1 } : { longitude: slot, latitude: Math.sign(latitude) * 7, zoom: 1 };
   keepCamera();
 }
 

@@ -132,7 +132,10 @@ export class Sky {
       return (place.name ?? place.text).split(",")[0] ?? place.text;
     }
     if (header.names !== undefined) return header.names[stop] ?? String(stop);
-    if (header.count === 1) return header.what;
+    if (header.kind === "standing") {
+      const east = header.places?.[stop]?.[0] ?? 0;
+      return `GEO ${Math.abs(east).toFixed(1)} ${east < 0 ? "W" : "E"}`;
+    }
     const n = header.per_plane;
     return n === undefined ? String(stop) : `${Math.floor(stop / n)}-${stop % n}`;
   }

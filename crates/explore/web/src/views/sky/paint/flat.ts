@@ -138,7 +138,10 @@ export class Flat extends Screen implements View {
   line(g: Context, a: Point, b: Point, isBehind: boolean): void {
     if (isBehind) return;
     const [from, to] = [this.spot(a), this.spot(b)];
-    this.#track(g, a[0], a[1], a[2], b[0], b[1], b[2], from.x, from.y, to.x, to.y);
+    // The places below a line are those of the great circle between its ends, whatever
+    // their heights: a satellite far above would crowd the pieces at one end.
+    const [m, n] = [Math.hypot(a[0], a[1], a[2]), Math.hypot(b[0], b[1], b[2])];
+    this.#track(g, a[0] / m, a[1] / m, a[2] / m, b[0] / n, b[1] / n, b[2] / n, from.x, from.y, to.x, to.y);
   }
 
   cap(g: Context, at: Point, half: number): void {
@@ -172,9 +175,9 @@ export class Flat extends Screen implements View {
 
   night(g: Context, longitude: number, latitude: number): void {
     // At an equinox the edge of the night runs from pole to pole.
-    const height = Math.abs(latitude) < 0.05 ? 0.05 : latitude;
+    const height = Math.abs(latitude) < 0.005 ? 0.005 : latitude;
     const left = this.#longitude - this.#width / 2 / this.#scale;
-    const steps = 180;
+    const steps = 480;
     const across = this.#width / this.#scale;
     for (let i = 0; i <= steps; i++) {
       const at = left + (across * i) / steps;

@@ -1,0 +1,35 @@
+// From here to the other views and to the command line.
+import { href } from "../../lib/address";
+import { Copy } from "../../ui";
+import { compareCommand } from "./question";
+import { sky } from "./store";
+import type { Question } from "./types";
+
+export function Onwards({ question }: { question: Question }) {
+  const command = compareCommand(question);
+  const scenario = sky.value?.header.scenario;
+  const link: Record<string, string> = { orbit: question.orbit, from: question.from, to: question.to };
+  if (question.slot !== undefined) link["slot"] = String(question.slot);
+  return (
+    <section class="sky-onwards" aria-label="Onwards">
+      {command !== undefined ? (
+        <>
+          <a class="button button-primary" href={href("link", link)}>
+            Compare transports over it
+          </a>
+          <span class="sky-command">
+            <code>{command}</code>
+            <Copy text={command} what="the command" />
+          </span>
+        </>
+      ) : (
+        <p class="muted small">The scenario has everything that is shown: `bentpipe map` draws it and `bentpipe run` runs it.</p>
+      )}
+      {scenario !== undefined && (
+        <Copy text={scenario} what="the scenario">
+          Copy as scenario
+        </Copy>
+      )}
+    </section>
+  );
+}
