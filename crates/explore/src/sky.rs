@@ -141,7 +141,7 @@ fn send_samples(
             steps: left.min(PIECE) + 1,
         };
         results.send(&json!({ "samples": map::samples(constellation, sampling) }));
-        at = at + step * (sampling.steps - 1);
+        at += step * (sampling.steps - 1);
     }
     Ok(at)
 }

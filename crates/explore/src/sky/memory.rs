@@ -38,7 +38,10 @@ impl Surveyed {
 
 /// What was planned last. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Memory(Arc<Mutex<VecDeque<(String, Arc<Surveyed>)>>>);
+pub(crate) struct Memory(Arc<Mutex<Kept>>);
+
+/// Plans by what tells them apart, the last one first.
+type Kept = VecDeque<(String, Arc<Surveyed>)>;
 
 impl Memory {
     /// The plan of a question over `length`, if it is kept.

@@ -187,7 +187,7 @@ impl Question {
     }
 
     fn walker(&self, ready: &mut Ready) -> Result<(), Problem> {
-        let pattern = self.pattern.as_deref().unwrap_or("53: 1584/72/17");
+        let pattern = self.pattern.as_deref().unwrap_or("53: 1584/72/65");
         let altitude = self.altitude_km.unwrap_or(550.0);
         let shape = match self.shape.as_deref().unwrap_or("delta") {
             "star" => Pattern::Star,
@@ -405,7 +405,6 @@ impl Ready {
 
     /// Plans over `length`.
     pub(crate) fn survey(&self, length: Duration) -> Result<Arc<Surveyed>, Problem> {
-        let failed = |e: bentpipe::scenario::Diagnostics| Problem::from(bentpipe::Error::from(e));
         let mut document = Document::parse("sky.toml", &self.scenario(length)).map_err(failed)?;
         if let Some(file) = &self.file {
             document.give_file(&file.name, file.text.clone());
@@ -413,6 +412,16 @@ impl Ready {
         let (scenario, space) = document.survey().map_err(failed)?;
         Ok(Arc::new(Surveyed { scenario, space }))
     }
+}
+
+/// What is wrong with the scenario, without its lines: nobody has written them.
+fn failed(errors: bentpipe::scenario::Diagnostics) -> Problem {
+    let sentence = |error: &bentpipe_document::Diagnostic| {
+        let parts = std::iter::once(error.message()).chain(error.advice().iter().map(String::as_str));
+        parts.collect::<Vec<_>>().join(": ")
+    };
+    let all = errors.errors.iter().map(sentence);
+    Problem::wrong(all.collect::<Vec<_>>().join("; "))
 }
 
 /// A name for the node at a place: `new-york`.

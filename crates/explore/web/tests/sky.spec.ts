@@ -99,8 +99,9 @@ test("paths and handovers are those of bentpipe map", async ({ page }) => {
       await writeFile(file, sky.header.scenario);
       const { stdout } = await promisify(execFile)(COMMAND, ["map", file, "--json"], { maxBuffer: 1 << 26 });
       const way = (JSON.parse(stdout) as { ways: [MapWay] }).ways[0];
-      expect(sky.handovers.map((one) => one.at_s)).toEqual(way.handovers.map((one) => one.at_s));
-      expect(sky.legs.map((leg) => leg.from_s)).toEqual(way.paths.map((leg) => leg.from_s));
+      const millis = (seconds: number) => Math.round(seconds * 1000);
+      expect(sky.handovers.map((one) => millis(one.at_s))).toEqual(way.handovers.map((one) => millis(one.at_s)));
+      expect(sky.legs.map((leg) => millis(leg.from_s))).toEqual(way.paths.map((leg) => millis(leg.from_s)));
       const names = (path: readonly number[] | null) => path?.filter((stop) => stop >= 0).map((stop) => `sky[${sky.nameOf(stop)}]`);
       expect(sky.legs.map((leg) => names(leg.path))).toEqual(way.paths.map((leg) => leg.path?.slice(1, -1)));
       expect(sky.statistics?.delay_mean_s).toBeCloseTo(way.one_way_delay_mean_s, 6);
@@ -139,7 +140,11 @@ test("the main path: satellites, handovers, time, projections", async ({ page, e
   await page.getByText("Map", { exact: true }).click();
   await expect(page.locator(".sky-stage-map")).toBeVisible();
   // The picture is not empty, and differs from that of another time.
-  const picture = () => page.locator(".sky-stage canvas").nth(1).evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+  const picture = () =>
+    page
+      .locator(".sky-stage canvas")
+      .nth(1)
+      .evaluate((canvas: HTMLCanvasElement) => [...canvas.toDataURL()].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 1_000_003, 7));
   const before = await picture();
   await page.keyboard.press("n");
   await expect.poll(picture).not.toBe(before);
@@ -164,7 +169,8 @@ test("cities: completion, coordinates, a click on the map, and what is none", as
   await to.press("Enter");
   await expect(fact(page, "path")).toHaveText(/– Madrid$/);
   await page.getByRole("button", { name: "Click where data comes from on the map" }).click();
-  // A click where Cairo is, as the camera has it.
+  // A click where Cairo is, as the camera has it when it rests.
+  await page.waitForTimeout(800);
   const stage = page.locator(".sky-stage canvas").nth(1);
   const box = await stage.boundingBox();
   const at = new URLSearchParams(new URL(page.url()).hash.split("?")[1]).get("_at")?.split(",").map(Number);
@@ -204,7 +210,8 @@ test("a file of TLE is dropped: a good one, a bad one", async ({ page, explorer 
   // Several thousand: fewer hours, and it says so.
   await drop("many.tle", shell(60, 50, 53, 15.1));
   await expect(page.getByRole("heading", { name: /3000 satellites of many\.tle/ })).toBeVisible({ timeout: 40_000 });
-  await expect(page.getByText(/too many for more/)).toBeVisible();
+  await page.getByRole("combobox", { name: "Time shown" }).selectOption("48");
+  await expect(page.getByText(/too many for more/)).toBeVisible({ timeout: 40_000 });
 });
 
 test("a download has its handovers on the curve, and the globe goes with the cursor", async ({ page, explorer }) => {
@@ -223,8 +230,8 @@ test("a download has its handovers on the curve, and the globe goes with the cur
 });
 
 test("places that see no common satellite are told so", async ({ page, explorer }) => {
-  await show(page, explorer, "#/sky?orbit=geo&from=Wellington&to=Madrid&hours=1");
-  await expect(fact(page, "delay")).toHaveText("no path");
+  await explorer.visit(page, "#/sky?orbit=geo&from=Wellington&to=Madrid&hours=1");
+  await expect(page.getByRole("alert").first()).toContainText("never joins `wellington` and `madrid`");
 });
 
 test("what is shown can be shared as a command, a scenario, a picture and numbers", async ({ page, explorer }) => {
@@ -253,7 +260,7 @@ test("axe finds nothing, the keyboard reaches all, and 360 px are enough", async
   await stage.focus();
   await stage.press("ArrowRight");
   await stage.press("+");
-  await expect(page).toHaveURL(/_at=[-\d.]+,[-\d.]+,1\.25/);
+  await expect(page).toHaveURL(/_at=[^&]*1\.25/);
   await page.getByRole("slider", { name: "Time" }).focus();
   await page.keyboard.press("ArrowRight");
   await expect(page.locator(".sky-clock")).toHaveText("00:00:10");

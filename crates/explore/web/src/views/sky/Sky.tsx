@@ -1,10 +1,10 @@
 // The view "Sky": satellites as they move, the path between two places over a day, and a
 // download over it.
-import { useComputed } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ViewProps } from "../../app/App";
 import { address, change } from "../../lib/address";
 import { ask } from "../../lib/api";
+import { returns } from "../../lib/server";
 import { useShortcuts } from "../../lib/shortcuts";
 import { Button, Checkbox, Empty, Failed, Loading, messageOf, Note, Segmented, Select, toast } from "../../ui";
 import { Ask, takeFile } from "./Ask";
@@ -38,7 +38,7 @@ export default function Sky({ params }: ViewProps) {
   useKeys();
   useEffect(() => {
     if (question !== undefined) plan(question);
-  }, [asked]);
+  }, [asked, returns.value]);
   useEffect(() => {
     restore();
     return leave;
@@ -109,7 +109,6 @@ function Waiting({ hasQuestion, retry }: { hasQuestion: boolean; retry: () => vo
 
 /** What is shown, and how. */
 function Choices({ look }: { look: Omit<Look, "camera"> }) {
-  const isTurned = useComputed(() => camera.value.zoom !== 1);
   return (
     <div class="row sky-choices">
       <Segmented
@@ -149,7 +148,7 @@ function Choices({ look }: { look: Omit<Look, "camera"> }) {
       <span class="spring" />
       <Button kind="quiet" size="small" icon="minus" label="Zoom out" onClick={() => zoom(0.8)} />
       <Button kind="quiet" size="small" icon="plus" label="Zoom in" onClick={() => zoom(1.25)} />
-      <Button kind="quiet" size="small" icon="reset" label="See both places" pressed={isTurned.value} onClick={lookAtFlow} />
+      <Button kind="quiet" size="small" icon="reset" label="See both places" onClick={lookAtFlow} />
     </div>
   );
 }
@@ -237,7 +236,7 @@ function useKeys(): void {
     const onKey = (event: KeyboardEvent) => {
       if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
       const target = event.target;
-      if (target instanceof HTMLElement && target.closest("input:not([type=range]), select, textarea, [role=listbox], dialog") !== null) return;
+      if (target instanceof HTMLElement && target.closest("input:not([type=range], [type=radio], [type=checkbox]), select, textarea, [role=listbox], dialog") !== null) return;
       const isButton = target instanceof HTMLElement && target.closest("button, a, summary, input") !== null;
       if (event.key === " " && !isButton) isPlaying.value = !isPlaying.peek();
       else if (event.key === "n") toHandover(1);

@@ -49,6 +49,8 @@ export function plan(question: Question): void {
     batch(() => {
       sky.value = current;
       version.value++;
+      // A shorter sky than the one before begins anew.
+      if (time.peek() > current.header.duration_s) time.value = 0;
     });
   };
   stream<Line>("/api/sky", question, take, controller.signal)
