@@ -28,9 +28,10 @@ use axum::response::Response;
 use axum::routing::post;
 use axum::{Json, Router};
 use bentpipe::map::{self, Sampling};
+use bentpipe::orbit::{Constellation, Mode};
+use bentpipe::scenario::space::ExpandedConstellation;
 use bentpipe::units::{Duration, Time};
-use memory::Surveyed;
-use question::Question;
+use question::{Question, Ready};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -67,21 +68,27 @@ async fn sky(State(app): State<App>, Json(question): Json<Question>) -> Result<R
             .collect();
         lengths.push(all);
         let (mut since, mut sampled) = (Time::ZERO, Time::ZERO);
-        for (i, length) in lengths.iter().enumerate() {
+        let mut is_begun = false;
+        for length in &lengths {
             if results.is_cancelled() {
                 return Ok(());
             }
-            let surveyed = match app.sky.find(&question, *length) {
-                Some(surveyed) => surveyed,
-                None => question.survey(*length)?,
+            let found = app.sky.find(&question, *length);
+            let surveyed = match found.map_or_else(|| question.survey(*length), Ok) {
+                Ok(surveyed) => surveyed,
+                // They may be joined later.
+                Err(_) if *length < all => continue,
+                Err(problem) => return unjoined(results, &question, problem),
             };
-            if i == 0 {
-                results.send(&json!({ "sky": header(&question, &surveyed)? }));
+            if !is_begun {
+                results.send(&json!({ "sky": header(&question, surveyed.sky()?, None) }));
+                is_begun = true;
             }
             let (part, next) = parts::part(&surveyed, since)?;
             results.send(&json!({ "part": part }));
             let until = Time::ZERO + *length;
-            sampled = send_samples(results, &surveyed, all, (sampled, until))?;
+            let constellation = &surveyed.sky()?.constellation;
+            sampled = send_samples(results, constellation, all, (sampled, until));
             since = next;
             if *length == all {
                 app.sky.keep(&question, surveyed);
@@ -93,16 +100,16 @@ async fn sky(State(app): State<App>, Json(question): Json<Question>) -> Result<R
 }
 
 /// What is known before any planning.
-fn header(question: &question::Ready, surveyed: &Surveyed) -> Result<Value, Problem> {
-    let sky = surveyed.sky()?;
+fn header(question: &Ready, sky: &ExpandedConstellation, note: Option<String>) -> Value {
     let mut value = map::motion(sky);
     value["isls"] = map::links(sky);
     value["duration_s"] = json!(question.duration().as_secs());
     value["ends"] = question.places();
     value["what"] = json!(question.what());
-    value["notes"] = json!(question.notes());
+    let notes = question.notes().iter().cloned().chain(note);
+    value["notes"] = notes.collect();
     value["mask_deg"] = sky.terminals.iter().map(|t| t.mask.degrees()).collect();
-    value["is_linked"] = json!(sky.mode == bentpipe::orbit::Mode::Isl);
+    value["is_linked"] = json!(sky.mode == Mode::Isl);
     let rates = question.rates();
     value["rates_bps"] = json!(rates.map(bentpipe::units::Rate::bps));
     value["rates"] = json!(rates.map(|rate| rate.to_string()));
@@ -114,20 +121,37 @@ fn header(question: &question::Ready, surveyed: &Surveyed) -> Result<Value, Prob
         let all = 0..sky.constellation.len();
         value["names"] = all.map(|i| sky.constellation.name(i)).collect();
     }
-    Ok(value)
+    value
+}
+
+/// Sends satellites that never join the two places, with that as a note.
+fn unjoined(results: &Results, question: &Ready, problem: Problem) -> Result<(), Problem> {
+    let Some(sky) = question.unjoined() else {
+        return Err(problem);
+    };
+    let all = question.duration();
+    let note = match sky.mode {
+        Mode::Isl => "One of the two places never has a satellite above the mask.",
+        Mode::BentPipe => "No satellite is ever above the mask of both places at once.",
+    };
+    results.send(&json!({ "sky": header(question, &sky, Some(note.to_owned())) }));
+    results.send(&json!({ "part": parts::unjoined(&sky, all) }));
+    let whole = (Time::ZERO, Time::ZERO + all);
+    send_samples(results, &sky.constellation, all, whole);
+    results.send(&json!({ "done": true }));
+    Ok(())
 }
 
 /// Sends positions between two times, unless satellites stand or follow a law; tells from
 /// when on the next ones are to be sent.
 fn send_samples(
     results: &Results,
-    surveyed: &Surveyed,
+    constellation: &Constellation,
     all: Duration,
     (from, until): (Time, Time),
-) -> Result<Time, Problem> {
-    let constellation = &surveyed.sky()?.constellation;
+) -> Time {
     if constellation.stands() || constellation.as_shell().is_some() {
-        return Ok(until);
+        return until;
     }
     let most = (MOST_SAMPLES / constellation.len().max(1) as u64).max(2);
     let step = STEPS[0].max(all / most).min(STEPS[1]);
@@ -143,7 +167,7 @@ fn send_samples(
         results.send(&json!({ "samples": map::samples(constellation, sampling) }));
         at += step * (sampling.steps - 1);
     }
-    Ok(at)
+    at
 }
 
 /// A picture of one time.

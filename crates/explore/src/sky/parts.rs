@@ -4,7 +4,8 @@ use super::memory::Surveyed;
 use crate::Problem;
 use bentpipe::map::{self, Course, Leg, Stop};
 use bentpipe::scenario::NodeId;
-use bentpipe::units::Time;
+use bentpipe::scenario::space::ExpandedConstellation;
+use bentpipe::units::{Duration, Time};
 use serde_json::{Value, json};
 
 /// What is known from `since` on, and from when on the next part is to tell: the last
@@ -41,6 +42,30 @@ pub(super) fn part(surveyed: &Surveyed, since: Time) -> Result<(Value, Time), Pr
         "statistics": statistics(&course),
     });
     Ok((value, course.legs.last().map_or(since, |leg| leg.from)))
+}
+
+/// The one part of satellites that never join the two places.
+pub(super) fn unjoined(sky: &ExpandedConstellation, length: Duration) -> Value {
+    let never = Course {
+        flows: Vec::new(),
+        legs: vec![Leg {
+            from: Time::ZERO,
+            to: Time::ZERO + length,
+            path: None,
+            delay: Vec::new(),
+        }],
+        handovers: Vec::new(),
+    };
+    let nobody = [NodeId(0), NodeId(1)];
+    let legs = never.legs.iter().map(|leg| leg_document(leg, nobody));
+    json!({
+        "since_s": 0.0,
+        "until_s": length.as_secs(),
+        "legs": legs.collect::<Vec<_>>(),
+        "handovers": [],
+        "changes": map::link_changes(sky, Time::ZERO),
+        "statistics": statistics(&never),
+    })
 }
 
 fn seconds(at: Time) -> f64 {

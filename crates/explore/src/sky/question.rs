@@ -3,9 +3,11 @@
 use super::memory::Surveyed;
 use crate::Problem;
 use bentpipe::orbit::{
-    Catalogue, Constellation, GeoSlot, IslRules, PRESETS, Pattern, Place, Policy, Site, preset,
+    Angle, Catalogue, Constellation, GeoSlot, IslRules, Mesh, Mode, PRESETS, Pattern, Place,
+    Policy, Settings, Site, Terminal, plan, preset,
 };
 use bentpipe::scenario::Document;
+use bentpipe::scenario::space::ExpandedConstellation;
 use bentpipe::units::{Duration, Rate};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -89,6 +91,10 @@ pub(crate) struct Ready {
     lines: Vec<String>,
     file: Option<GivenFile>,
     start_unix_s: Option<f64>,
+    constellation: Constellation,
+    /// Degrees.
+    mask: f64,
+    settings: Settings,
 }
 
 /// A problem with one field of the question.
@@ -130,6 +136,9 @@ impl Question {
             lines: Vec::new(),
             file: None,
             start_unix_s: None,
+            constellation: Constellation::geo(&[]),
+            mask: OWN_MASK,
+            settings: Settings::default(),
         };
         self.satellites(&mut ready)?;
         if let Some(mask) = self.mask {
@@ -137,13 +146,18 @@ impl Question {
                 return Err(wrong("mask", "a mask is from 0 to 90 degrees"));
             }
             ready.set("mask", mask);
+            ready.mask = mask;
         }
         if let Some(handover) = self.handover.as_deref().filter(|_| ready.moves) {
             let policy: Policy = handover.parse().map_err(|e| wrong("handover", e))?;
             ready.set("handover", text(policy.name()));
+            ready.settings.policy = policy;
         }
         if let Some(isl) = self.isl.filter(|_| ready.moves && self.orbit != "file") {
             ready.set("isl", isl);
+            if !isl {
+                ready.settings.mode = Mode::BentPipe;
+            }
         }
         Ok(ready)
     }
@@ -162,6 +176,8 @@ impl Question {
                 let count = preset.constellation.len();
                 ready.what = format!("{count} satellites of {name}");
                 ready.rates = [preset.down_rate, preset.up_rate];
+                ready.mask = preset.mask.degrees();
+                ready.constellation = preset.constellation;
                 ready.set("kind", text(name));
                 ready.moving();
                 Ok(())
@@ -177,6 +193,9 @@ impl Question {
         };
         ready.moves = false;
         ready.own_rates()?;
+        ready.constellation = Constellation::geo(&[slot]);
+        ready.settings.mode = Mode::BentPipe;
+        ready.mask = GEO_MASK;
         let east = slot.longitude();
         let side = if east < 0.0 { "W" } else { "E" };
         ready.what = format!("a geostationary satellite at {:.1} {side}", east.abs());
@@ -220,6 +239,7 @@ impl Question {
         ready.set("shape", text(name));
         ready.set("mask", OWN_MASK);
         ready.moving();
+        ready.constellation = Constellation::shell(shell, Mesh::GRID, IslRules::NONE);
         Ok(())
     }
 
@@ -251,9 +271,10 @@ impl Question {
         ready.set("file", text(&file.name));
         let start = catalogue.latest_epoch();
         ready.start_unix_s = Some(start.unix_nanos() as f64 / 1e9);
-        let grid = Constellation::elements(catalogue, start).with_grid(IslRules::NONE);
-        match grid {
-            Ok((_, grid)) if self.isl != Some(false) => {
+        let plain = Constellation::elements(catalogue, start);
+        match plain.clone().with_grid(IslRules::NONE) {
+            Ok((linked, grid)) if self.isl != Some(false) => {
+                ready.constellation = linked;
                 ready.what = format!("{count} satellites of {} with links", file.name);
                 ready.set("grid", true);
                 // A star's planes cross near the poles.
@@ -266,6 +287,8 @@ impl Question {
                 ));
             }
             found => {
+                ready.constellation = plain;
+                ready.settings.mode = Mode::BentPipe;
                 ready.what = format!("{count} satellites of {} without links", file.name);
                 if let Err(why) = found {
                     ready.notes.push(format!(
@@ -403,6 +426,29 @@ impl Ready {
         out
     }
 
+    /// The satellites where they never join the two places; `None` if they do.
+    pub(crate) fn unjoined(&self) -> Option<ExpandedConstellation> {
+        let terminals = self.places_of().map(|place| Terminal {
+            place,
+            mask: Angle::from_degrees(self.mask),
+        });
+        let settings = Settings {
+            duration: self.duration,
+            ..self.settings
+        };
+        let plan = plan(&self.constellation, &terminals, &[(0, 1)], &settings).ok()?;
+        (plan.availability(0) == 0.0).then(|| ExpandedConstellation {
+            name: "sky".to_owned(),
+            constellation: self.constellation.clone(),
+            mode: self.settings.mode,
+            terminals: terminals.to_vec(),
+            nodes: Vec::new(),
+            up_rate: self.rates[1],
+            down_rate: self.rates[0],
+            plan,
+        })
+    }
+
     /// Plans over `length`.
     pub(crate) fn survey(&self, length: Duration) -> Result<Arc<Surveyed>, Problem> {
         let mut document = Document::parse("sky.toml", &self.scenario(length)).map_err(failed)?;
@@ -417,7 +463,8 @@ impl Ready {
 /// What is wrong with the scenario, without its lines: nobody has written them.
 fn failed(errors: bentpipe::scenario::Diagnostics) -> Problem {
     let sentence = |error: &bentpipe_document::Diagnostic| {
-        let parts = std::iter::once(error.message()).chain(error.advice().iter().map(String::as_str));
+        let parts =
+            std::iter::once(error.message()).chain(error.advice().iter().map(String::as_str));
         parts.collect::<Vec<_>>().join(": ")
     };
     let all = errors.errors.iter().map(sentence);

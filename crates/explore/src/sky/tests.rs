@@ -27,19 +27,12 @@ const ISS: &str = "ISS (ZARYA)\n\
 
 #[test]
 fn every_kind_of_satellites_makes_a_scenario() {
-    let file = GivenFile {
-        name: "station \"1\".tle".to_owned(),
-        text: ISS.to_owned(),
-    };
-    let mut of_file = question(json!({ "orbit": "file" }));
-    of_file.file = Some(file);
     let questions = [
         question(json!({ "orbit": "iridium", "handover": "highest", "mask": 12 })),
         question(json!({ "orbit": "teledesic" })),
         question(json!({ "orbit": "starlink", "isl": false })),
         question(json!({ "orbit": "geo", "from": "1.5,-20", "to": "Madrid" })),
-        question(json!({ "orbit": "walker", "pattern": "53: 40/5/1", "shape": "star" })),
-        of_file,
+        question(json!({ "orbit": "walker", "pattern": "53: 240/12/1", "altitude_km": 1200 })),
     ];
     for question in questions {
         let ready = question.ready().unwrap();
@@ -49,6 +42,25 @@ fn every_kind_of_satellites_makes_a_scenario() {
         let (found, _) = part(&surveyed, Time::ZERO).unwrap();
         assert_eq!(found["legs"][0]["from_s"], 0.0, "{question:?}");
     }
+}
+
+/// One satellite that no two places far apart see at once.
+#[test]
+fn satellites_that_join_nobody_are_shown() {
+    let mut lone = question(json!({ "orbit": "file", "to": "Sydney" }));
+    lone.file = Some(GivenFile {
+        name: "station \"1\".tle".to_owned(),
+        text: ISS.to_owned(),
+    });
+    let ready = lone.ready().unwrap();
+    let problem = ready.survey(ready.duration()).unwrap_err();
+    assert!(problem.to_string().contains("never joins"), "{problem}");
+    let sky = ready.unjoined().unwrap();
+    let found = super::parts::unjoined(&sky, ready.duration());
+    assert_eq!(found["statistics"]["availability"], 0.0);
+    assert_eq!(found["legs"][0]["to_s"], 3600.0);
+    let joined = question(json!({ "orbit": "iridium" })).ready().unwrap();
+    assert!(joined.unjoined().is_none());
 }
 
 #[test]

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "@playwright/test";
+import { csv } from "../src/views/sky/csv";
 import { Sky } from "../src/views/sky/model";
 import type { Line, Question } from "../src/views/sky/types";
 import { axe, COMMAND, expect, test } from "./server";
@@ -109,6 +110,17 @@ test("paths and handovers are those of bentpipe map", async ({ page }) => {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+test("delay and handovers as CSV", async ({ page }) => {
+  const sky = await skyOf(page, { orbit: "iridium", from: "Berlin", to: "New York", hours: 1 });
+  const rows = csv(sky).trimEnd().split("\n");
+  expect(rows[0]).toBe("time_s,what,one_way_delay_ms,hops,satellites,terminal");
+  const cells = rows.slice(1).map((row) => row.split(","));
+  expect(cells.every((row) => row.length === 6)).toBe(true);
+  expect(cells.filter((row) => row[1] === "handover").length).toBe(sky.handovers.length);
+  const times = cells.map((row) => Number(row[0]));
+  expect(times).toEqual([...times].sort((a, b) => a - b));
 });
 
 interface MapWay {
@@ -231,13 +243,17 @@ test("a download has its handovers on the curve, and the globe goes with the cur
 
 test("places that see no common satellite are told so", async ({ page, explorer }) => {
   await explorer.visit(page, "#/sky?orbit=geo&from=Wellington&to=Madrid&hours=1");
-  await expect(page.getByRole("alert").first()).toContainText("never joins `wellington` and `madrid`");
+  await expect(fact(page, "delay")).toHaveText("no path");
+  await expect(page.getByText("No satellite is ever above the mask of both places at once.")).toBeVisible();
 });
 
 test("what is shown can be shared as a command, a scenario, a picture and numbers", async ({ page, explorer }) => {
   await show(page, explorer, "#/sky?orbit=iridium&hours=1");
   await expect(page.getByText("bentpipe compare --orbit iridium --from Berlin --to 'New York'")).toBeVisible();
   await expect(page.getByRole("link", { name: "Compare transports over it" })).toHaveAttribute("href", "#/link?orbit=iridium&from=Berlin&to=New+York");
+  await page.getByRole("link", { name: "Open as a scenario" }).click();
+  await expect(page).toHaveURL(/#\/scenario\?text=/);
+  await expect(page.locator(".cm-content")).toContainText("[constellation.sky]");
   const svg = await page.evaluate(async () => {
     const sky = { orbit: "iridium", from: "Berlin", to: "New York", hours: 1 };
     const body = JSON.stringify({ sky, at_s: 60 });

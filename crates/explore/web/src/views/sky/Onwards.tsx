@@ -1,6 +1,8 @@
 // From here to the other views and to the command line.
+import { useEffect, useState } from "preact/hooks";
 import { href } from "../../lib/address";
 import { Copy } from "../../ui";
+import { packed } from "../scenario/store";
 import { compareCommand } from "./question";
 import { sky } from "./store";
 import type { Question } from "./types";
@@ -8,6 +10,22 @@ import type { Question } from "./types";
 export function Onwards({ question }: { question: Question }) {
   const command = compareCommand(question);
   const scenario = sky.value?.header.scenario;
+  const [word, setWord] = useState<string>();
+  useEffect(() => {
+    let isCurrent = true;
+    setWord(undefined);
+    // Satellites of a file need the file beside the scenario.
+    if (scenario === undefined || question.orbit === "file") return undefined;
+    packed(scenario).then(
+      (found) => {
+        if (isCurrent) setWord(found);
+      },
+      () => undefined,
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [scenario]);
   const link: Record<string, string> = { orbit: question.orbit, from: question.from, to: question.to };
   if (question.slot !== undefined) link["slot"] = String(question.slot);
   return (
@@ -24,6 +42,11 @@ export function Onwards({ question }: { question: Question }) {
         </>
       ) : (
         <p class="muted small">The scenario has everything that is shown: `bentpipe map` draws it and `bentpipe run` runs it.</p>
+      )}
+      {word !== undefined && (
+        <a class="button" href={href("scenario", { text: word, name: "sky" })}>
+          Open as a scenario
+        </a>
       )}
       {scenario !== undefined && (
         <Copy text={scenario} what="the scenario">

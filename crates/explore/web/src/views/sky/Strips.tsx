@@ -231,7 +231,8 @@ function paint(canvas: HTMLCanvasElement, kind: Kind, current: Sky, [from, to]: 
   low = Math.floor(low / step) * step;
   high = Math.ceil(high / step) * step;
   const y = (value: number) => bottom - ((value - low) / (high - low)) * (bottom - top);
-  g.font = `11px ${getComputedStyle(canvas).fontFamily}`;
+  const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 14;
+  g.font = `${11 * scale}px ${getComputedStyle(canvas).fontFamily}`;
   g.lineWidth = 1;
   g.strokeStyle = all.line;
   g.fillStyle = all.muted;

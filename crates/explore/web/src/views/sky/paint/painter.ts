@@ -219,31 +219,37 @@ export class Painter {
       taken.push([spot.x - 6, spot.y - 6, spot.x + 6, spot.y + 6]);
     }
     if (!look.labels) return;
-    g.font = `600 13px ${font}`;
-    for (const { stop, spot } of ends) if (spot.isSeen) this.#label(g, taken, spot.x, spot.y, sky.nameOf(stop), text, 13);
-    g.font = `11px ${font}`;
+    // Text grows with that of the page.
+    const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 14;
+    const [large, small] = [13 * scale, 11 * scale];
+    g.font = `600 ${large}px ${font}`;
+    for (const { stop, spot } of ends) if (spot.isSeen) this.#label(g, taken, spot.x, spot.y, sky.nameOf(stop), text, large, true);
+    g.font = `${small}px ${font}`;
     // A long path has only the names of its ends.
     const named = used.length > 8 ? [used[0], used.at(-1)] : used;
     for (const satellite of named) {
       const at = satellite === undefined ? undefined : sky.placeOf(satellite);
       const spot = at === undefined ? undefined : view.spot(at);
-      if (satellite !== undefined && spot?.isSeen === true) this.#label(g, taken, spot.x, spot.y, sky.nameOf(satellite), muted, 11);
+      if (satellite !== undefined && spot?.isSeen === true) this.#label(g, taken, spot.x, spot.y, sky.nameOf(satellite), muted, small, false);
     }
   }
 
-  /** A name beside a point, where there is room. */
-  #label(g: Context, taken: Box[], x: number, y: number, name: string, colour: string, size: number): void {
+  /** A name beside a point, where there is room; one that `must` be there takes the best place. */
+  #label(g: Context, taken: Box[], x: number, y: number, name: string, colour: string, size: number, must: boolean): void {
     const width = g.measureText(name).width;
     const [w, h] = this.#size;
     const corners: readonly (readonly [number, number])[] = [
       [x + 9, y - size / 2], [x - 9 - width, y - size / 2], [x - width / 2, y - 10 - size], [x - width / 2, y + 10],
     ];
     const boxes = corners.map(([left, top]): Box => [left, top, left + width, top + size]);
-    const free = boxes.find(
-      (box) =>
-        box[0] > 2 && box[1] > 2 && box[2] < w - 2 && box[3] < h - 2 &&
-        taken.every((other) => box[2] <= other[0] || other[2] <= box[0] || box[3] <= other[1] || other[3] <= box[1]),
-    );
+    const inside = boxes.filter((box) => box[0] > 2 && box[1] > 2 && box[2] < w - 2 && box[3] < h - 2);
+    const shared = (box: Box) =>
+      taken.reduce(
+        (sum, other) =>
+          sum + Math.max(0, Math.min(box[2], other[2]) - Math.max(box[0], other[0])) * Math.max(0, Math.min(box[3], other[3]) - Math.max(box[1], other[1])),
+        0,
+      );
+    const free = inside.find((box) => shared(box) === 0) ?? (must ? inside.sort((a, b) => shared(a) - shared(b))[0] : undefined);
     if (free === undefined) return;
     taken.push(free);
     g.lineWidth = 3.5;
