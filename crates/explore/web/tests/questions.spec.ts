@@ -100,9 +100,10 @@ interface Answer {
   verdict: { text: string[] };
 }
 
-/** Types into a field and leaves it. */
+/** Types into a field, looks until the server has answered, and presses Enter. */
 async function type(page: Page, label: string, text: string): Promise<void> {
   const field = page.getByRole("textbox", { name: label, exact: true }).or(page.getByRole("combobox", { name: label, exact: true }));
   await field.fill(text);
+  await page.waitForTimeout(500);
   await field.press("Enter");
 }

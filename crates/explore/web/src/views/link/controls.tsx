@@ -29,7 +29,8 @@ function useText(name: string, usual: string) {
   const text = typed ?? (asked === "" ? usual : asked);
   const change = (to: string, isDone: boolean) => {
     type(isDone ? undefined : to);
-    set({ [name]: to === usual ? "" : to.trim() }, isDone);
+    // What the server read is the default only while nothing else is asked.
+    set({ [name]: asked === "" && to === usual ? "" : to.trim() }, isDone);
   };
   return { text, change };
 }
