@@ -14,10 +14,14 @@ export function plain(value: number): string {
   return size >= 100 ? Math.round(value).toLocaleString("en-GB") : value.toFixed(digits);
 }
 
-function scale(axis: Axis): uPlot.Scale {
+/** Levels are in sight unless they would press the lines together. */
+const REACH = 2;
+
+function scale(axis: Axis, levels: readonly number[] = []): uPlot.Scale {
   if (axis.isLog === true) return { distr: 3 };
   return {
-    range: (_, low, high): uPlot.Range.MinMax => {
+    range: (_, low, most): uPlot.Range.MinMax => {
+      const high = Math.max(most, ...levels.filter((level) => level <= REACH * most));
       const [from, to] = [axis.from ?? Math.min(low, 0), axis.to ?? high];
       // A scale has an extent, also of equal values or none.
       if (!Number.isFinite(from) || !Number.isFinite(to) || from >= to) return [from || 0, (from || 0) + 1];
@@ -90,8 +94,9 @@ function marks(u: uPlot, props: ChartProps, theme: Theme): void {
     ctx.lineTo(left + width, y);
     ctx.stroke();
     ctx.textAlign = "right";
-    ctx.textBaseline = "bottom";
-    ctx.fillText(level.label, left + width - 4 * ratio, y - 2 * ratio);
+    const isHigh = y - 16 * ratio < top;
+    ctx.textBaseline = isHigh ? "top" : "bottom";
+    ctx.fillText(level.label, left + width - 4 * ratio, y + (isHigh ? 2 : -2) * ratio);
   }
   ctx.textAlign = "left";
   ctx.textBaseline = "top";
@@ -167,7 +172,7 @@ export function options(
   size: { width: number; height: number },
   events: Events,
 ): uPlot.Options {
-  const scales: uPlot.Scales = { x: { time: false }, y: scale(props.y) };
+  const scales: uPlot.Scales = { x: { time: false }, y: scale(props.y, props.levels?.map(({ y }) => y)) };
   const axes = [axis(props.x, theme, { scale: "x", size: 30 }), axis(props.y, theme, { scale: "y", size: 52 })];
   if (props.right !== undefined) {
     scales["right"] = scale(props.right);

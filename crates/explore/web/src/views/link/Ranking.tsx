@@ -25,7 +25,11 @@ function ordered(shown: Shown, size: number): Item[] {
   const order = shown.begin.sizes.length === 1 ? shown.verdict?.order : undefined;
   const rank = new Map(order?.map((row, i) => [row, i]));
   const pep = new Map(shown.begin.peps.map((each, i) => [each.pep, i]));
-  const time = (item: Item) => item.standing?.mean_s ?? Infinity;
+  // Of several activities by what all of them save, as the command does.
+  const time = ({ facts, standing }: Item) => {
+    if (standing?.times === undefined) return standing?.mean_s ?? Infinity;
+    return facts.row === shown.begin.baseline ? 0 : -(standing.gain?.share ?? -Infinity);
+  };
   return items.toSorted((a, b) => {
     const byPep = (pep.get(a.facts.pep) ?? 0) - (pep.get(b.facts.pep) ?? 0);
     if (byPep !== 0) return byPep;
@@ -110,7 +114,7 @@ export function Ranking({ run, size, ghost, selected, beside, onSelect }: Rankin
   return (
     <div
       ref={list}
-      class={`link-ranking${isStale ? " link-stale" : ""}`}
+      class={`link-ranking${isStale ? " link-stale" : ""}${items[0]?.standing?.times === undefined ? "" : " link-several"}`}
       role="table"
       aria-label={`Transports by the time of a ${shown.begin.unit}${shown.begin.sizes.length > 1 ? ` of ${shown.begin.sizes[size]}` : ""}`}
       aria-busy={isStale}

@@ -18,11 +18,9 @@ export function Toolbar({ onKeep, isKept }: { onKeep: (() => void) | undefined; 
       {items.length > 0 && (
         <Menu button={named(question) ?? "Begin with …"} label={`Begin with: ${named(question) ?? "a link by its name"}`} class="button button-small" groups={[{ items }]} />
       )}
-      <Button size="small" kind="quiet" icon="reset" disabled={isUsual} onClick={() => replace({})}>
-        Reset
-      </Button>
-      <Button size="small" kind="quiet" disabled={onKeep === undefined} pressed={isKept} onClick={onKeep}>
-        {isKept ? "Kept" : "Keep to compare"}
+      <Button size="small" kind="quiet" icon="reset" label="Reset: all defaults" disabled={isUsual} onClick={() => replace({})} />
+      <Button size="small" kind="quiet" label="Keep to compare" disabled={onKeep === undefined} pressed={isKept} onClick={onKeep}>
+        {isKept ? "Kept" : "Keep"}
       </Button>
     </div>
   );

@@ -97,6 +97,7 @@ export function Losses({ run }: OptionProps) {
     <>
       <Slider
         label="Loss"
+        class={burst === "" ? undefined : "link-wide"}
         help={options.value.get("loss")?.help}
         error={errorOf(run, "loss")}
         text={text}

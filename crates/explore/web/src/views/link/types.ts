@@ -98,6 +98,7 @@ export interface Standing {
   readonly max_s: number | null;
   readonly runs: number;
   readonly unfinished: number;
+  readonly gain: Gain | null;
   readonly others: Others | null;
   readonly resent_share: number;
   readonly p95_queueing_delay_s: number;
