@@ -237,7 +237,7 @@ function useKeys(): void {
       if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
       const target = event.target;
       if (target instanceof HTMLElement && target.closest("input:not([type=range], [type=radio], [type=checkbox]), select, textarea, [role=listbox], dialog") !== null) return;
-      const isButton = target instanceof HTMLElement && target.closest("button, a, summary, input") !== null;
+      const isButton = target instanceof HTMLElement && target.closest("button, a, summary, input:not([type=range])") !== null;
       if (event.key === " " && !isButton) isPlaying.value = !isPlaying.peek();
       else if (event.key === "n") toHandover(1);
       else if (event.key === "p") toHandover(-1);
