@@ -111,13 +111,6 @@ impl Files {
         })
     }
 
-    /// The file that the command was given, relative to the folder; the empty string if it
-    /// was given the folder.
-    #[allow(dead_code, reason = "the view of scenarios is not there yet")]
-    pub(crate) fn opened(&self) -> &str {
-        &self.opened
-    }
-
     /// What the command was given: `{"folder": ..., "path": ..., "kind": ...}`.
     pub(crate) fn document(&self) -> Value {
         let folder = self.root.display().to_string();

@@ -119,7 +119,7 @@ fn a_file_is_written_only_over_what_was_read() {
 fn a_file_that_was_given_opens_its_folder() {
     let (outer, _) = folder();
     let files = Files::open(&outer.path().join("open/geo.toml")).unwrap();
-    assert_eq!((files.opened(), files.kind), ("geo.toml", Kind::Scenario));
+    assert_eq!((&*files.opened, files.kind), ("geo.toml", Kind::Scenario));
     assert!(files.text("sub/trace.csv").is_ok());
     for wrong in [
         "open/sub/trace.csv",
