@@ -290,7 +290,7 @@ function Bar({ standing, most, ideal, was }: { standing: Standing | undefined; m
       {times.map((time, i) => (
         <span
           key={time.name}
-          class={`link-bar link-part link-part${i}`}
+          class={`link-bar link-part link-part${i}${(time.mean_s ?? Infinity) > most ? " link-cut" : ""}`}
           style={{ "--x": at(time.mean_s ?? most, most), "--n": times.length, "--i": i }}
           title={`${time.name}: ${time.mean_s === null ? "no end" : `${decimal(time.mean_s)} s`}`}
         />
