@@ -32,7 +32,7 @@ async function skyOf(page: Page, question: Question): Promise<Sky> {
 /** Shows a place of the view and waits until all is planned. */
 async function show(page: Page, explorer: { visit: (page: Page, place: string) => Promise<void> }, place: string): Promise<void> {
   await explorer.visit(page, place);
-  await expect(page.locator(".sky-stage canvas").first()).toBeVisible();
+  await expect(page.locator(".sky-stage canvas").first()).toBeVisible({ timeout: 20_000 });
   await expect(page.getByRole("heading", { name: /so far$/ })).toHaveCount(0, { timeout: 30_000 });
 }
 
@@ -243,7 +243,7 @@ test("a download has its handovers on the curve, and the globe goes with the cur
 
 test("places that see no common satellite are told so", async ({ page, explorer }) => {
   await explorer.visit(page, "#/sky?orbit=geo&from=Wellington&to=Madrid&hours=1");
-  await expect(fact(page, "delay")).toHaveText("no path");
+  await expect(fact(page, "delay")).toHaveText("no path", { timeout: 20_000 });
   await expect(page.getByText("No satellite is ever above the mask of both places at once.")).toBeVisible();
 });
 

@@ -84,7 +84,7 @@ export function Statistics() {
     ["mean", ms(found.delay_mean_s)],
     ["most", ms(found.delay_max_s)],
     ["Hops", hops],
-    ["Joined", `${(found.availability * 100).toFixed(found.availability > 0.999 && found.availability < 1 ? 3 : 1)}%`],
+    ["Joined", `${(Math.abs(found.availability) * 100).toFixed(found.availability > 0.999 && found.availability < 1 ? 3 : 1)}%`],
     ["Handovers", `${found.handovers}, ${found.handovers_per_hour.toFixed(1)} an hour`],
     ["Changes of path", String(found.path_changes)],
     ["Outages", found.outages === 0 ? "none" : `${found.outages}, the longest ${found.longest_outage_s.toFixed(0)} s`],
