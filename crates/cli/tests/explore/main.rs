@@ -10,4 +10,5 @@ mod command;
 mod disk;
 mod guard;
 mod limits;
+mod scenario;
 mod served;

@@ -9,8 +9,11 @@ use bentpipe::scenario::space::{ExpandedConstellations, Hop};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Nodes, and pairs of nodes with links, that are drawn at most.
+/// Nodes that are drawn, at most.
 const MOST_NODES: usize = 300;
+
+/// Links that are drawn, at most.
+const MOST_LINKS: usize = 1000;
 
 /// Flows whose ways are drawn, at most.
 const MOST_FLOWS: usize = 40;
@@ -188,7 +191,7 @@ fn links(
 ) {
     let node = |name: &str| numbers.get(&("node", base(name).to_owned())).copied();
     let mut all: BTreeMap<[usize; 2], DrawnLink> = BTreeMap::new();
-    for name in names(places, "link") {
+    for name in names(places, "link").into_iter().take(MOST_LINKS) {
         let end = |number| value(places, &["link", name, "between", number]).and_then(node);
         let (Some(a), Some(b)) = (end("0"), end("1")) else {
             continue;
@@ -218,16 +221,20 @@ fn links(
         }
         drawing.links.push(link);
     }
-    for name in names(places, "node") {
-        let sky = value(places, &["node", name, "terminal_of"]);
-        let sky = sky.and_then(|sky| numbers.get(&("constellation", sky.to_owned())));
-        if let (Some(node), Some(sky)) = (node(name), sky) {
-            drawing.links.push(DrawnLink {
-                ends: [node, *sky],
+    let terminals = drawing
+        .nodes
+        .iter()
+        .enumerate()
+        .filter_map(|(number, node)| {
+            let sky = value(places, &[node.group, &node.name, "terminal_of"])?;
+            let sky = numbers.get(&("constellation", sky.to_owned()))?;
+            Some(DrawnLink {
+                ends: [number, *sky],
                 ..DrawnLink::default()
-            });
-        }
-    }
+            })
+        });
+    let terminals: Vec<DrawnLink> = terminals.collect();
+    drawing.links.extend(terminals);
 }
 
 /// What is written at a link of a text that is not valid: what the text says.

@@ -16,6 +16,8 @@ const LINE = 14;
 /** How far below a link flows are drawn, and how far apart. */
 const BESIDE = 4.5;
 const APART = 3.6;
+/** Tables that are listed below the picture, at most. */
+const MOST_OTHERS = 60;
 const DASHES = ["", "7 3", "2 3", "10 3 2 3"];
 
 /** A line from the middle of one node to that of another, `off` pixels below. */
@@ -220,6 +222,33 @@ export function FlowList({ scenario, drawing }: { scenario: ScenarioDocument; dr
           </li>
         );
       })}
+    </ul>
+  );
+}
+
+/** Tables that have a name and no place in the picture, as buttons that open their form. */
+export function OtherTables({ scenario, groups }: { scenario: ScenarioDocument; groups: readonly string[] }) {
+  const chosen = scenario.chosen.value;
+  const isDrawn = (group: string) => ["node", "link", "flow", "constellation"].includes(group);
+  const found = scenario.places.value.filter((entry) => entry.path.length === 2 && groups.includes(entry.path[0] ?? "") && !isDrawn(entry.path[0] ?? ""));
+  if (found.length === 0) return null;
+  return (
+    <ul class="scenario-flow-list" aria-label="Other tables">
+      {found.slice(0, MOST_OTHERS).map(({ path }) => (
+        <li key={path.join()}>
+          <button
+            type="button"
+            class="scenario-flow-button"
+            aria-pressed={chosen?.[0] === path[0] && chosen?.[1] === path[1]}
+            onClick={() => {
+              scenario.chosen.value = path;
+              scenario.show(path);
+            }}
+          >
+            <span class="muted">{path[0]}</span> <strong>{path[1]}</strong>
+          </button>
+        </li>
+      ))}
     </ul>
   );
 }

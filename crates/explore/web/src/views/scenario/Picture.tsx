@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Button, Dialog, Empty, Select, TextField } from "../../ui";
 import type { ScenarioDocument } from "./document";
 import { namesIn, type Language } from "./language";
-import { FlowList, Network } from "./Network";
+import { FlowList, Network, OtherTables } from "./Network";
 import { freeName, keysOf, Properties } from "./Properties";
 
 interface PictureProps {
@@ -67,6 +67,7 @@ export function Picture({ scenario, language }: PictureProps) {
             {drawing.left_out > 0 ? `${drawing.left_out} more nodes are not drawn. ` : ""}
           </p>
           <FlowList scenario={scenario} drawing={drawing} />
+          {language !== undefined && <OtherTables scenario={scenario} groups={language.groups.map((key) => key.name)} />}
         </>
       )}
       {language !== undefined && chosen !== undefined && scenario.entry(chosen.slice(0, 2)) !== undefined && (

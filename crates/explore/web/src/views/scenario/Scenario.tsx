@@ -145,8 +145,7 @@ function choose(scenario: ScenarioDocument, at: number): void {
     return entry.path.length === 2 && range !== null && current.at(range[0]) <= at && at <= current.at(range[1]);
   });
   const found = inside.at(-1)?.path;
-  const drawn = ["node", "link", "flow", "constellation", "middlebox"];
-  if (found !== undefined && drawn.includes(found[0] ?? "")) scenario.chosen.value = found;
+  if (found !== undefined) scenario.chosen.value = found;
 }
 
 /** Everything that is wrong, as buttons that go to the place. */
