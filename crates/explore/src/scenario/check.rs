@@ -3,9 +3,10 @@
 use super::MOST_TEXT;
 use super::drawing;
 use super::places::Places;
-use super::survey::{PATIENCE, Surveyed, Surveys};
+use super::survey::{PATIENCE, Survey, Surveyed, Surveys};
 use crate::Problem;
 use crate::server::App;
+use crate::work;
 use axum::extract::State;
 use axum::{Extension, Json};
 use bentpipe::scenario::Diagnostics;
@@ -50,16 +51,21 @@ pub(super) async fn answer(
     Json(asked): Json<Text>,
 ) -> Result<Json<Value>, Problem> {
     asked.limited()?;
-    let parsed = match Parsed::new("scenario.toml", &asked.text) {
+    let survey = surveys.check(&app, &asked, PATIENCE).await?;
+    let jobs = app.jobs.clone();
+    work::once(&jobs, move || Ok(document(&app, &asked.text, &survey))).await
+}
+
+fn document(app: &App, text: &str, survey: &Survey) -> Value {
+    let parsed = match Parsed::new("scenario.toml", text) {
         Ok(parsed) => parsed,
         Err(found) => {
-            return Ok(Json(json!({
+            return json!({
                 "valid": false, "pending": false, "diagnostics": diagnostics(&found),
                 "more": found.more, "places": null, "drawing": null, "facts": null,
-            })));
+            });
         }
     };
-    let survey = surveys.check(&app, &asked, PATIENCE).await?;
     let (diagnostics, more) = match survey.found() {
         None | Some(Surveyed::Valid(_)) => (json!([]), 0),
         Some(Surveyed::Wrong(found)) => (diagnostics(found), found.more),
@@ -70,16 +76,15 @@ pub(super) async fn answer(
     };
     let places = Places::of(&parsed);
     let valid = survey.valid();
-    let drawing = drawing::draw(&places, valid, &*app.laboratory);
-    Ok(Json(json!({
+    json!({
         "valid": valid.is_some(),
         "pending": survey.found().is_none(),
         "diagnostics": diagnostics,
         "more": more,
-        "places": places.document(&asked.text),
-        "drawing": drawing,
+        "places": places.document(text),
+        "drawing": drawing::draw(&places, valid, &*app.laboratory),
         "facts": valid.map(|(scenario, _)| app.laboratory.checked(scenario)),
-    })))
+    })
 }
 
 /// Errors as the page shows them: `[{message, expected, help, line, column, from, to, topic,
@@ -139,11 +144,13 @@ pub(super) async fn map(
 ) -> Result<Json<Value>, Problem> {
     asked.limited()?;
     let survey = surveys.check(&app, &asked, LONG).await?;
-    let Some((scenario, space)) = survey.valid() else {
-        return Err(Problem::wrong(
-            "a scenario that is not valid has no picture",
-        ));
+    let jobs = app.jobs.clone();
+    let draw = move || {
+        let valid = survey.valid();
+        let none = || Problem::wrong("a scenario that is not valid has no picture");
+        let (scenario, space) = valid.ok_or_else(none)?;
+        let svg = app.laboratory.map_picture(scenario, space, Time::ZERO);
+        Ok(json!({ "svg": svg }))
     };
-    let svg = app.laboratory.map_picture(scenario, space, Time::ZERO);
-    Ok(Json(json!({ "svg": svg })))
+    work::once(&jobs, draw).await
 }

@@ -2,6 +2,7 @@
 
 use bentpipe_document::{Parsed, Place, Table, Value};
 use serde_json::{Value as Json, json};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Entries that are listed, at most.
@@ -40,6 +41,16 @@ pub(super) struct Entry {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     pub(super) entries: Vec<Entry>,
+    /// Numbers of entries by their paths, joined.
+    by_path: HashMap<String, usize>,
+    /// Of each header, in order, where it begins and where its last value ends.
+    bodies: Vec<(usize, usize)>,
+}
+
+/// A path as one text.
+fn joined<S: AsRef<str>>(path: &[S]) -> String {
+    let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
+    keys.join("\0")
 }
 
 impl Places {
@@ -47,7 +58,29 @@ impl Places {
         let mut places = Places::default();
         let text = &parsed.origin.source.text;
         places.collect(&parsed.table, &mut Vec::new(), text);
+        places.index();
         places
+    }
+
+    /// Finds what is looked up later.
+    fn index(&mut self) {
+        for (number, entry) in self.entries.iter().enumerate() {
+            self.by_path.entry(joined(&entry.path)).or_insert(number);
+        }
+        let headers = self.entries.iter().filter(|e| e.form == Form::Header);
+        self.bodies = headers.map(|e| (e.value.start, e.value.end)).collect();
+        self.bodies.sort_unstable();
+        for entry in &self.entries {
+            if matches!(entry.form, Form::Header | Form::Implicit) {
+                continue;
+            }
+            let after = self
+                .bodies
+                .partition_point(|(start, _)| *start <= entry.value.start);
+            if let Some((_, end)) = after.checked_sub(1).and_then(|at| self.bodies.get_mut(at)) {
+                *end = (*end).max(entry.value.end);
+            }
+        }
     }
 
     fn collect(&mut self, table: &Table, path: &mut Vec<String>, text: &str) {
@@ -107,10 +140,7 @@ impl Places {
 
     /// The entry at a path.
     pub(super) fn get<S: AsRef<str>>(&self, path: &[S]) -> Option<&Entry> {
-        self.entries.iter().find(|entry| {
-            entry.path.len() == path.len()
-                && entry.path.iter().zip(path).all(|(a, b)| a == b.as_ref())
-        })
+        self.entries.get(*self.by_path.get(&joined(path))?)
     }
 
     /// The entries at a path and below it.
@@ -124,15 +154,11 @@ impl Places {
     /// last value.
     pub(super) fn body(&self, header: &Entry, text: &str) -> Range<usize> {
         let start = header.value.start;
-        let starts = self.entries.iter().filter(|e| e.form == Form::Header);
-        let next = starts.map(|e| e.value.start).filter(|at| *at > start);
-        let next = next.min().unwrap_or(text.len());
-        let own = self.entries.iter().filter(|e| {
-            e.form != Form::Header
-                && e.form != Form::Implicit
-                && (start..next).contains(&e.value.start)
-        });
-        let end = own.map(|e| e.value.end).fold(header.value.end, usize::max);
+        let at = self.bodies.partition_point(|(begin, _)| *begin < start);
+        let end = self
+            .bodies
+            .get(at)
+            .map_or(header.value.end, |(_, end)| *end);
         start..line_end(text, end)
     }
 

@@ -106,7 +106,7 @@ export function Network({ scenario, drawing, onLink }: NetworkProps) {
             key={link.names.join()}
             class={classes}
             role="button"
-            tabIndex={0}
+            tabindex={0}
             aria-pressed={link.names.some((name) => isChosen("link", name))}
             aria-label={`Link ${lines.join(", ")}, between ${a.name} and ${b.name}`}
             onClick={() => choose("link", next(link.names, chosen))}
@@ -129,7 +129,7 @@ export function Network({ scenario, drawing, onLink }: NetworkProps) {
           key={`${node.group}.${node.name}`}
           class={`scenario-node ${node.is_sky ? "scenario-sky" : ""} ${isChosen(node.group, node.name) ? "is-chosen" : ""}`}
           role="button"
-          tabIndex={0}
+          tabindex={0}
           aria-pressed={isChosen(node.group, node.name)}
           aria-label={`${node.is_sky ? "Constellation" : "Node"} ${[node.title, ...node.lines].join(", ")}`}
           onPointerDown={(event) => {

@@ -53,6 +53,8 @@ export function Properties({ scenario, language, path }: PropertiesProps) {
 
 interface FieldsProps extends PropertiesProps {
   section: Section;
+  /** The table in the form's table that the fields are of; their labels begin with it. */
+  inside?: string;
 }
 
 /** Whether a key is shown at once: it is written, required, or in the example of its table. */
@@ -61,12 +63,12 @@ function isMain(scenario: ScenarioDocument, path: readonly string[], section: Se
   return isWritten || key.required || section.values[key.name] !== undefined || key.value.is === "kinds";
 }
 
-function Fields({ scenario, language, path, section }: FieldsProps) {
+function Fields({ scenario, language, path, section, inside = "" }: FieldsProps) {
   const keys = section.keys.filter((key) => LINES.includes(key.value.is) && isMain(scenario, path, section, key));
   return (
     <>
       {keys.map((key) => (
-        <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} />
+        <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} inside={inside} />
       ))}
     </>
   );
@@ -87,7 +89,7 @@ function More({ scenario, language, path, section }: FieldsProps) {
             <summary title={key.meaning}>{key.name}</summary>
             <p class="muted small">{key.meaning}</p>
             <div class="scenario-fields">
-              <Fields scenario={scenario} language={language} path={[...path, key.name]} section={inner} />
+              <Fields scenario={scenario} language={language} path={[...path, key.name]} section={inner} inside={key.name} />
             </div>
           </details>
         );
@@ -111,6 +113,7 @@ interface ValueProps {
   language: Language;
   path: readonly string[];
   of: Key;
+  inside?: string;
 }
 
 /** A value as TOML: a number or a word of TOML as it is, else a string. */
@@ -127,18 +130,18 @@ function problemOf(scenario: ScenarioDocument, path: readonly string[]): string 
   return found === undefined ? undefined : [found.message, found.expected, ...found.help].filter((text) => text !== "").join("; ");
 }
 
-function Value({ scenario, language, path, of }: ValueProps) {
+function Value({ scenario, language, path, of, inside = "" }: ValueProps) {
   const text = scenario.value(path) ?? "";
   const set = (value: string | null) => void scenario.edit({ edit: "set", path: [...path], value });
   const words = {
-    label: of.name,
+    label: `${inside} ${of.name}`.trim(),
     help: `${of.meaning}. Expected: ${of.expected}.`,
     error: problemOf(scenario, path),
     aside: text === "" && scenario.entry(path) === undefined ? of.presence : undefined,
   };
   const { is } = of.value;
   if (is === "kinds" || (is === "either" && scenario.value(path) === undefined && scenario.entry(path) !== undefined)) {
-    return <Kinds scenario={scenario} language={language} path={path} of={of} words={words} />;
+    return <Kinds scenario={scenario} language={language} path={path} of={of} words={words} inside={inside} />;
   }
   const options = optionsOf(language, scenario, of.value);
   if (options !== undefined && is !== "name") {
@@ -170,6 +173,7 @@ function optionsOf(language: Language, scenario: ScenarioDocument, kind: Kind): 
 }
 
 interface KindsProps {
+  inside: string;
   scenario: ScenarioDocument;
   language: Language;
   path: readonly string[];
@@ -178,7 +182,7 @@ interface KindsProps {
 }
 
 /** A table that is chosen by its kind, and its keys. */
-function Kinds({ scenario, language, path, of, words }: KindsProps) {
+function Kinds({ scenario, language, path, of, words, inside }: KindsProps) {
   const sections = language.at(of.value.path ?? "");
   const isBare = scenario.value(path) !== undefined;
   const kind = scenario.value(path) ?? scenario.value([...path, "kind"]) ?? "";
@@ -202,7 +206,7 @@ function Kinds({ scenario, language, path, of, words }: KindsProps) {
     <>
       <Select {...words} aside={undefined} note={section?.meaning} value={kind} options={options} onValue={choose} />
       {section !== undefined &&
-        inner.map((key) => <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} />)}
+        inner.map((key) => <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} inside={inside} />)}
     </>
   );
 }

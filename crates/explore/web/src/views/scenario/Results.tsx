@@ -1,4 +1,5 @@
 // What runs did: the tables of `bentpipe run`, curves, means of several runs.
+import { useEffect, useRef } from "preact/hooks";
 import { Chart } from "../../ui/Chart";
 import { Note } from "../../ui";
 import type { Runs } from "./runs";
@@ -9,6 +10,12 @@ export function Results({ runs, text }: { runs: Runs; text: string }) {
   const spread = runs.spread.value;
   const measured = runs.measured.value;
   const failure = runs.failure.value;
+  const box = useRef<HTMLElement>(null);
+  // Below the editor they might not be seen to have come.
+  useEffect(() => {
+    const isMoving = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (result !== undefined) box.current?.scrollIntoView({ block: "start", behavior: isMoving ? "smooth" : "auto" });
+  }, [result]);
   if (failure !== undefined) {
     return (
       <div role="alert">
@@ -20,7 +27,7 @@ export function Results({ runs, text }: { runs: Runs; text: string }) {
   }
   if (result === undefined && measured === undefined) return null;
   return (
-    <section class="scenario-results" aria-label="Results">
+    <section ref={box} class="scenario-results" aria-label="Results">
       {runs.of.value !== text && <Note kind="warn">The text was edited after this run.</Note>}
       {measured !== undefined && <Blocks blocks={measured.blocks} />}
       {spread !== undefined && <AnswerTable table={{ ...spread, title: "All runs" }} />}
