@@ -43,7 +43,9 @@ export function Dialog({ open, title, onClose, foot, wide = false, children }: D
         <h2 id={id}>{title}</h2>
         <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
       </div>
-      <div class="dialog-body">{children}</div>
+      <div class="dialog-body" tabIndex={0}>
+        {children}
+      </div>
       {foot !== undefined && <div class="dialog-foot">{foot}</div>}
     </dialog>
   );
