@@ -33,6 +33,7 @@ mod schema;
 pub mod space;
 mod split;
 mod template;
+mod write;
 
 pub use bentpipe_document::{Diagnostic, Diagnostics, Override, SetBy};
 pub use builder::{BuildError, FlowBuilder, ScenarioBuilder};
@@ -48,3 +49,4 @@ pub use model::{
 pub use queue_length::QueueLength;
 pub use schema::{LARGEST_COUNT, reference, schema};
 pub use template::template;
+pub use write::WriteError;

@@ -90,19 +90,23 @@ pub(crate) struct Running {
     pub(crate) reports: Vec<Reports>,
 }
 
+/// When a flow starts in a run with that seed.
+pub(crate) fn start_of(flow: &Flow, jitter: Duration, seed: u64) -> Time {
+    if jitter.is_zero() {
+        return flow.start;
+    }
+    let mut stream = Stream::new(seed, &format!("start {}", flow.name));
+    flow.start + jitter.scaled(stream.uniform())
+}
+
 impl Running {
     pub(crate) fn new(flow: &Flow, ends: Ends, jitter: Duration, seed: u64) -> Running {
-        let mut starts_at = flow.start;
-        if !jitter.is_zero() {
-            let mut stream = Stream::new(seed, &format!("start {}", flow.name));
-            starts_at += jitter.scaled(stream.uniform());
-        }
         Running {
             ends,
             application: flow.application.clone(),
             handshake: flow.handshake,
             split: flow.split.clone(),
-            starts_at,
+            starts_at: start_of(flow, jitter, seed),
             stop: flow.stop,
             first_data_at: None,
             completed_at: None,

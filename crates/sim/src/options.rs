@@ -1,6 +1,7 @@
 //! How a run is executed and what it records.
 
 use bentpipe_cc::Fault;
+use bentpipe_scenario::Flow;
 use bentpipe_units::{Duration, Time};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,6 +70,15 @@ pub struct Options {
     pub foreground: Option<usize>,
     /// What stops the run before its end.
     pub stop: Stop,
+}
+
+impl Options {
+    /// When a flow starts in a run with these options: its own start, and its part of
+    /// the jitter.
+    #[must_use]
+    pub fn start_of(&self, flow: &Flow) -> Time {
+        crate::flow::start_of(flow, self.start_jitter, self.seed)
+    }
 }
 
 impl Default for Options {

@@ -370,6 +370,27 @@ impl Answer {
         crowd.scenario(&self.path).map(|(scenario, _)| scenario)
     }
 
+    /// The scenario of [`scenario_of_run`](Answer::scenario_of_run) with the seed of the run
+    /// and the starts that it draws for its users: run
+    /// on its own, it has the same outcome. Its background, where it has some, does not
+    /// end with the users.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub fn standalone(&self, row: &Row, size: usize, seed: u64) -> Result<Scenario, Error> {
+        let mut scenario = self.scenario_of_run(row, size, seed)?;
+        let options = Options {
+            seed,
+            start_jitter: self.crowd(row, size, self.beside.is_some()).stagger,
+            ..Options::default()
+        };
+        for flow in &mut scenario.flows {
+            flow.start = options.start_of(flow);
+        }
+        scenario.seed = seed;
+        Ok(scenario)
+    }
+
     pub(super) fn work(&self, size: usize) -> Work {
         Work {
             traffic: self.traffic,

@@ -23,6 +23,13 @@ pub(crate) struct Share {
     #[serde(flatten)]
     question: Question,
     format: Format,
+    /// Of which row the scenario is: an index into the answer's; the recommended one
+    /// unless it is said.
+    #[serde(default)]
+    row: Option<usize>,
+    /// Index into its sizes; the largest unless it is said.
+    #[serde(default)]
+    size: Option<usize>,
 }
 
 /// How it is handed on.
@@ -33,6 +40,8 @@ enum Format {
     Command,
     /// What to call in Python; as `{text}`.
     Python,
+    /// The scenario of the median run of a row, for `bentpipe run`; as `{text}`.
+    Scenario,
     /// One file of HTML.
     Report,
     /// The figure of the command.
@@ -66,6 +75,10 @@ pub(crate) async fn answer(
 /// The file.
 fn file(app: &App, share: &Share, answer: &Answer) -> Result<Response, Problem> {
     let laboratory = &*app.laboratory;
+    if share.format == Format::Scenario {
+        let text = scenario(answer, share.row, share.size)?;
+        return Ok(Json(json!({ "text": text })).into_response());
+    }
     let chart = || {
         let chart = laboratory.answer_chart(answer);
         chart.ok_or_else(|| Problem::missing("nothing ended, so there is nothing to draw"))
@@ -102,6 +115,27 @@ fn file(app: &App, share: &Share, answer: &Answer) -> Result<Response, Problem> 
         ),
     ];
     Ok((head, bytes).into_response())
+}
+
+/// The scenario of the median run of a row.
+fn scenario(answer: &Answer, row: Option<usize>, size: Option<usize>) -> Result<String, Problem> {
+    let row = row
+        .or(answer.verdict.pick)
+        .unwrap_or(answer.verdict.baseline);
+    let missing = || Problem::missing("there is no such row or size in the answer");
+    let row = answer.rows.get(row).ok_or_else(missing)?;
+    let size = size.unwrap_or(row.cells.len().saturating_sub(1));
+    let cell = row.cells.get(size).ok_or_else(missing)?;
+    let seed = cell.median_run().map_or(answer.seed, |run| run.seed);
+    let scenario = answer.standalone(row, size, seed)?;
+    let text = scenario.to_toml();
+    let text = text.map_err(|error| Problem::wrong(error.to_string()))?;
+    Ok(format!(
+        "# {} with proxy {}: the run of median time of a comparison.\n\
+         # The same file has the same outcome: bentpipe run FILE\n{text}",
+        row.name,
+        row.pep.name(),
+    ))
 }
 
 /// The ranking: a line for each row and size, the fastest of each proxy first.
