@@ -278,7 +278,7 @@ mod tests {
                 number: Some((run % 3) as f64),
             };
             let mut row = file.axes(&axes, &[point]).unwrap();
-            let rate = (run % 5 != 0).then_some(run as f64 / 7.0);
+            let rate = (!run.is_multiple_of(5)).then_some(run as f64 / 7.0);
             row.extend([Value::from(run + 10), rate.into()]);
             file.row(&row).unwrap();
         }
@@ -301,7 +301,7 @@ mod tests {
         let mut rates = Vec::new();
         file.numbers("goodput_bps", &mut |x| rates.push(x)).unwrap();
         let expected: Vec<Option<f64>> = (0..40_000_u64)
-            .map(|run| (run % 5 != 0).then_some(run as f64 / 7.0))
+            .map(|run| (!run.is_multiple_of(5)).then_some(run as f64 / 7.0))
             .collect();
         assert_eq!(rates, expected);
         let mut labels = Vec::new();

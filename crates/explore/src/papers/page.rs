@@ -92,7 +92,7 @@ impl Page<'_> {
     /// What an item needs: the runs of its studies, and whether they are all there.
     fn need(&self, selection: &Selection) -> Value {
         let studies = needed(&self.paper.studies, selection).unwrap_or_default();
-        let is_there = |of: &&LoadedStudy| self.made.results.contains_key(&of.study.name);
+        let is_there = |of: &LoadedStudy| self.made.results.contains_key(&of.study.name);
         let missing = studies.iter().filter(|of| !is_there(of));
         let fewer = studies.iter().any(|of| {
             let results = self.made.results.get(&of.study.name);
@@ -101,7 +101,7 @@ impl Page<'_> {
         json!({
             "runs": studies.iter().map(|of| runs(of, None)).sum::<usize>(),
             "missing": missing.map(|of| runs(of, None)).sum::<usize>(),
-            "is_there": studies.iter().all(|of| is_there(&of)),
+            "is_there": studies.iter().all(|of| is_there(of)),
             "is_fewer": fewer,
         })
     }

@@ -104,6 +104,9 @@ impl Side {
     }
 }
 
+/// The interval of a value, if it has one.
+type Limits = Option<(f64, f64)>;
+
 struct Figure<'a> {
     pivot: &'a Pivot,
     question: &'a Question,
@@ -164,7 +167,7 @@ impl Figure<'_> {
     }
 
     /// The cells of a row with their values, scaled, and limits.
-    fn values(&self, row: usize) -> impl Iterator<Item = (usize, f64, Option<(f64, f64)>)> + '_ {
+    fn values(&self, row: usize) -> impl Iterator<Item = (usize, f64, Limits)> + '_ {
         let width = self.pivot.columns.places.len();
         let factor = self.pivot.scale().factor;
         let cells = self.pivot.cells.iter().skip(row * width).take(width);
@@ -178,7 +181,7 @@ impl Figure<'_> {
     fn series(&self, row: usize, place: &[u32], at: &dyn Fn(usize) -> Option<f64>) -> Series {
         let points = self.values(row);
         let points = points.filter_map(|(place, y, limits)| Some((at(place)?, y, limits)));
-        let mut points: Vec<(f64, f64, Option<(f64, f64)>)> = points.collect();
+        let mut points: Vec<(f64, f64, Limits)> = points.collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let series = Series::line_points(self.label(place), points.iter().map(|p| (p.0, p.1)));
         if points.iter().all(|(_, _, limits)| limits.is_none()) {

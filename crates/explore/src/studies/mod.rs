@@ -215,3 +215,6 @@ async fn run(State(app): State<App>, Json(run): Json<Run>) -> Result<Response, P
         Ok(())
     })
 }
+
+#[cfg(test)]
+mod tests;

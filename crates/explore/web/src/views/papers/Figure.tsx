@@ -23,8 +23,8 @@ export function Figure({ figure, runner }: { figure: PaperFigure; runner: Runner
   const x = (at: number) => data?.categories[at] ?? String(Number(at.toPrecision(6)));
   const number = (value: number | null) => (value === null ? "" : String(Number(value.toPrecision(5))));
   return (
-    <section class="stack" aria-labelledby={`papers-${slug}`}>
-      <h2 id={`papers-${slug}`}>{title}</h2>
+    <div class="stack">
+      <h2>{title}</h2>
       <RunBar item={slug} need={figure.need} runner={runner} what="this figure" />
       {address !== undefined && <img class="papers-picture" src={address} alt={`${title}. Its numbers are in the table below.`} />}
       {svg === null && !figure.need.is_there && <p class="muted">Our curves are drawn once the runs are there.</p>}
@@ -66,6 +66,6 @@ export function Figure({ figure, runner }: { figure: PaperFigure; runner: Runner
           </div>
         </details>
       )}
-    </section>
+    </div>
   );
 }

@@ -76,8 +76,8 @@ export function TableItem({ item, shown, shades, params, runner }: TableItemProp
   const what = item.has_printed ? shown : "ours";
   const notes = [...new Set(lines.flatMap(({ cells }) => cells.map(({ cell }) => noteOf(cell, item.need.is_there))))].filter((note) => note !== "");
   return (
-    <section class="stack" aria-labelledby={`papers-${table.slug}`}>
-      <h2 id={`papers-${table.slug}`}>{table.title}</h2>
+    <div class="stack">
+      <h2>{table.title}</h2>
       {reading !== undefined && (
         <Segmented
           label={`Reading: ${reading.axis}`}
@@ -138,7 +138,7 @@ export function TableItem({ item, shown, shades, params, runner }: TableItemProp
         </ol>
       )}
       {item.need.is_there && <Errors errors={table.errors} />}
-    </section>
+    </div>
   );
 }
 
