@@ -25,7 +25,7 @@ const KEYS = [
   { keys: ["F1"], does: "Help about the word at the cursor" },
   { keys: ["F8"], does: "Next mistake" },
   { keys: ["Delete"], does: "Remove what has the focus in the picture" },
-  { keys: ["Escape", "Tab"], does: "Leave the editor" },
+  { keys: ["Tab"], does: "Leave the editor" },
 ] as const;
 
 /** How long the address waits for the end of typing. */

@@ -1,6 +1,6 @@
 // The editor of TOML.
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory, redo, undo } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, isolateHistory, redo, undo } from "@codemirror/commands";
 import { bracketMatching, HighlightStyle, indentUnit, StreamLanguage, type StreamParser, syntaxHighlighting } from "@codemirror/language";
 import { toml } from "@codemirror/legacy-modes/mode/toml";
 import { lintGutter, lintKeymap } from "@codemirror/lint";
@@ -84,7 +84,6 @@ export class Editor implements Surface {
             ...lintKeymap,
             ...historyKeymap,
             ...defaultKeymap,
-            indentWithTab,
           ]),
           EditorView.contentAttributes.of({ "aria-label": "Scenario, in TOML", spellcheck: "false", tabindex: "0" }),
           EditorView.updateListener.of((update) => {
