@@ -129,17 +129,16 @@ test("the tour leads through the views, can be ended, and is remembered", async 
   const tour = page.getByRole("dialog").filter({ hasText: "1 of 8" });
   await expect(tour).toBeVisible();
   await expect(page.getByRole("button", { name: "Next" })).toBeFocused();
-  const seen = new Set<string>();
-  for (let step = 1; step <= 8; step++) {
+  for (const [before, view] of ["Link", "Link", "Link", "Scenario", "Sky", "Studies", "Papers", "Link"].entries()) {
+    const step = before + 1;
     await expect(page.getByText(`${step} of 8`)).toBeVisible();
-    seen.add((await page.title()).split(":")[0] ?? "");
+    await expect(page).toHaveTitle(new RegExp(`^${view}:`));
     const box = await page.locator(".tour").boundingBox();
     expect(box?.x).toBeGreaterThanOrEqual(0);
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(page.viewportSize()?.height ?? 0);
     if (step === 2) await axe(page, ".tour");
     await page.keyboard.press(step % 2 === 0 ? "ArrowRight" : "Enter");
   }
-  expect([...seen]).toEqual([...VIEWS]);
   await expect(page.locator(".tour")).toBeHidden();
   // One is back where one was.
   await expect(page).toHaveURL(/tab=claims/);
