@@ -144,7 +144,7 @@ test("the tour leads through the views, can be ended, and is remembered", async 
   await expect(page).toHaveURL(/tab=claims/);
   await explorer.visit(page);
   await expect(page.getByRole("button", { name: /^Tour/ })).toBeHidden();
-  await page.getByRole("button", { name: "Help" }).click();
+  await page.getByRole("button", { name: "Help", exact: true }).click();
   await page.getByRole("menuitem", { name: "A tour of one minute" }).click();
   await page.keyboard.press("Escape");
   await expect(page.locator(".tour")).toBeHidden();
