@@ -314,6 +314,10 @@ impl Packets {
             let state: Option<&SenderSample> = place.checked_sub(1).map(|i| &samples[i]);
             if let Some(state) = state.or(samples.first()) {
                 (step.cwnd, step.flight, step.phase) = (state.cwnd, state.flight, state.phase);
+                // Before the first sample there is a window, and nothing in flight.
+                if place == 0 {
+                    step.flight = 0.0;
+                }
             }
         }
         self
