@@ -60,7 +60,7 @@ export default function Scenario(_: ViewProps) {
       shareable.value = undefined;
     };
   }, []);
-  useEffect(() => share(scenario, runs));
+  useEffect(() => effect(() => share(scenario, runs)), []);
   const editor = <Text scenario={scenario} known={known} />;
   const picture = <Picture scenario={scenario} language={known} />;
   return (
