@@ -51,6 +51,8 @@ mod traffic;
 mod verdict;
 mod watch;
 mod words;
+#[cfg(test)]
+mod written_tests;
 
 pub use answer::{Answer, Row};
 pub use background::{Background, Load};
