@@ -37,6 +37,7 @@ impl ColumnFile {
         let file = File::open(path).map_err(Error::io(path, "open"))?;
         let read = || {
             let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
+            check_rows(&metadata)?;
             let columns = columns(&metadata)?;
             Ok((metadata, columns))
         };
@@ -208,6 +209,23 @@ fn cells<T>(
         left -= read.min(left);
     }
     Ok(())
+}
+
+/// Refuses a file whose row groups have other rows than the file says: callers make room
+/// for, and bound, what the file says.
+fn check_rows(metadata: &ParquetMetaData) -> Result<(), ParquetError> {
+    let mut groups = metadata.row_groups().iter();
+    let rows = groups.try_fold(0_i64, |rows, group| {
+        let own = Some(group.num_rows()).filter(|own| *own >= 0)?;
+        rows.checked_add(own)
+    });
+    match rows == Some(metadata.file_metadata().num_rows()) {
+        true => Ok(()),
+        false => {
+            let what = "its row groups have other rows than the file says";
+            Err(ParquetError::General(what.into()))
+        }
+    }
 }
 
 /// What a file's metadata says beside its columns.
