@@ -1,7 +1,7 @@
 //! One run of a study again: the scenario that ran, and the command that runs it.
 
 use super::dataset::Dataset;
-use super::found;
+use super::{found, plan};
 use crate::Problem;
 use crate::scenario::with_value;
 use crate::server::App;
@@ -67,7 +67,10 @@ pub(super) fn again(app: &App, dataset: &Dataset, question: &Question) -> Result
 /// The file of the study of that name in the opened folder, and the study.
 pub(super) fn file_of(app: &App, name: &str) -> Result<Option<(String, Study)>, Problem> {
     for file in found::files(app)? {
-        let text = app.files()?.text(&file)?;
+        // A file that cannot be read is not the one that is sought.
+        let Ok(text) = app.files()?.text(&file) else {
+            continue;
+        };
         // Most files are of other studies: only one that may be it is read as a whole.
         if name.is_empty() || !text.contains(name) {
             continue;
@@ -99,7 +102,9 @@ fn text(study: &Study, set: &[Setting], seed: u64) -> Option<String> {
 fn note(dataset: &Dataset, study: &Study, set: &[Setting], run: u64) -> Result<String, Problem> {
     let spec = study.spec();
     let mut notes: Vec<String> = Vec::new();
-    let loaded = study.studies().get(&spec.name);
+    // A check of a study with programs would load them.
+    let is_plain = plan::without_programs(study).is_ok();
+    let loaded = study.studies().get(&spec.name).filter(|_| is_plain);
     let simulator = loaded.and_then(|loaded| Simulator::of_study(loaded).ok());
     let now = simulator.and_then(|simulator| simulator.check(set).ok());
     let then = dataset.scenario_hash(run)?;

@@ -3,7 +3,7 @@
 use super::dataset::Dataset;
 use crate::Problem;
 use crate::server::App;
-use bentpipe::Study;
+use bentpipe::{ScenarioFile, Study};
 use bentpipe_study::{Axis, FigureKind, FigureSpec, metric};
 use serde_json::{Value, json};
 
@@ -49,7 +49,45 @@ pub(super) fn plan(app: &App, file: &str) -> Result<Value, Problem> {
 pub(super) fn load(app: &App, file: &str) -> Result<Study, Problem> {
     let files = app.files()?;
     let text = files.text(file)?;
-    Ok(Study::parse(files.resolve(file)?, &text)?)
+    let study = Study::parse(files.resolve(file)?, &text)?;
+    without_programs(&study)?;
+    Ok(study)
+}
+
+/// Refuses a study that names congestion controls in files: these are programs, which a
+/// check of the study loads.
+///
+/// # Errors
+/// If it names one, in its file, in its scenario or in a value that it sets.
+pub(super) fn without_programs(study: &Study) -> Result<(), Problem> {
+    let names_some = study.studies().iter().any(|loaded| {
+        let spec = &loaded.study;
+        let points = spec.axes.iter().flat_map(|axis| &axis.points);
+        let set = points.flat_map(|point| &point.settings);
+        let sets_some = spec
+            .settings
+            .iter()
+            .chain(set)
+            .any(|of| is_control(&of.path));
+        let scenario = loaded.scenario.as_ref().is_some_and(|(path, text)| {
+            let file = ScenarioFile::parse(path, text.as_bytes());
+            file.is_ok_and(|file| !file.named_controls().is_empty())
+        });
+        sets_some || scenario || !spec.controls.is_empty()
+    });
+    match names_some {
+        true => Err(Problem::forbidden(
+            "the explorer loads no congestion controls from files; `bentpipe study` does",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// True for a dotted path to a congestion control of one's own, or to all of them.
+fn is_control(path: &str) -> bool {
+    let path = path.trim();
+    let path = path.strip_prefix(['"', '\'']).unwrap_or(path);
+    path.split(['.', '"', '\'', ' ']).next() == Some("control")
 }
 
 /// The figures of a study whose value is a column of its runs, as questions of the page.
@@ -123,4 +161,46 @@ pub(super) fn fits(study: &Study, dataset: &Dataset) -> bool {
         let of = study.spec().axis(&axis.name);
         of.is_some_and(|of| axis.points.iter().all(|point| known(of, point)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_control, without_programs};
+    use bentpipe::Study;
+
+    #[test]
+    fn paths_to_programs_are_known_however_they_are_quoted() {
+        for path in [
+            "control",
+            "control.own.file",
+            " \"control\".own.file",
+            "'control' . own.file",
+        ] {
+            assert!(is_control(path), "{path}");
+        }
+        for path in ["link.control.rate", "controls.a", "transport.own.control"] {
+            assert!(!is_control(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_study_that_names_programs_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sweep.toml");
+        let plain = "name = \"sweep\"\nscenario = \"link.toml\"\n[[axis]]\nname = \"rate\"\n\
+                     path = \"link.l.rate\"\nvalues = [\"1 Mbit/s\"]\n";
+        let own = "[control.own]\nfile = \"own.c\"\n";
+        let set = plain.replace("link.l.rate", "control.own.file");
+        for (study, scenario, is_refused) in [
+            (plain.to_owned(), "", false),
+            (format!("{plain}{own}"), "", true),
+            (plain.to_owned(), own, true),
+            (set, "", true),
+        ] {
+            std::fs::write(folder.path().join("link.toml"), scenario).unwrap();
+            let study = Study::parse(&path, &study);
+            let study = study.unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(without_programs(&study).is_err(), is_refused);
+        }
+    }
 }
