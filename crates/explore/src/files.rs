@@ -305,9 +305,14 @@ pub(crate) fn scenario(app: &App, path: Option<&str>, text: &str) -> Result<Scen
         let text = format!("a scenario has at most {LARGEST_TEXT} bytes here");
         return Err(Problem::limit(text));
     }
-    let below = path.unwrap_or("scenario.toml");
-    let place = app.files.as_ref().map(|files| files.root.join(below));
-    let file = ScenarioFile::parse(place.unwrap_or_else(|| below.into()), text.as_bytes())?;
+    let below = path.filter(|path| !path.is_empty());
+    let below = below.unwrap_or("scenario.toml");
+    let (above, own) = below.rsplit_once('/').unwrap_or(("", below));
+    let place = match &app.files {
+        Some(files) => files.resolve(above)?.join(own),
+        None => below.into(),
+    };
+    let file = ScenarioFile::parse(&place, text.as_bytes())?;
     if !file.named_controls().is_empty() {
         return Err(Problem::forbidden(
             "the explorer loads no congestion controls from files; `bentpipe run` does",
@@ -315,7 +320,18 @@ pub(crate) fn scenario(app: &App, path: Option<&str>, text: &str) -> Result<Scen
     }
     for name in file.named_files() {
         let files = app.files()?;
-        files.resolve(&beside(below, &name).unwrap_or(name))?;
+        let known = files.resolve(beside(below, &name).as_deref().unwrap_or(&name))?;
+        // What will be opened: behind a link, `..` leads elsewhere than in the text. A
+        // pipe would be waited for.
+        let opened = place
+            .parent()
+            .map(|folder| folder.join(&name).canonicalize());
+        let is_known = opened.is_some_and(|opened| opened.is_ok_and(|path| path == known));
+        if !is_known || !known.is_file() {
+            return Err(Problem::forbidden(format!(
+                "`{name}` is not a file in the folder that was opened"
+            )));
+        }
     }
     Ok(file)
 }

@@ -101,6 +101,10 @@ fn allowed(name: &str, value: &str, files: Option<&Files>) -> Result<String, Pro
             )));
         };
         let found = files.resolve(path)?;
+        // A pipe would be waited for.
+        if !found.is_file() {
+            return Err(Problem::wrong(format!("{path} is not a file")));
+        }
         let found = found.to_str().filter(|path| !path.contains(','));
         let odd = || Problem::wrong(format!("{path}: rename it, without commas and in UTF-8"));
         found.map(str::to_owned).ok_or_else(odd)
