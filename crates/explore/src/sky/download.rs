@@ -156,7 +156,7 @@ fn received(series: &FlowSeries) -> Vec<f64> {
         .collect()
 }
 
-/// Rates over windows of a hundredth of the whole, and not less than 200 ms.
+/// Rates over windows of a two-hundredth of the whole, and not less than 200 ms.
 fn rates(series: &FlowSeries) -> Vec<f64> {
     let samples = series.delivered.iter();
     let samples: Vec<(u64, u64)> = samples.map(|(at, b)| (at.as_nanos(), b.get())).collect();

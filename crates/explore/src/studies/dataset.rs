@@ -80,7 +80,7 @@ impl Dataset {
         if is_file(&single) {
             path.clone_from(&single);
             paths.push((single, Vec::new()));
-        } else {
+        } else if fs::symlink_metadata(folder.join("results")).is_ok_and(|of| of.is_dir()) {
             parts(&folder.join("results"), &mut Vec::new(), &mut paths)?;
         }
         if paths.is_empty() {
@@ -93,7 +93,8 @@ impl Dataset {
         let mut files: Vec<Part> = files.collect::<Result<_, Problem>>()?;
         // Folders are in the order of the alphabet, runs in that of the study.
         files.sort_by_cached_key(|part| part.file.least("run").unwrap_or(u64::MAX));
-        let runs: u64 = files.iter().map(|part| part.file.rows()).sum();
+        let runs = files.iter().map(|part| part.file.rows());
+        let runs = runs.fold(0, u64::saturating_add);
         if runs > MOST_RUNS {
             let message = format!("{runs} runs are more than the {MOST_RUNS} that fit");
             return Err(Problem::limit(message));

@@ -91,7 +91,8 @@ fn histogram(
     let spans = numbers.par_chunks(1 << 15).map(span);
     let (least, most) = spans.reduce(none, wider);
     if least > most {
-        return json!({ "edges": [], "counts": [], "missing": numbers.len() });
+        let missing = (0..numbers.len()).filter(|run| passes(*run)).count();
+        return json!({ "edges": [], "counts": [], "missing": missing });
     }
     let is_log = least > 0.0 && most / least > LOGARITHMIC;
     let (from, to) = match is_log {

@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// Intervals that a column of numbers is cut into, about.
 const INTERVALS: f64 = 16.0;
 
+/// Intervals at most, where the range of the numbers is beyond what a number can hold.
+const MOST_INTERVALS: f64 = 100.0;
+
 /// Whole numbers that are groups of their own, at most.
 const MOST_SINGLE: f64 = 40.0;
 
@@ -85,7 +88,8 @@ impl Groups {
 
 /// The step of about `count` intervals: 1, 2 or 5 times a power of ten.
 fn step(span: f64, count: f64) -> f64 {
-    let wanted = span / count;
+    // A step that is zero or infinite is never reached.
+    let wanted = (span / count).clamp(f64::MIN_POSITIVE, f64::MAX / 100.0);
     let mut power = 1.0;
     while power > wanted {
         power /= 10.0;
@@ -132,7 +136,7 @@ fn intervals(column: &str, unit: &'static str, numbers: &[f64], selected: &Selec
         (false, false) => 1.0,
     };
     let start = (least / step).floor() * step;
-    let count = ((most - start) / step).floor() as usize + 1;
+    let count = ((most - start) / step).floor().min(MOST_INTERVALS) as usize + 1;
     for i in 0..count {
         let from = start + step * i as f64;
         let (label, middle, to) = match is_single {
@@ -180,6 +184,10 @@ mod tests {
         assert_eq!(step(100.0, 16.0), 10.0);
         assert_eq!(step(60.0, 16.0), 5.0);
         assert!((step(0.5, 16.0) - 0.05).abs() < 1e-12);
+        // The smallest and the largest spans end, too.
+        for span in [5e-324, 1e-310, f64::MAX, f64::INFINITY] {
+            assert!(step(span, 16.0).is_finite() && step(span, 16.0) > 0.0);
+        }
         assert_eq!(short(0.15, 0.05), "0.15");
         assert_eq!(short(2e6, 1e5), "2000000");
     }

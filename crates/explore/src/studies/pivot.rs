@@ -192,6 +192,12 @@ impl Side {
         let mut places = Vec::new();
         for (key, place) in place_of.iter_mut().enumerate() {
             if *place == 0 {
+                if places.len() >= MOST_CELLS {
+                    return Err(Problem::limit(format!(
+                        "one side of the table has more than {MOST_CELLS} places: take fewer \
+                         axes, or filter"
+                    )));
+                }
                 *place = places.len() as u32;
                 places.push(digits(key, &groups));
             }
