@@ -11,7 +11,7 @@ FEATURES ?= $(shell features=; if [ "$$(uname -s)" = Linux ]; then \
   if command -v npm >/dev/null; then features=$${features:+$$features,}bentpipe-cli/explore; fi; echo $$features)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions bench-peers bench-gateway lost deb bench fidelity fidelity-linux reproduce advice
+.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions bench-peers bench-gateway bench-explore lost deb bench fidelity fidelity-linux reproduce advice
 
 all: web
 	$(CARGO) build --release $(WITH)
@@ -159,6 +159,12 @@ bench-gateway:
 	$(CARGO) build --release -p gateway-bench
 	@for bench in lost timing throughput lasting; do \
 	  echo "== $$bench"; python3 benches/gateway/$$bench.py || failed=1; done; test -z "$$failed"
+
+# The explorer against its bars, on a machine that does nothing else: the first bars after
+# a change, the first paint, and the frames while satellites are scrubbed.
+bench-explore: all
+	python3 benches/explore/first_bars.py target/release/bentpipe
+	cd $(WEB) && BENTPIPE=$(CURDIR)/target/release/bentpipe BENTPIPE_PAGE= BENTPIPE_SPEED=1 npx playwright test speed
 
 # 300 transfers through the gateway, with an outage and a kill, in a minute.
 lost:

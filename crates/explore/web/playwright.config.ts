@@ -3,7 +3,9 @@ import { defineConfig } from "@playwright/test";
 
 export default defineConfig({
   testDir: "tests",
-  timeout: 60_000,
+  timeout: 120_000,
+  // The server computes what most tests wait for, on a machine that may be slow and busy.
+  expect: { timeout: 20_000 },
   fullyParallel: false,
   workers: 1,
   forbidOnly: true,

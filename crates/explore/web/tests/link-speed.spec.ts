@@ -1,6 +1,6 @@
 // How soon the Link view answers a slider: from the event to the first bar on the screen,
 // with the page's own marks.
-import { expect, test } from "./server";
+import { expect, expectBelow, test } from "./server";
 
 // The recorder would be measured as well.
 test.use({ trace: "off" });
@@ -8,7 +8,7 @@ test.use({ trace: "off" });
 const CHANGES = 50;
 
 test("the first bars come within 300 ms of a change", async ({ page, explorer }) => {
-  test.setTimeout(240_000);
+  test.setTimeout(600_000);
   await explorer.visit(page, "#/link");
   await expect(page.locator(".link-ranking [data-key]").first()).toBeVisible({ timeout: 30_000 });
   const slider = page.getByRole("slider", { name: "Rate", exact: true });
@@ -28,5 +28,5 @@ test("the first bars come within 300 ms of a change", async ({ page, explorer })
   times.sort((a, b) => a - b);
   const at = (share: number) => times[Math.floor(share * CHANGES)] ?? Infinity;
   console.log(`first bars: median ${at(0.5).toFixed(0)} ms, 90th percentile ${at(0.9).toFixed(0)} ms`);
-  expect(at(0.5)).toBeLessThan(300);
+  expectBelow(at(0.5), 300);
 });

@@ -1,13 +1,11 @@
 // The view "Papers" on the real server: print at once, ours on demand, as the command has it.
 import { execFileSync } from "node:child_process";
-import { resolve } from "node:path";
-import { axe, expect, REPOSITORY, test } from "./server";
+import { axe, COMMAND, expect, REPOSITORY, test } from "./server";
 
 test.describe.configure({ timeout: 120_000 });
 
 /** The simulator may share its cores. */
 const patient = expect.configure({ timeout: 30_000 });
-const COMMAND = resolve(REPOSITORY, "crates/explore/web", process.env["BENTPIPE"] ?? "../../../target/debug/bentpipe");
 
 interface CellRow {
   row: string;

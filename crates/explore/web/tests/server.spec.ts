@@ -125,7 +125,7 @@ test("a server that dies is said to be gone, and the page goes on when it is bac
   await axe(page, '[role="alert"]');
 
   await explorer.start();
-  await expect(notice).toHaveCount(0, { timeout: 10_000 });
+  await expect(notice).toHaveCount(0, { timeout: 20_000 });
   // Nothing was loaded again, and what it showed is in the address still.
   await expect(page.locator("body")).toHaveAttribute("data-same", "page");
   await expect(page).toHaveURL(/rate=3/);

@@ -1,12 +1,13 @@
 // 60 frames a second while 1584 satellites with their links are scrubbed.
-import { expect, test } from "./server";
+import { expect, expectBelow, test } from "./server";
 
 // A recording takes time, too.
 test.use({ trace: "off" });
 for (const place of ["#/sky", "#/sky?_p=map"]) {
   test(`1584 satellites with links are scrubbed at 60 frames a second (${place})`, async ({ page, explorer }) => {
+    test.setTimeout(180_000);
     await explorer.visit(page, place);
-    await expect(page.getByRole("heading", { name: /^1584 satellites of starlink, 24:00:00$/ })).toBeVisible({ timeout: 30_000 });
+    await expect(page.getByRole("heading", { name: /^1584 satellites of starlink, 24:00:00$/ })).toBeVisible({ timeout: 120_000 });
     await page.waitForTimeout(1000);
     const gaps = await page.evaluate(async () => {
       const slider = document.querySelector<HTMLInputElement>(".sky-scrub");
@@ -29,8 +30,8 @@ for (const place of ["#/sky", "#/sky?_p=map"]) {
     });
     const at = (share: number) => gaps[Math.floor(gaps.length * share)] ?? Infinity;
     console.log(`${place}: ${gaps.length} frames in 5 s, median ${at(0.5).toFixed(2)} ms, p95 ${at(0.95).toFixed(2)} ms`);
-    expect(at(0.5)).toBeLessThan(17.5);
-    // Half of the bar is left to a machine that does other things as well.
-    expect(at(0.95)).toBeLessThan(34);
+    expectBelow(at(0.5), 17.5);
+    // A frame in twenty may miss one refresh.
+    expectBelow(at(0.95), 34);
   });
 }

@@ -1,10 +1,11 @@
 // How soon the page is there.
-import { expect, test } from "./server";
+import { expectBelow, test } from "./server";
 
 // A recording takes time, too.
 test.use({ trace: "off" });
 
 test("the first paint comes within half a second", async ({ explorer, browser }) => {
+  test.setTimeout(180_000);
   const times: number[] = [];
   for (let n = 0; n < 25; n += 1) {
     // With an empty cache, as on the first visit.
@@ -22,5 +23,5 @@ test("the first paint comes within half a second", async ({ explorer, browser })
   times.sort((a, b) => a - b);
   const median = times[Math.floor(times.length / 2)] ?? Infinity;
   console.log(`first paint: median ${median.toFixed(0)} ms of ${times.length}, slowest ${times.at(-1)?.toFixed(0)} ms`);
-  expect(median).toBeLessThan(500);
+  expectBelow(median, 500);
 });
