@@ -58,6 +58,12 @@ pub(crate) async fn answer(
     Json(share): Json<Share>,
 ) -> Result<Response, Problem> {
     let options = &share.question.options;
+    // Names stand in the command and in the program as they are.
+    let known = super::offered(&*app.laboratory);
+    let is_known = |name: &str| known.iter().any(|option| option.name == name);
+    if let Some((name, _)) = options.iter().find(|(name, _)| !is_known(name)) {
+        return Err(Problem::wrong(format!("there is no option `{name}`")));
+    }
     let text = |text: String| Ok(Json(json!({ "text": text })).into_response());
     match share.format {
         Format::Command => return text(app.laboratory.command(options)),

@@ -3,6 +3,7 @@
 use super::memory::Surveyed;
 use super::question::Question;
 use crate::Problem;
+use crate::bounds::bounded;
 use crate::server::App;
 use crate::work;
 use axum::Json;
@@ -104,7 +105,7 @@ fn one(
     start: Time,
     stop: Stop,
 ) -> Result<Value, Problem> {
-    let mut scenario = surveyed.scenario.clone();
+    let mut scenario = bounded(surveyed.scenario.clone());
     if let Some(flow) = scenario.flows.first_mut() {
         flow.transport = Some(transport.clone());
         flow.application = Application::Transfer { size };
