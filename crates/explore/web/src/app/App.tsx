@@ -13,8 +13,6 @@ import { Stage } from "./Stage";
 import { Tour, useTour } from "./Tour";
 import { VIEWS } from "./views";
 
-export type { ViewProps } from "./views";
-
 export function App() {
   const at = address.value;
   const main = useRef<HTMLElement>(null);

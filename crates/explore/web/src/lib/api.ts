@@ -62,6 +62,15 @@ export async function stream<T>(
   const response = await request(path, body, signal);
   if (response.body === null) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    await lines(reader, each, signal);
+  } finally {
+    // After an error the server need not go on; after the end this does nothing.
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+async function lines<T>(reader: ReadableStreamDefaultReader<string>, each: (line: T) => void, signal: AbortSignal): Promise<void> {
   let rest = "";
   for (;;) {
     let chunk: ReadableStreamReadResult<string>;

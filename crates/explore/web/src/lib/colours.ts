@@ -30,13 +30,6 @@ export function colours(): Colours {
   return all;
 }
 
-/** The colour of series number `index`, from 0. */
-export function seriesColour(index: number): string {
-  const all = colours();
-  const series = [all.c0, all.c1, all.c2, all.c3, all.c4, all.c5, all.c6, all.c7];
-  return series[index % series.length] ?? all.text;
-}
-
 /** Dashes that tell series apart without colour, in pixels of a line; the first is solid. */
 export const DASHES: readonly (readonly number[])[] = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [14, 4], [2, 6], [8, 3, 2, 3, 2, 3]];
 

@@ -41,8 +41,3 @@ export const hello = signal<Hello | undefined>(undefined);
 export async function greet(): Promise<void> {
   hello.value = await ask<Hello>("/api/hello");
 }
-
-/** The help of an option of `bentpipe compare`, for `Field`. */
-export function optionHelp(name: string): string | undefined {
-  return hello.value?.options.find((option) => option.name === name)?.help;
-}

@@ -2,6 +2,7 @@
 // of a group; colours of the scheme; the same numbers as a table.
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { canvasToPng } from "../lib/picture";
 import { isDark } from "../lib/scheme";
 import { Legend } from "./chart/Legend";
 import { Numbers } from "./chart/Numbers";
@@ -234,7 +235,5 @@ async function png(u: uPlot | undefined): Promise<Blob> {
   context.fillStyle = theme(u.root).surface;
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.drawImage(u.ctx.canvas, 0, 0);
-  return new Promise((done, failed) => {
-    canvas.toBlob((blob) => (blob === null ? failed(new Error("the browser makes no picture")) : done(blob)));
-  });
+  return canvasToPng(canvas);
 }

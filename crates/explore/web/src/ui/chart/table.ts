@@ -1,5 +1,6 @@
 // The numbers of a chart as one table: x, then a column for each series.
 import uPlot from "uplot";
+import { csvField } from "../../lib/csv";
 import type { ChartProps, Series } from "./props";
 
 /** Columns of uPlot with the places of bands in them. */
@@ -36,11 +37,6 @@ export function table(props: ChartProps): Table {
   return { columns: uPlot.join(parts), at, bands };
 }
 
-/** Quoted where a comma, a quote or a line break asks for it (RFC 4180). */
-function quoted(text: string): string {
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
 /** The headings of the columns. */
 export function headings(props: ChartProps): string[] {
   const of = (series: Series) =>
@@ -51,7 +47,7 @@ export function headings(props: ChartProps): string[] {
 /** All numbers as CSV. */
 export function csv(props: ChartProps): string {
   const { columns } = table(props);
-  const lines = [headings(props).map(quoted).join(",")];
+  const lines = [headings(props).map(csvField).join(",")];
   columns[0].forEach((_, row) => lines.push(columns.map((column) => column[row] ?? "").join(",")));
   return `${lines.join("\r\n")}\r\n`;
 }

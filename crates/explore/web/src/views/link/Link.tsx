@@ -1,6 +1,6 @@
 // The view of one link: the question at the left, the answer as it comes at the right.
 import { useEffect, useMemo } from "preact/hooks";
-import type { ViewProps } from "../../app/App";
+import type { ViewProps } from "../../app/views";
 import { change, type Params } from "../../lib/address";
 import { shareable } from "../../lib/share";
 import { Tabs } from "../../ui";

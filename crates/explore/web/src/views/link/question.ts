@@ -47,7 +47,7 @@ export function set(changes: Params, isDone: boolean): void {
 }
 
 /** Writes the draft to the address, as a new place in the history. */
-export function commit(): void {
+function commit(): void {
   clearTimeout(idle);
   const { view, params } = address.value;
   if (view !== "link" || key(options(params)) === key(draft.value)) return;

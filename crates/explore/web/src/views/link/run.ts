@@ -2,7 +2,7 @@
 import { effect, signal } from "@preact/signals";
 import { Problem, stream, Unreachable } from "../../lib/api";
 import type { Params } from "../../lib/address";
-import { returns } from "../../lib/server";
+import { returns, TAB } from "../../lib/server";
 import { key } from "./question";
 import type { Answer, Begin, Line, Standing, Verdict } from "./types";
 
@@ -30,9 +30,6 @@ export interface Failure {
 
 export const place = (row: number, size: number) => `${row}/${size}`;
 
-/** Names the tab, whose new question ends the one before. */
-const TAB = crypto.randomUUID();
-
 /** How long a server that has too much to do is left alone before it is asked again. */
 const AGAIN_MS = 1000;
 
@@ -47,7 +44,8 @@ export class Run {
   #control: AbortController | undefined;
   #key: string | undefined;
   #again: ReturnType<typeof setTimeout> | undefined;
-  #tab: string;
+  /** Names the asker: its new question ends the one before. */
+  readonly #tab: string;
 
   constructor(name = "") {
     this.#tab = TAB + name;

@@ -1,6 +1,7 @@
 // A table as its paper prints it: the printed number, ours and the difference, as a colour
 // and in words.
 import { change, type Params } from "../../lib/address";
+import { csvField } from "../../lib/csv";
 import { Segmented } from "../../ui";
 import type { ErrorSummary, PaperTable, TableCell } from "./model";
 import { RunBar, type Runner } from "./RunBar";
@@ -282,14 +283,10 @@ function spans(all: readonly string[][], level: number): { label: string; length
 
 /** The table as CSV, a line for each cell, as `bentpipe reproduce --out` writes it. */
 export function tableCsv({ table }: PaperTable): string {
-  const field = (value: string | number | null) => {
-    const text = value === null ? "" : String(value);
-    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
   const lines: (string | number | null)[][] = [["row", "column", "ours", "ci95", "n", "unit", "published", "relative_error", "verdict", "note"]];
   for (const cell of table.cells.flat()) {
     const { row, column, ours, ci95, n, unit, published, relative_error, verdict, note } = cell;
     lines.push([row, column, ours, ci95, n, unit, published, relative_error, verdict, note]);
   }
-  return `${lines.map((line) => line.map(field).join(",")).join("\n")}\n`;
+  return `${lines.map((line) => line.map(csvField).join(",")).join("\n")}\n`;
 }

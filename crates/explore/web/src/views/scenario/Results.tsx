@@ -1,5 +1,6 @@
 // What runs did: the tables of `bentpipe run`, curves, means of several runs.
 import { useEffect, useRef } from "preact/hooks";
+import { csvField } from "../../lib/csv";
 import { Chart } from "../../ui/Chart";
 import { Note } from "../../ui";
 import type { Runs } from "./runs";
@@ -125,7 +126,6 @@ function Curves({ curves }: { curves: readonly Curve[] }) {
 
 /** The tables of the results as CSV, one below the other. */
 export function csvOf(tables: readonly TableAnswer[]): string {
-  const cell = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const line = (cells: readonly string[]) => cells.map(cell).join(",");
+  const line = (cells: readonly string[]) => cells.map(csvField).join(",");
   return tables.map((table) => [line(table.columns.map((column) => column.heading)), ...table.rows.map((row) => line(row.map((one) => one.text)))].join("\n") + "\n").join("\n");
 }

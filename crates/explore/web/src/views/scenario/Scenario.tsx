@@ -1,10 +1,12 @@
 // The view of a scenario: its text and its picture side by side, its runs below.
 import { effect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ViewProps } from "../../app/App";
+import type { ViewProps } from "../../app/views";
 import { ask } from "../../lib/api";
 import { address, change } from "../../lib/address";
 import { hello } from "../../lib/hello";
+import { svgToPng } from "../../lib/picture";
+import { shellWord } from "../../lib/shell";
 import { useShortcuts } from "../../lib/shortcuts";
 import { shareable } from "../../lib/share";
 import { Button, Note, Progress, Segmented, Split, TextField, toast } from "../../ui";
@@ -315,11 +317,11 @@ function share(scenario: ScenarioDocument, runs: Runs): void {
   const spread = runs.spread.value;
   shareable.value = {
     name: base,
-    command: `bentpipe run ${/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`}${seed}`,
+    command: `bentpipe run ${shellWord(file)}${seed}`,
     scenario: () => Promise.resolve(scenario.text.value),
     python: python(scenario.text.value, runs.seed.value),
     svg: picture,
-    png: async () => raster(await picture()),
+    png: async () => svgToPng(await picture()),
     ...(result === undefined ? {} : { csv: () => Promise.resolve(csvOf([...result.blocks.flatMap(({ table }) => (table === null ? [] : [table])), ...(spread === undefined ? [] : [spread])])) }),
   };
 }
@@ -328,20 +330,4 @@ function share(scenario: ScenarioDocument, runs: Runs): void {
 function python(text: string, seed: string): string {
   const quotes = text.includes("'''") ? JSON.stringify(text) : `r'''\n${text}'''`;
   return `import bentpipe\n\nscenario = bentpipe.Scenario(${quotes})\noutcome = scenario.run(${seed === "" ? "" : `seed=${seed}`})\nprint(outcome)\n`;
-}
-
-/** A picture in pixels, twice as fine as on the screen. */
-async function raster(svg: string): Promise<Blob> {
-  const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-  try {
-    const image = new Image();
-    image.src = url;
-    await image.decode();
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [2 * image.width, 2 * image.height];
-    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-    return await new Promise((resolve, reject) => canvas.toBlob((blob) => (blob === null ? reject(new Error("the picture is too large")) : resolve(blob)), "image/png"));
-  } finally {
-    URL.revokeObjectURL(url);
-  }
 }

@@ -1,7 +1,7 @@
 // The view "Sky": satellites as they move, the path between two places over a day, and a
 // download over it.
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ViewProps } from "../../app/App";
+import type { ViewProps } from "../../app/views";
 import { address, change } from "../../lib/address";
 import { ask } from "../../lib/api";
 import { returns } from "../../lib/server";

@@ -1,6 +1,7 @@
 // The address of the view as a question, and back. Names of parameters that `bentpipe
 // compare` has as options are the same; those of the view alone begin with `_`.
 import type { Params } from "../../lib/address";
+import { shellWord } from "../../lib/shell";
 import type { GivenFile, Question } from "./types";
 
 /** Satellites to choose from. */
@@ -58,16 +59,11 @@ export function questionOf(params: Params, file: GivenFile | undefined): Questio
   return question;
 }
 
-/** A word of a command line, quoted where the shell needs it. */
-export function quoted(word: string): string {
-  return /^[\w.,:/@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
 /** The command that compares transports over the same satellites, where there is one. */
 export function compareCommand(question: Question): string | undefined {
   if (question.orbit === "walker" || question.orbit === "file") return undefined;
   // What the options of compare cannot say.
   if (question.mask !== undefined || question.handover !== undefined || question.isl !== undefined) return undefined;
   const slot = question.slot === undefined ? "" : ` --slot ${question.slot}`;
-  return `bentpipe compare --orbit ${question.orbit}${slot} --from ${quoted(question.from)} --to ${quoted(question.to)}`;
+  return `bentpipe compare --orbit ${question.orbit}${slot} --from ${shellWord(question.from)} --to ${shellWord(question.to)}`;
 }

@@ -1,11 +1,12 @@
 // The same question elsewhere: in the menu Share, and as SQL and Python on the files.
 import { useEffect } from "preact/hooks";
 import { ask } from "../../lib/api";
+import { svgToPng } from "../../lib/picture";
 import { shareable, type Shareable } from "../../lib/share";
+import { shellWord } from "../../lib/shell";
 import { Copy } from "../../ui";
 import { pivotCsv } from "./csv";
 import type { Pivot, Question, Study } from "./model";
-import { svgToPng } from "./picture";
 import { duckdb, polars } from "./snippets";
 
 export interface ElsewhereProps {
@@ -29,7 +30,7 @@ export function Elsewhere({ study, question, tab }: ElsewhereProps) {
       python,
       csv: async () => pivotCsv(await ask<Pivot>("/api/studies/pivot", JSON.parse(asked))),
     };
-    if (study.file !== null) made.command = `bentpipe study ${study.file}`;
+    if (study.file !== null) made.command = `bentpipe study ${shellWord(study.file)}`;
     if (isFigure) {
       const svg = async () => (await ask<{ svg: string }>("/api/studies/chart", JSON.parse(chart))).svg;
       made.svg = svg;

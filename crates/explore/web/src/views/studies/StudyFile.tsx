@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { go, href } from "../../lib/address";
 import { ask, stream } from "../../lib/api";
 import { shareable } from "../../lib/share";
+import { shellWord } from "../../lib/shell";
 import { Button, Copy, Failed, Loading, messageOf, Note, Progress } from "../../ui";
 import { runsText } from "./model";
 
@@ -36,7 +37,7 @@ export function StudyFile({ file }: { file: string }) {
   const [plan, setPlan] = useState<Plan>();
   const [error, setError] = useState<unknown>();
   const [attempt, setAttempt] = useState(0);
-  const command = `bentpipe study ${file}`;
+  const command = `bentpipe study ${shellWord(file)}`;
   useEffect(() => {
     const ends = new AbortController();
     setError(undefined);

@@ -1,10 +1,6 @@
 // A table as CSV: a line for each cell, with the numbers in base units.
+import { csvField } from "../../lib/csv";
 import { labelsOf, type Pivot } from "./model";
-
-const field = (value: string | number | null): string => {
-  const text = value === null ? "" : String(value);
-  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
 
 export function pivotCsv(pivot: Pivot): string {
   const names = [...pivot.rows.groups, ...pivot.columns.groups].map(({ name }) => name);
@@ -16,5 +12,5 @@ export function pivotCsv(pivot: Pivot): string {
     const labels = [...labelsOf(pivot.rows, Math.floor(i / width)), ...labelsOf(pivot.columns, i % width)];
     lines.push([...labels, ...cell.map((value) => (value === null ? "" : String(value)))]);
   });
-  return `${lines.map((line) => line.map(field).join(",")).join("\n")}\n`;
+  return `${lines.map((line) => line.map(csvField).join(",")).join("\n")}\n`;
 }

@@ -218,7 +218,7 @@ export function questionOf(study: Study, params: Params): Question {
 }
 
 /** The filters with one changed; undefined takes it away. */
-export function withFilter(filters: readonly Filter[], column: string, filter: Filter | undefined): Filter[] {
+function withFilter(filters: readonly Filter[], column: string, filter: Filter | undefined): Filter[] {
   const others = filters.filter((known) => known.column !== column);
   return filter === undefined ? others : [...others, filter];
 }

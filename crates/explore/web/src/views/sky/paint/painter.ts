@@ -1,6 +1,7 @@
 // Draws the sky: the earth on one canvas, which stays while only time goes on, and what
 // moves on another above it.
 import { colours, faded } from "../../../lib/colours";
+import { canvasToPng } from "../../../lib/picture";
 import { isDark } from "../../../lib/scheme";
 import type { Sky } from "../model";
 import { Flat } from "./flat";
@@ -281,8 +282,6 @@ export class Painter {
     if (g === null) throw new Error("the browser draws nothing");
     g.drawImage(this.base, 0, 0);
     g.drawImage(this.top, 0, 0);
-    return new Promise((done, failed) => {
-      canvas.toBlob((blob) => (blob === null ? failed(new Error("the browser makes no picture")) : done(blob)));
-    });
+    return canvasToPng(canvas);
   }
 }

@@ -1,9 +1,16 @@
-// A picture of the server's charts as pixels.
+// Pictures as pixels.
 
 /** Pixels of the picture for each of the drawing. */
 const SCALE = 2;
 
-/** Renders SVG as PNG. */
+/** What a canvas shows, as PNG. */
+export function canvasToPng(canvas: HTMLCanvasElement): Promise<Blob> {
+  return new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => (blob === null ? reject(new Error("the picture is too large")) : resolve(blob)), "image/png");
+  });
+}
+
+/** Renders SVG as PNG, twice as fine as it is drawn. */
 export async function svgToPng(svg: string): Promise<Blob> {
   const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {
@@ -14,9 +21,7 @@ export async function svgToPng(svg: string): Promise<Blob> {
     canvas.width = image.naturalWidth * SCALE;
     canvas.height = image.naturalHeight * SCALE;
     canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-    return await new Promise((resolve, reject) => {
-      canvas.toBlob((blob) => (blob === null ? reject(new Error("the picture is too large")) : resolve(blob)), "image/png");
-    });
+    return await canvasToPng(canvas);
   } finally {
     URL.revokeObjectURL(address);
   }
