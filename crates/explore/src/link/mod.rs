@@ -46,7 +46,14 @@ async fn answer(
     Json(question): Json<Question>,
 ) -> Result<Response, Problem> {
     let turn = app.tabs.turn(question.tab.as_deref());
-    let comparison = question.comparison(&app)?;
+    // It may read traces and elements of satellites, for which no worker of the server waits.
+    let reader = app.clone();
+    let asked = tokio::task::spawn_blocking(move || {
+        let comparison = question.comparison(&reader);
+        (question, comparison)
+    });
+    let (question, comparison) = asked.await.map_err(|_| Problem::fault())?;
+    let comparison = comparison?;
     let jobs = app.jobs.clone();
     work::stream(&jobs, move |results| {
         turn.stops(&results.stop());
