@@ -193,7 +193,8 @@ fn title(part: &Part) -> String {
 /// A title within a sentence: names of their own keep their capitals.
 fn lower(title: &str) -> String {
     let mut letters = title.chars();
-    match (letters.next(), title[1..].chars().any(char::is_uppercase)) {
+    let first = letters.next();
+    match (first, letters.clone().any(char::is_uppercase)) {
         (Some(first), false) => first.to_lowercase().chain(letters).collect(),
         _ => title.to_owned(),
     }
