@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Characters of a token, at most; one that this command made has 32.
 const LONGEST: u64 = 128;
 
-/// The folder, which only its user can read.
+/// The folder. Others may see which files are in it, and read none of them.
 #[derive(Debug)]
 pub(crate) struct State(PathBuf);
 

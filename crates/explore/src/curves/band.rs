@@ -134,10 +134,12 @@ fn spread(held: &[Held], place: usize, times: usize) -> Value {
         let values = held.iter().map(|run| run.curves[place][i]);
         let mut found: Vec<f64> = values.filter(|v| v.is_finite()).collect();
         found.sort_by(f64::total_cmp);
-        // The nearest rank.
+        // Interpolated between neighbours, as the median time is.
         let rank = |share: f64| {
-            let last = found.len().saturating_sub(1) as f64;
-            found.get((share * last).round() as usize).copied()
+            let place = share * found.len().saturating_sub(1) as f64;
+            let below = *found.get(place.floor() as usize)?;
+            let above = *found.get(place.ceil() as usize)?;
+            Some(below + (above - below) * place.fract())
         };
         for (limit, share) in limits.iter_mut().zip([0.1, 0.9, 0.0, 1.0, 0.5]) {
             limit.push(rank(share).map(|x| (x * 1e6).round() / 1e6));
