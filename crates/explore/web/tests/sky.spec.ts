@@ -180,7 +180,7 @@ test("cities: completion, coordinates, a click on the map, and what is none", as
   await to.fill("Madrid");
   await to.press("Enter");
   await expect(fact(page, "path")).toHaveText(/– Madrid$/);
-  await page.getByRole("button", { name: "Click where data comes from on the map" }).click();
+  await page.getByRole("button", { name: "Choose where data comes from on the map" }).click();
   // A click where Cairo is, as the camera has it when it rests.
   await page.waitForTimeout(800);
   const stage = page.locator(".sky-stage canvas").nth(1);
@@ -222,13 +222,13 @@ test("a file of TLE is dropped: a good one, a bad one", async ({ page, explorer 
   // Several thousand: fewer hours, and it says so.
   await drop("many.tle", shell(60, 50, 53, 15.1));
   await expect(page.getByRole("heading", { name: /3000 satellites of many\.tle/ })).toBeVisible({ timeout: 40_000 });
-  await page.getByRole("combobox", { name: "Time shown" }).selectOption("48");
+  await page.getByRole("combobox", { name: "Duration" }).selectOption("48");
   await expect(page.getByText(/too many for more/)).toBeVisible({ timeout: 40_000 });
 });
 
 test("a download has its handovers on the curve, and the globe goes with the cursor", async ({ page, explorer }) => {
   await show(page, explorer, "#/sky?orbit=iridium&hours=2&_size=20+MB");
-  await page.getByRole("button", { name: "Download from the time shown on" }).click();
+  await page.getByRole("button", { name: "Start a download at this time" }).click();
   const panel = page.getByRole("region", { name: "A download over these satellites" });
   await expect(panel.getByRole("row", { name: /bbr/ })).toBeVisible({ timeout: 30_000 });
   await expect(panel.getByText(/handovers? until the last one ends/)).toBeVisible();
@@ -237,7 +237,7 @@ test("a download has its handovers on the curve, and the globe goes with the cur
   await panel.locator(".chart-box").first().hover({ position: { x: 300, y: 60 } });
   await expect(clock).not.toHaveText(before ?? "");
   await page.locator("#main").getByRole("textbox", { name: "Size" }).fill("much");
-  await page.getByRole("button", { name: "Download from the time shown on" }).click();
+  await page.getByRole("button", { name: "Start a download at this time" }).click();
   await expect(panel.getByRole("alert")).toBeVisible();
 });
 
@@ -250,7 +250,7 @@ test("places that see no common satellite are told so", async ({ page, explorer 
 test("what is shown can be shared as a command, a scenario, a picture and numbers", async ({ page, explorer }) => {
   await show(page, explorer, "#/sky?orbit=iridium&hours=1");
   await expect(page.getByText("bentpipe compare --orbit iridium --from Berlin --to 'New York'")).toBeVisible();
-  await expect(page.getByRole("link", { name: "Compare transports over it" })).toHaveAttribute("href", "#/link?orbit=iridium&from=Berlin&to=New+York");
+  await expect(page.getByRole("link", { name: "Compare transports over this path" })).toHaveAttribute("href", "#/link?orbit=iridium&from=Berlin&to=New+York");
   await page.getByRole("link", { name: "Open as a scenario" }).click();
   await expect(page).toHaveURL(/#\/scenario\?text=/);
   await expect(page.locator(".cm-content")).toContainText("[constellation.sky]");

@@ -46,14 +46,14 @@ export function Ask({ params }: { params: Params }) {
         </div>
       )}
       <Button icon="open" size="small" onClick={() => chooser.current?.click()}>
-        Open a file of TLE or OMM
+        Open a TLE or OMM file
       </Button>
       <input
         ref={chooser}
         class="sr"
         type="file"
         tabIndex={-1}
-        aria-label="File of TLE or OMM"
+        aria-label="TLE or OMM file"
         accept=".tle,.txt,.json,.csv,.xml,.kvn,.omm,.2le,.3le"
         onChange={(event) => {
           const chosen = event.currentTarget.files?.[0];
@@ -63,10 +63,10 @@ export function Ask({ params }: { params: Params }) {
       />
       {orbit === "geo" && (
         <Text
-          label="Slot"
+          label="Orbital slot"
           unit="° E"
           value={params["slot"] ?? ""}
-          placeholder="midway"
+          placeholder="Midway"
           error={wrong("slot")}
           help="Longitude of the satellite, degrees east (negative: west); midway between the two places unless it is given."
           onValue={(value) => set("slot", value)}
@@ -75,10 +75,10 @@ export function Ask({ params }: { params: Params }) {
       {orbit === "walker" && (
         <>
           <Text
-            label="Pattern"
+            label="Walker pattern"
             value={params["pattern"] ?? DEFAULTS.pattern}
             error={wrong("pattern")}
-            help="Walker's INCLINATION: SATELLITES/PLANES/PHASING."
+            help="Walker notation: INCLINATION: SATELLITES/PLANES/PHASING."
             onValue={(value) => set("pattern", value, DEFAULTS.pattern)}
           />
           <Text
@@ -91,8 +91,8 @@ export function Ask({ params }: { params: Params }) {
             label="Ascending nodes"
             value={params["shape"] ?? DEFAULTS.shape}
             options={[
-              { value: "delta", label: "over 360° (delta)" },
-              { value: "star", label: "over 180° (star, with a seam)" },
+              { value: "delta", label: "Over 360° (Walker delta)" },
+              { value: "star", label: "Over 180° (Walker star, with a seam)" },
             ]}
             onValue={(value) => set("shape", value, DEFAULTS.shape)}
           />
@@ -110,7 +110,7 @@ export function Ask({ params }: { params: Params }) {
         </Button>
       </div>
       <Select
-        label="Time shown"
+        label="Duration"
         value={params["hours"] ?? DEFAULTS.hours}
         options={["1", "6", "12", "24", "48"].map((value) => ({ value, label: value === "1" ? "1 hour" : `${value} hours` }))}
         error={wrong("hours")}
@@ -121,30 +121,30 @@ export function Ask({ params }: { params: Params }) {
           <summary>Terminals and links</summary>
           <div class="stack">
             <Text
-              label="Mask"
+              label="Minimum elevation"
               unit="°"
               value={params["mask"] ?? ""}
               placeholder={header === undefined ? "" : String(header.mask_deg[0] ?? "")}
               error={wrong("mask")}
-              help="Terminals use satellites that stand higher than this above the horizon."
+              help="Terminals use only satellites above this elevation (the elevation mask)."
               onValue={(value) => set("mask", value)}
             />
             <Select
-              label="Choice of satellite"
+              label="Satellite selection"
               value={params["handover"] ?? DEFAULTS.handover}
               options={[
-                { value: "keep", label: "keep it while it is above the mask" },
-                { value: "highest", label: "always the highest" },
-                { value: "longest", label: "the one that stays longest" },
+                { value: "keep", label: "Keep until below the minimum elevation" },
+                { value: "highest", label: "Highest elevation" },
+                { value: "longest", label: "Longest remaining visibility" },
               ]}
               onValue={(value) => set("handover", value, DEFAULTS.handover)}
             />
             <Select
-              label="Links between satellites"
+              label="Inter-satellite links"
               value={params["isl"] ?? "yes"}
               options={[
-                { value: "yes", label: "where the constellation has them" },
-                { value: "no", label: "none: satellites repeat to the ground" },
+                { value: "yes", label: "As the constellation has them" },
+                { value: "no", label: "None (bent pipe)" },
               ]}
               onValue={(value) => set("isl", value, "yes")}
             />

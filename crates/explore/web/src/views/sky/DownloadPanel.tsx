@@ -76,18 +76,18 @@ export function DownloadPanel({ params, question }: { params: Params; question: 
           label="Transports"
           value={names}
           error={wrong("transports")}
-          help="Up to four, with commas between them, such as cubic, bbr, hybla: one curve each. `bentpipe transports` lists them."
+          help="Up to four, separated by commas, such as cubic, bbr, hybla; one curve each. `bentpipe transports` lists them."
           onValue={(value) => change({ _with: value === WITH ? "" : value })}
         />
         <TextField
           label="Size"
           value={size}
           error={wrong("size")}
-          help="Bytes of the download, such as 30 MB."
+          help="Size of the download, such as 30 MB."
           onValue={(value) => change({ _size: value === standard ? "" : value })}
         />
         <Button kind="primary" icon="play" disabled={isRunning} onClick={run}>
-          {isRunning ? "Downloading …" : "Download from the time shown on"}
+          {isRunning ? "Downloading …" : "Start a download at this time"}
         </Button>
       </form>
       {error !== undefined && field === undefined && <Note kind="bad">{messageOf(error)}</Note>}
@@ -97,18 +97,18 @@ export function DownloadPanel({ params, question }: { params: Params; question: 
 }
 
 function seconds(run: Download): string {
-  return run.ended_s === null ? "not ended" : `${(run.ended_s - run.started_s).toFixed(2)} s`;
+  return run.ended_s === null ? "not finished" : `${(run.ended_s - run.started_s).toFixed(2)} s`;
 }
 
 function sentence(run: Download): string {
-  return run.ended_s === null ? `${run.transport} did not end.` : `${run.transport}: ${seconds(run)}.`;
+  return run.ended_s === null ? `${run.transport} did not finish.` : `${run.transport}: ${seconds(run)}.`;
 }
 
 const COLUMNS: readonly Column<Download>[] = [
   { key: "transport", label: "Transport", cell: (run) => run.transport },
   { key: "time", label: "Time", numeric: true, cell: seconds, sort: (run) => run.until_s - run.started_s },
   { key: "goodput", label: "Goodput", numeric: true, cell: (run) => run.goodput },
-  { key: "again", label: "Sent again", numeric: true, cell: (run) => String(run.retransmissions), sort: (run) => run.retransmissions },
+  { key: "again", label: "Retransmissions", numeric: true, cell: (run) => String(run.retransmissions), sort: (run) => run.retransmissions },
   { key: "timeouts", label: "Timeouts", numeric: true, cell: (run) => String(run.timeouts), sort: (run) => run.timeouts },
   { key: "drops", label: "Dropped by queues", numeric: true, cell: (run) => String(run.queue_drops), sort: (run) => run.queue_drops },
   { key: "outages", label: "Lost in outages", numeric: true, cell: (run) => String(run.outage_losses), sort: (run) => run.outage_losses },
@@ -139,13 +139,13 @@ function Curves({ runs, current }: { runs: readonly Download[]; current: Sky }) 
   });
   const changes = current.legs.filter((leg) => leg.path !== null && leg.from_s > start && leg.from_s < until);
   const others = changes.filter((leg) => !handovers.some((one) => one.at_s === leg.from_s)).slice(0, MOST_MARKS);
-  marks.push(...others.map((leg): Mark => ({ at: leg.from_s - start, label: "another path", tone: "muted" })));
+  marks.push(...others.map((leg): Mark => ({ at: leg.from_s - start, label: "path change", tone: "muted" })));
   const spans: Span[] = current.legs
     .filter((leg) => leg.path === null && leg.to_s > start && leg.from_s < until)
     .map((leg) => ({ from: Math.max(0, leg.from_s - start), to: Math.min(until, leg.to_s) - start, label: "no path", tone: "bad" }));
   const lost = (run: Download, i: number): Mark[] => {
     const times = run.lost.filter((_, k) => k % 2 === 0).slice(0, MOST_MARKS);
-    return times.map((at) => ({ at: at - start, y: cwndAt(run, at), label: "sent again", tone: "bad", series: i }));
+    return times.map((at) => ({ at: at - start, y: cwndAt(run, at), label: "retransmission", tone: "bad", series: i }));
   };
   const shared = {
     x: { label: "Time since the start [s]", from: 0, to: until - start },
@@ -162,10 +162,10 @@ function Curves({ runs, current }: { runs: readonly Download[]; current: Sky }) 
     <div class="stack">
       <Table caption="Downloads" hideCaption columns={COLUMNS} rows={runs} rowKey={(run) => run.transport} />
       <p class="muted small">
-        It begins at {clock(start)}. {handovers.length === 0 ? "No handover" : handovers.length === 1 ? "One handover" : `${handovers.length} handovers`} until
+        Starts at {clock(start)}. {handovers.length === 0 ? "No handover" : handovers.length === 1 ? "One handover" : `${handovers.length} handovers`} until
         the last one ends{handovers.length > MOST_MARKS ? `; the first ${MOST_MARKS} are marked` : ""}
-        {others.length > 0 ? "; the path changes between them as well" : ""}. What fills a gap arrives all at once: the rate is that of bytes in
-        order. The globe goes with the cursor of the charts.
+        {others.length > 0 ? "; the path also changes between handovers" : ""}. The rate counts bytes delivered in order, so that a
+        repaired loss shows as a peak. The globe follows the cursor of the charts.
       </p>
       <Chart {...shared} label="Received in order" y={{ label: "received [MB]", from: 0 }} series={all((run) => run.received, 1e-6)} marks={marks} height={190} />
       <Chart {...shared} label="Rate" y={{ label: "rate [Mbit/s]", from: 0 }} series={all((run) => run.rate, 1e-6)} marks={marks} height={150} legend={false} />

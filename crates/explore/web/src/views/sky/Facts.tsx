@@ -42,7 +42,7 @@ export function FactsNow() {
     <section class="sky-facts" aria-label="At this time">
       <dl>
         <div>
-          <dt>Delay, one way</dt>
+          <dt>One-way delay</dt>
           <dd data-fact="delay">{part("delay")}</dd>
         </div>
         <div>
@@ -80,13 +80,13 @@ export function Statistics() {
   const ms = (seconds: number | null) => millis(seconds === null ? null : seconds * 1e3);
   const hops = found.hops === null ? "–" : found.hops[0] === found.hops[1] ? String(found.hops[0]) : `${found.hops[0]} to ${found.hops[1]}`;
   const rows: readonly (readonly [string, string])[] = [
-    ["One way, least", ms(found.delay_min_s)],
-    ["mean", ms(found.delay_mean_s)],
-    ["most", ms(found.delay_max_s)],
+    ["One-way delay, minimum", ms(found.delay_min_s)],
+    ["One-way delay, mean", ms(found.delay_mean_s)],
+    ["One-way delay, maximum", ms(found.delay_max_s)],
     ["Hops", hops],
-    ["Joined", `${(Math.abs(found.availability) * 100).toFixed(found.availability > 0.999 && found.availability < 1 ? 3 : 1)}%`],
-    ["Handovers", `${found.handovers}, ${found.handovers_per_hour.toFixed(1)} an hour`],
-    ["Changes of path", String(found.path_changes)],
+    ["Availability", `${(Math.abs(found.availability) * 100).toFixed(found.availability > 0.999 && found.availability < 1 ? 3 : 1)}%`],
+    ["Handovers", `${found.handovers}, ${found.handovers_per_hour.toFixed(1)} per hour`],
+    ["Path changes", String(found.path_changes)],
     ["Outages", found.outages === 0 ? "none" : `${found.outages}, the longest ${found.longest_outage_s.toFixed(0)} s`],
     ["Rate", `${header.rates[0]} down, ${header.rates[1]} up`],
   ];
@@ -105,9 +105,9 @@ export function Statistics() {
         ))}
       </dl>
       <p class="muted small">
-        Propagation alone, without queues and transmission.{" "}
+        Propagation delay only, without queueing and transmission.{" "}
         {header.start_unix_s === null
-          ? "Time 0 is midnight in Greenwich at an equinox, for the night."
+          ? "The night side is drawn as if time 0 were midnight UTC at an equinox."
           : `Time 0 is ${new Date(header.start_unix_s * 1000).toISOString().slice(0, 19)}Z.`}
       </p>
     </section>

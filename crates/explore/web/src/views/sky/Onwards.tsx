@@ -29,11 +29,11 @@ export function Onwards({ question }: { question: Question }) {
   const link: Record<string, string> = { orbit: question.orbit, from: question.from, to: question.to };
   if (question.slot !== undefined) link["slot"] = String(question.slot);
   return (
-    <section class="sky-onwards" aria-label="Onwards">
+    <section class="sky-onwards" aria-label="Use this path elsewhere">
       {command !== undefined ? (
         <>
           <a class="button button-primary" href={href("link", link)}>
-            Compare transports over it
+            Compare transports over this path
           </a>
           <span class="sky-command">
             <code>{command}</code>
@@ -41,7 +41,7 @@ export function Onwards({ question }: { question: Question }) {
           </span>
         </>
       ) : (
-        <p class="muted small">The scenario has everything that is shown: `bentpipe map` draws it and `bentpipe run` runs it.</p>
+        <p class="muted small">`bentpipe compare` has no options for this constellation. Use the scenario: `bentpipe map` draws it, and `bentpipe run` runs it.</p>
       )}
       {word !== undefined && (
         <a class="button" href={href("scenario", { text: word, name: "sky" })}>

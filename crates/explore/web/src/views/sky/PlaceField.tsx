@@ -116,7 +116,7 @@ export function PlaceField({ label, which, value, error, onValue }: PlaceFieldPr
           <Button
             kind="quiet"
             icon="sky"
-            label={`Click ${label === "From" ? "where data comes from" : "where data goes to"} on the map`}
+            label={`Choose ${label === "From" ? "where data comes from" : "where data goes to"} on the map`}
             pressed={isPicking}
             onClick={() => (picking.value = isPicking ? undefined : which)}
           />

@@ -14,7 +14,7 @@ import { Onwards } from "./Onwards";
 import type { Look, Painter } from "./paint/painter";
 import { questionOf } from "./question";
 import { SkyStage } from "./SkyStage";
-import { camera, failure, fieldOf, file, isPlanning, isPlaying, leave, picking, plan, sky, time } from "./store";
+import { camera, failure, fieldOf, file, isPlanning, isPlaying, leave, picking, plan, sky, time, zoomBy } from "./store";
 import { Strips } from "./Strips";
 import { TimeBar, toHandover, usePlaying } from "./TimeBar";
 import type { Place } from "./types";
@@ -24,7 +24,7 @@ const KEYS = [
   { keys: ["Space"], does: "Play or pause" },
   { keys: ["N"], does: "Next handover" },
   { keys: ["P"], does: "Previous handover" },
-  { keys: ["←", "→"], does: "Turn the globe, when it has the focus" },
+  { keys: ["←", "→"], does: "Turn the globe while it has the focus" },
   { keys: ["+", "−"], does: "Zoom" },
 ];
 
@@ -52,7 +52,7 @@ export default function Sky({ params }: ViewProps) {
     links: params["_links"] !== "no",
     night: params["_night"] !== "no",
     labels: params["_names"] !== "no",
-    isInertial: params["_frame"] === "stars",
+    isInertial: params["_frame"] === "inertial",
   };
   const error = failure.value;
   return (
@@ -84,7 +84,7 @@ export default function Sky({ params }: ViewProps) {
             <>
               <Choices look={look} />
               {picking.value !== undefined && (
-                <Note>Click the {look.projection === "globe" ? "globe" : "map"} where data {picking.value === "from" ? "comes from" : "goes to"}.</Note>
+                <Note>Click the {look.projection === "globe" ? "globe" : "map"} to choose where data {picking.value === "from" ? "comes from" : "goes to"}.</Note>
               )}
               <SkyStage look={look} painter={(made) => (painter.current = made)} onPick={pick} onRest={keepCamera} />
               <TimeBar />
@@ -103,8 +103,8 @@ export default function Sky({ params }: ViewProps) {
 
 function Waiting({ hasQuestion, retry }: { hasQuestion: boolean; retry: () => void }) {
   if (failure.value !== undefined) return <Failed error={failure.value} onRetry={retry} />;
-  if (hasQuestion || isPlanning.value) return <Loading>Planning the first hour …</Loading>;
-  return <Empty title="No satellites yet">Drop a file of TLE or OMM on the page, or choose one on the left.</Empty>;
+  if (hasQuestion || isPlanning.value) return <Loading>Computing the first hour …</Loading>;
+  return <Empty title="No satellites yet">Drop a TLE or OMM file on the page, or open one in the panel.</Empty>;
 }
 
 /** What is shown, and how. */
@@ -122,40 +122,39 @@ function Choices({ look }: { look: Omit<Look, "camera"> }) {
         onValue={(value) => change({ _p: value === "globe" ? "" : value })}
       />
       <Segmented
-        label="Frame"
+        label="Reference frame"
         hideLabel
-        value={look.isInertial ? "stars" : "earth"}
+        value={look.isInertial ? "inertial" : "fixed"}
         options={[
-          { value: "earth", label: "Earth stands", title: "The picture turns with the earth" },
-          { value: "stars", label: "Stars stand", title: "The earth turns below the orbits" },
+          { value: "fixed", label: "Earth-fixed", title: "The picture rotates with the Earth" },
+          { value: "inertial", label: "Inertial", title: "The orbital planes stay where they are, and the Earth rotates below them" },
         ]}
-        onValue={(value) => change({ _frame: value === "earth" ? "" : value })}
+        onValue={(value) => change({ _frame: value === "fixed" ? "" : value })}
       />
       <Select
         inline
         label="Footprints"
         value={look.caps}
         options={[
-          { value: "used", label: "in use" },
-          { value: "all", label: "of all" },
-          { value: "none", label: "none" },
+          { value: "used", label: "In use" },
+          { value: "all", label: "All satellites" },
+          { value: "none", label: "None" },
         ]}
         onValue={(value) => change({ _caps: value === "used" ? "" : value })}
       />
-      <Checkbox label="Laser links" checked={look.links} onChange={(on) => change({ _links: on ? "" : "no" })} />
-      <Checkbox label="Night" checked={look.night} onChange={(on) => change({ _night: on ? "" : "no" })} />
-      <Checkbox label="Names" checked={look.labels} onChange={(on) => change({ _names: on ? "" : "no" })} />
+      <Checkbox label="Inter-satellite links" checked={look.links} onChange={(on) => change({ _links: on ? "" : "no" })} />
+      <Checkbox label="Night side" checked={look.night} onChange={(on) => change({ _night: on ? "" : "no" })} />
+      <Checkbox label="Labels" checked={look.labels} onChange={(on) => change({ _names: on ? "" : "no" })} />
       <span class="spring" />
-      <Button kind="quiet" size="small" icon="minus" label="Zoom out" onClick={() => zoom(0.8)} />
-      <Button kind="quiet" size="small" icon="plus" label="Zoom in" onClick={() => zoom(1.25)} />
-      <Button kind="quiet" size="small" icon="reset" label="See both places" onClick={lookAtFlow} />
+      <Button kind="quiet" size="small" icon="minus" label="Zoom out" onClick={() => zoom(0.8, look.projection)} />
+      <Button kind="quiet" size="small" icon="plus" label="Zoom in" onClick={() => zoom(1.25, look.projection)} />
+      <Button kind="quiet" size="small" icon="reset" label="Centre on both places" onClick={lookAtFlow} />
     </div>
   );
 }
 
-function zoom(factor: number): void {
-  const now = camera.peek();
-  camera.value = { ...now, zoom: Math.min(40, Math.max(0.1, now.zoom * factor)) };
+function zoom(factor: number, projection: Look["projection"]): void {
+  zoomBy(factor, projection);
   keepCamera();
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { feature } from "topojson-client";
 import { isDark } from "../../lib/scheme";
 import { Painter, type Look } from "./paint/painter";
-import { camera, picking, sky, time, version } from "./store";
+import { camera, picking, sky, time, version, zoomBy } from "./store";
 
 let land: GeoJSON.GeometryObject | undefined;
 
@@ -92,8 +92,7 @@ export function SkyStage(props: StageProps) {
     if (view !== undefined) camera.value = view.drag(camera.peek(), dx, dy);
   };
   const zoom = (factor: number) => {
-    const now = camera.peek();
-    camera.value = { ...now, zoom: Math.min(40, Math.max(props.look.projection === "globe" ? 0.1 : 1, now.zoom * factor)) };
+    zoomBy(factor, props.look.projection);
     props.onRest();
   };
   usePointers(top, { drag, zoom, click: (x, y) => pick(x, y), hover: (x, y) => hover(x, y), rest: () => latest.current.onRest() });

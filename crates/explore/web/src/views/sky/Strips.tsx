@@ -66,7 +66,7 @@ const DELAY: Kind = {
     const found = current.statistics;
     if (found?.delay_min_s == null || found.delay_max_s === null || found.delay_mean_s === null) return "no path";
     const ms = (s: number) => (s * 1e3).toFixed(2);
-    return `from ${ms(found.delay_min_s)} to ${ms(found.delay_max_s)} ms, ${ms(found.delay_mean_s)} ms on the mean`;
+    return `from ${ms(found.delay_min_s)} to ${ms(found.delay_max_s)} ms, mean ${ms(found.delay_mean_s)} ms`;
   },
   digits: (wide) => (wide > 8 ? 0 : wide > 0.8 ? 1 : 2),
 };
@@ -118,7 +118,7 @@ export function Strips() {
       <div class="row row-between">
         <h2>Over time</h2>
         <Segmented
-          label="Time in the charts"
+          label="Time range of the charts"
           hideLabel
           value={span.value}
           options={spans.filter((one) => Number(one.value) < all)}
@@ -129,7 +129,7 @@ export function Strips() {
       <Strip kind={HOPS} isLast={!isBroken} />
       {isBroken && <Strip kind={RATE} isLast />}
       <p class="muted small">
-        Ticks at the top are handovers{isBroken ? ", bars are outages" : ""}. A click or a drag goes to a time.
+        Ticks at the top are handovers{isBroken ? "; shaded bars are outages" : ""}. Click or drag to go to a time.
       </p>
     </section>
   );

@@ -76,7 +76,7 @@ export function TimeBar() {
       />
       <Button icon="back" label="Previous handover" keys="P" disabled={!moves} onClick={() => toHandover(-1)} />
       <Button icon="forward" label="Next handover" keys="N" disabled={!moves} onClick={() => toHandover(1)} />
-      <output class="sky-clock" ref={shown} aria-label="Time from the beginning" aria-live="off">
+      <output class="sky-clock" ref={shown} aria-label="Time since the start" aria-live="off">
         00:00:00
       </output>
       <input
@@ -111,7 +111,7 @@ export function TimeBar() {
       </label>
       {isPlanning.value && until < all && (
         <span class="busy" role="status">
-          {clock(until)} of {clock(all)} planned
+          {clock(until)} of {clock(all)} computed
         </span>
       )}
     </div>

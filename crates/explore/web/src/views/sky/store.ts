@@ -79,6 +79,12 @@ export function goTo(seconds: number): void {
   time.value = Math.max(0, Math.min(until, seconds));
 }
 
+/** Zooms the camera; a map is never smaller than its frame. */
+export function zoomBy(factor: number, projection: "globe" | "map"): void {
+  const now = camera.peek();
+  camera.value = { ...now, zoom: Math.min(40, Math.max(projection === "globe" ? 0.1 : 1, now.zoom * factor)) };
+}
+
 /** The field of the question that a problem is about. */
 export function fieldOf(error: unknown): string | undefined {
   const field = error instanceof Problem ? error.details["field"] : undefined;

@@ -17,7 +17,7 @@ export interface Look {
   readonly links: boolean;
   readonly night: boolean;
   readonly labels: boolean;
-  /** The stars stand still, and the earth turns. */
+  /** The frame is inertial: the orbital planes stay, and the earth rotates. */
   readonly isInertial: boolean;
 }
 
