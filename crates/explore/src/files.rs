@@ -309,7 +309,11 @@ pub(crate) fn scenario(app: &App, path: Option<&str>, text: &str) -> Result<Scen
     let below = below.unwrap_or("scenario.toml");
     let (above, own) = below.rsplit_once('/').unwrap_or(("", below));
     let place = match &app.files {
-        Some(files) => files.resolve(above)?.join(own),
+        // A text that a tab has kept may be of a folder that is not here.
+        Some(files) => {
+            let folder = files.resolve(above);
+            folder.unwrap_or_else(|_| files.root.clone()).join(own)
+        }
         None => below.into(),
     };
     let file = ScenarioFile::parse(&place, text.as_bytes())?;
