@@ -121,6 +121,10 @@ pub(crate) enum Misasked {
     /// There is no option of that name.
     Unknown {
         /// The name.
+        #[cfg_attr(
+            not(feature = "explore"),
+            expect(dead_code, reason = "only the page marks the field of an option")
+        )]
         name: String,
         /// What there is to say.
         message: String,

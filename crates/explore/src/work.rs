@@ -6,12 +6,12 @@
 //!
 //! # Limits
 //!
-//! - A tab of the browser has [`MOST_OF_TAB`] jobs, and names itself in the header
+//! - A tab of the browser has `MOST_OF_TAB` jobs, and names itself in the header
 //!   [`TAB_HEADER`]. Jobs that were stopped and have not ended do not count.
-//! - The server works on [`MOST_JOBS`] at a time. Another waits, and is refused after
-//!   [`WAIT`].
-//! - A job is stopped after [`MOST_TIME`].
-//! - A job waits [`PATIENCE`] for a client that reads slowly, with [`MOST_LINES`] of its
+//! - The server works on `MOST_JOBS` at a time. Another waits, and is refused after
+//!   `WAIT`.
+//! - A job is stopped after `MOST_TIME`.
+//! - A job waits `PATIENCE` for a client that reads slowly, with `MOST_LINES` of its
 //!   lines in memory.
 //! - Jobs give way to whatever else the machine does.
 

@@ -65,6 +65,10 @@ pub(crate) fn both(
         start_jitter: Duration::ZERO,
         pcap: None,
     };
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the progress of a run in real time"
+    )]
     let began = Instant::now();
     let ran = std::thread::scope(|scope| {
         let run = scope.spawn(|| machine.run(scenario, wanted));

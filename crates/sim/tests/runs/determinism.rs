@@ -1,7 +1,8 @@
 //! The same scenario and seed give the same outcome; looking changes nothing.
 
 use crate::line::{Line, named, sack};
-use bentpipe_sim::{Observer, Options, Simulation, run};
+use bentpipe_outcome::Outcome;
+use bentpipe_sim::{LossCause, LostPacket, Observer, Options, Simulation, run};
 use bentpipe_tcp::{Packet, Recovery};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Rate, Time};
@@ -53,14 +54,33 @@ fn another_seed_is_another_run() {
     assert_ne!(one(1).flows, one(2).flows);
 }
 
-struct Count(u64);
+/// Sees all that there is to see.
+#[derive(Default)]
+struct Count {
+    packets: u64,
+    lost: Vec<LostPacket>,
+    timeouts: u64,
+    queues: Vec<(Time, u32, u64)>,
+}
 
 impl Observer for Count {
     fn sent(&mut self, _: Time, _: u32, _: &Packet) {
-        self.0 += 1;
+        self.packets += 1;
     }
     fn received(&mut self, _: Time, _: u32, _: &Packet) {
-        self.0 += 1;
+        self.packets += 1;
+    }
+    fn lost(&mut self, loss: &LostPacket) {
+        self.lost.push(*loss);
+    }
+    fn timed_out(&mut self, _: Time, _: u32) {
+        self.timeouts += 1;
+    }
+    fn queue_interval(&self) -> Option<Duration> {
+        Some(Duration::from_millis(7))
+    }
+    fn queue(&mut self, now: Time, link: u32, packets: u64) {
+        self.queues.push((now, link, packets));
     }
 }
 
@@ -79,14 +99,55 @@ fn looking_changes_nothing() {
         series: Some(Duration::from_millis(10)),
         ..Options::default()
     };
-    let mut count = Count(0);
+    let mut count = Count::default();
     let seen = Simulation::new(&scenario, &options)
         .unwrap()
         .run(&mut count)
         .unwrap();
-    assert!(count.0 > 10_000);
+    assert!(count.packets > 10_000);
     assert_eq!(blind.flows, seen.flows);
     assert_eq!(blind.events, seen.events);
+    sees_what_is_counted(&count, &seen);
+}
+
+/// Losses, timeouts and queues are those of the outcome.
+fn sees_what_is_counted(count: &Count, seen: &Outcome) {
+    for (index, link) in (0..).zip(&seen.links) {
+        let of = |causes: &[LossCause]| {
+            let here = count.lost.iter().filter(|l| l.link == Some(index));
+            let happened = here.filter(|l| l.at <= seen.ended_at);
+            happened.filter(|l| causes.contains(&l.cause)).count() as u64
+        };
+        let queue = of(&[LossCause::QueueFull, LossCause::Aqm]);
+        assert_eq!(queue, link.queue_drops, "{}", link.name);
+        assert_eq!(of(&[LossCause::Aqm]), link.early_drops, "{}", link.name);
+        assert_eq!(
+            of(&[LossCause::Channel]),
+            link.channel_losses,
+            "{}",
+            link.name
+        );
+        let waiting: Vec<u64> = count
+            .queues
+            .iter()
+            .filter(|(_, of, _)| *of == index)
+            .map(|(_, _, packets)| *packets)
+            .collect();
+        let most = waiting.iter().copied().max().unwrap_or(0);
+        assert!(most <= link.max_queue_packets, "{}: {most}", link.name);
+        let mean = waiting.iter().sum::<u64>() as f64 / waiting.len() as f64;
+        let off = (mean - link.mean_queue_packets).abs();
+        assert!(
+            off <= 0.5 + 0.05 * mean,
+            "{}: {mean} {}",
+            link.name,
+            link.mean_queue_packets
+        );
+    }
+    let timeouts: u64 = seen.flows.iter().map(|f| f.timeouts).sum();
+    assert_eq!(count.timeouts, timeouts);
+    let times: Vec<Time> = count.queues.iter().map(|(at, ..)| *at).collect();
+    assert!(times.is_sorted());
 }
 
 #[test]
