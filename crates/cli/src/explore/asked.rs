@@ -228,7 +228,7 @@ mod tests {
             (
                 &[("rate", "2 Mbits")][..],
                 "rate",
-                "did you mean `2 Mbit/s`",
+                "unknown unit `Mbits`",
             ),
             (&[("traffic", "vidoe")], "traffic", "did you mean `video`"),
             (&[("pep", "none,slit")], "pep", "did you mean `split`"),

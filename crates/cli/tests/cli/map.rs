@@ -190,9 +190,9 @@ application = "persistent"
     let out = bentpipe_in(folder.path(), &["map", "iss.toml"]).ok();
     assert_eq!(out, "wrote iss-map.html\n");
     let page = read(&folder, "iss-map.html");
-    // 720 steps of 30 s, a longitude and a latitude each.
+    // 720 steps of 30 s, three coordinates of two bytes each.
     let (_, rest) = page.split_once("\"base64\":\"").unwrap();
-    assert_eq!(rest.find('"').unwrap(), (721_usize * 4).div_ceil(3) * 4);
+    assert_eq!(rest.find('"').unwrap(), (721_usize * 6).div_ceil(3) * 4);
     std::fs::write(folder.path().join("many.tle"), tle.repeat(9000)).unwrap();
     let error = bentpipe_in(folder.path(), &["map", "iss.toml"]).refused();
     assert!(error.contains("too many for a page"), "{error}");

@@ -30,7 +30,7 @@ fn every_kind_of_satellites_makes_a_scenario() {
     let questions = [
         question(json!({ "orbit": "iridium", "handover": "highest", "mask": 12 })),
         question(json!({ "orbit": "teledesic" })),
-        question(json!({ "orbit": "starlink", "isl": false })),
+        question(json!({ "orbit": "starlink", "isl": false, "to": "Vienna" })),
         question(json!({ "orbit": "geo", "from": "1.5,-20", "to": "Madrid" })),
         question(json!({ "orbit": "walker", "pattern": "53: 240/12/1", "altitude_km": 1200 })),
     ];

@@ -10,6 +10,7 @@ use bentpipe_gateway::tunnel::keys::Identity;
 use bentpipe_gateway::{Destination, Open};
 use bytes::Bytes;
 use socket2::SockRef;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -84,7 +85,17 @@ impl Keys {
 
     pub(crate) fn hub(&self, address: SocketAddr, more: &str) -> Hub {
         let config = self.config("hub", address, more);
-        Hub::start(&config, Board::new(&config)).unwrap()
+        // A UDP port that is free may have the number of a TCP connection of another
+        // test.
+        let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
+        let mut started = Hub::start(&config, Board::new(&config));
+        for _ in 0..20 {
+            if address.port() != 0 || !started.as_ref().is_err_and(is_taken) {
+                break;
+            }
+            started = Hub::start(&config, Board::new(&config));
+        }
+        started.unwrap()
     }
 }
 
