@@ -74,7 +74,7 @@ pub(super) fn chart(dataset: &Dataset, question: &Question) -> Result<Chart, Pro
         4 => 2,
         _ => 3,
     };
-    let name = question.metric.replace('_', " ");
+    let name = question.statistic.of_metric(&question.metric);
     let mut chart = Chart::new(format!("{name} over {}", pivot.columns.name()))
         .note(format!("{} runs", pivot.selected))
         .columns(columns)
@@ -199,7 +199,10 @@ impl Figure<'_> {
         let mut whiskers = vec![(f64::NAN, f64::NAN); values.len()];
         for (place, y, limits) in self.values(row) {
             values[place] = y;
-            whiskers[place] = limits.unwrap_or((y, y));
+            // One run has no interval, which is not one of no width.
+            if let Some(limits) = limits {
+                whiskers[place] = limits;
+            }
         }
         BarSeries::new(self.label(place), values).whiskers(whiskers)
     }

@@ -62,6 +62,27 @@ impl Statistic {
         self == Statistic::Count
     }
 
+    /// What it is called of a metric, in a figure; the mean by the metric alone.
+    pub(super) fn of_metric(self, metric: &str) -> String {
+        let what = match self {
+            Statistic::Count => return "runs with a value".to_owned(),
+            Statistic::Finished => return "share of runs finished".to_owned(),
+            Statistic::Mean => return metric.replace('_', " "),
+            Statistic::Median => "median",
+            Statistic::P5 => "5th percentile",
+            Statistic::P10 => "10th percentile",
+            Statistic::P25 => "lower quartile",
+            Statistic::P75 => "upper quartile",
+            Statistic::P90 => "90th percentile",
+            Statistic::P95 => "95th percentile",
+            Statistic::P99 => "99th percentile",
+            Statistic::Min => "minimum",
+            Statistic::Max => "maximum",
+            Statistic::Sd => "standard deviation",
+        };
+        format!("{what} of {}", metric.replace('_', " "))
+    }
+
     /// The number of these samples, which may be put in another order; nothing where
     /// there are none.
     pub(super) fn of(self, samples: &mut [f64]) -> Estimate {
