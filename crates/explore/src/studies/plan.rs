@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 /// Runs that the page runs itself, at most.
 pub(super) const MOST_RUNS: usize = 20_000;
 
+/// Cells of a study that are checked, at most: each makes a scenario, a minute for all.
+const MOST_CELLS: usize = 100_000;
+
 /// What a study would run.
 ///
 /// # Errors
@@ -51,6 +54,14 @@ pub(super) fn load(app: &App, file: &str) -> Result<Study, Problem> {
     let text = files.text(file)?;
     let study = Study::parse(files.resolve(file)?, &text)?;
     without_programs(&study)?;
+    let points = study.spec().axes.iter().map(|axis| axis.points.len());
+    let cells = points.fold(1, usize::saturating_mul);
+    if cells > MOST_CELLS {
+        return Err(Problem::limit(format!(
+            "{cells} cells are more than the {MOST_CELLS} that the page checks: run the study \
+             with `bentpipe study`, and open the folder of results"
+        )));
+    }
     Ok(study)
 }
 
