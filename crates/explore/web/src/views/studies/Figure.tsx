@@ -16,14 +16,14 @@ const MOST_PANELS = 24;
 
 export function Figure({ study, question }: FigureProps) {
   const rows = [question.facet, question.series].filter((column) => column !== "");
-  const { pivot, error } = usePivot(question, rows, question.x === "" ? [] : [question.x]);
+  const { pivot, shown, error } = usePivot(question, rows, question.x === "" ? [] : [question.x]);
   return (
     <div class="stack">
       <Presets study={study} />
       <Axes study={study} question={question} />
       {error !== undefined && <Failed error={error} />}
       {error === undefined && pivot === undefined && <Loading>Counting …</Loading>}
-      {error === undefined && pivot !== undefined && <Panels study={study} question={question} pivot={pivot} />}
+      {error === undefined && pivot !== undefined && <Panels study={study} question={shown} pivot={pivot} />}
     </div>
   );
 }
@@ -67,7 +67,7 @@ function Axes({ study, question }: FigureProps) {
   };
   return (
     <div class="studies-what">
-      <Select label="x" value={question.x} options={[...axes, ...numbers]} onValue={(x) => change({ x })} />
+      <Select label="X axis" value={question.x} options={[...axes, ...numbers]} onValue={(x) => change({ x })} />
       <Select
         label="Series"
         value={question.series === "" ? "none" : question.series}
@@ -83,8 +83,8 @@ function Axes({ study, question }: FigureProps) {
       <fieldset class="field">
         <legend class="field-label">Logarithmic</legend>
         <span class="row">
-          <Checkbox label="x" checked={question.log.includes("x")} onChange={(isOn) => log("x", isOn)} />
-          <Checkbox label="y" checked={question.log.includes("y")} onChange={(isOn) => log("y", isOn)} />
+          <Checkbox label="X axis" checked={question.log.includes("x")} onChange={(isOn) => log("x", isOn)} />
+          <Checkbox label="Y axis" checked={question.log.includes("y")} onChange={(isOn) => log("y", isOn)} />
         </span>
       </fieldset>
     </div>

@@ -36,7 +36,7 @@ export function OpenStudy({ study, params }: { study: Study; params: Params }) {
         </p>
       </header>
       <div class="bench studies-bench">
-        <Facets study={study} question={question} onFilter={(column, filter) => change(filterParam("f.", column, filter))} />
+        <Facets study={study} question={question} onFilter={(column, filter) => change({ ...filterParam("f.", column, filter), page: "" })} />
         <section class="stack studies-main" aria-label="What the runs did">
           <div class="studies-what">
             <Select
@@ -70,27 +70,31 @@ export function filterParam(prefix: string, column: string, filter: Filter | und
   return { [prefix + column]: filter === undefined ? "" : filterText(filter) };
 }
 
-/** Asks for a table whenever the question changes; the last answer stays until the next is there. */
+/**
+ * Asks for a table whenever the question changes. The last answer stays until the next is
+ * there, with the question that it answers, so that words and numbers belong together.
+ */
 export function usePivot(question: Question, rows: readonly string[], columns: readonly string[]) {
-  const [pivot, setPivot] = useState<Pivot>();
+  const [answered, setAnswered] = useState<{ body: string; question: Question; pivot: Pivot }>();
   const [error, setError] = useState<unknown>();
   const { study, metric, statistic, filters } = question;
   const body = JSON.stringify({ study, rows, columns, metric, statistic, filters });
   useEffect(() => {
     const ends = new AbortController();
     ask<Pivot>("/api/studies/pivot", JSON.parse(body), ends.signal)
-      .then((answer) => {
-        setPivot(answer);
+      .then((pivot) => {
+        setAnswered({ body, question, pivot });
         setError(undefined);
       })
       .catch((failure: unknown) => !ends.signal.aborted && setError(failure));
     return () => ends.abort();
   }, [body]);
-  return { pivot, error };
+  // Without another table, such as of a series that becomes a facet, the question is the new one.
+  return { pivot: answered?.pivot, shown: answered === undefined || answered.body === body ? question : answered.question, error };
 }
 
 function TableTab({ study, question }: { study: Study; question: Question }) {
-  const { pivot, error } = usePivot(question, question.rows, question.columns);
+  const { pivot, shown, error } = usePivot(question, question.rows, question.columns);
   const open = (filters: Filter[]) => {
     const cell: Record<string, string> = { tab: "runs", page: "" };
     for (const { column } of question.cell) cell[`c.${column}`] = "";
@@ -104,7 +108,7 @@ function TableTab({ study, question }: { study: Study; question: Question }) {
       <Shelves study={study} rows={question.rows} columns={question.columns} onMove={move} />
       {error !== undefined && <Failed error={error} />}
       {error === undefined && pivot === undefined && <Loading>Counting …</Loading>}
-      {error === undefined && pivot !== undefined && <PivotTable study={study} question={question} pivot={pivot} onCell={open} />}
+      {error === undefined && pivot !== undefined && <PivotTable study={study} question={shown} pivot={pivot} onCell={open} />}
     </div>
   );
 }

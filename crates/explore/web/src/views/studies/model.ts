@@ -130,7 +130,16 @@ export interface Question {
   log: string;
 }
 
-const list = (text: string): string[] => text.split(",").filter((part) => part !== "").map(decodeURIComponent);
+/** A part of the address; one that somebody mistyped stays as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+const list = (text: string): string[] => text.split(",").filter((part) => part !== "").map(decoded);
 
 /** Names as a parameter of the address. */
 export function listed(names: readonly string[]): string {
@@ -145,7 +154,7 @@ export function filterText(filter: Filter): string {
 
 function filterOf(study: Study, column: string, text: string): Filter | undefined {
   if (study.axes.some((axis) => axis.column === column) || column === "failure") {
-    return { column, only: text.split(",").filter((part) => part !== "").map((part) => (part === "%25" ? "" : decodeURIComponent(part))) };
+    return { column, only: text.split(",").filter((part) => part !== "").map((part) => (part === "%25" ? "" : decoded(part))) };
   }
   const [from = "", to = ""] = text.split("..", 2);
   const filter: Filter = { column };
