@@ -62,7 +62,7 @@ test("an act zooms all charts, by the keyboard as well", async ({ page, explorer
   await act.focus({ timeout: 40_000 });
   await page.keyboard.press("Enter");
   await expect(act).toHaveAttribute("aria-pressed", "true");
-  await page.getByRole("button", { name: "Show all of the time" }).click();
+  await page.getByRole("button", { name: "Show the whole run" }).click();
   await expect(act).toHaveAttribute("aria-pressed", "false");
 });
 

@@ -123,7 +123,7 @@ test("a new question ends the work of the old one", async ({ page, explorer }) =
 test("sizes are tabs, proxies are groups, a kept answer stays as outlines", async ({ page, explorer }) => {
   await explorer.visit(page, "#/link?size=20+kB,200+kB&transport=cubic,bbr&runs=2&pep=none,split");
   await settled(page);
-  await expect(page.getByRole("tab")).toHaveText(["20 kB", "200 kB", "by size"]);
+  await expect(page.getByRole("tab")).toHaveText(["20 kB", "200 kB", "By size"]);
   await expect(page.locator(".link-pep")).toHaveCount(2);
   await page.getByRole("tab", { name: "20 kB" }).click();
   await expect(page).toHaveURL(/_size=0/);
@@ -144,7 +144,7 @@ test("sizes are tabs, proxies are groups, a kept answer stays as outlines", asyn
 test("an orbit over a day has curves by the hour", async ({ page, explorer }) => {
   await explorer.visit(page, "#/link?orbit=iridium&from=Anchorage&to=Oslo&over=6+h&size=20+kB&transport=cubic,bbr&runs=12");
   await settled(page);
-  const over = page.getByRole("region", { name: "By the time of the beginning" });
+  const over = page.getByRole("region", { name: "By start time" });
   await expect(over.locator("canvas")).toHaveCount(2);
   // Both charts have one range of x, by keys.
   await over.locator(".chart-box").first().focus();

@@ -24,7 +24,7 @@ test("a table is printed at once, and ours is what the command says", async ({ p
   await patient(first).toContainText("49.21");
   await patient(first).toContainText("…");
   await page.getByRole("button", { name: /^Run this table \(28 runs\)/ }).click();
-  await patient(page.getByText("How near it is to print", { exact: false })).toBeVisible({ timeout: 60_000 });
+  await patient(page.getByText("Agreement with print", { exact: false })).toBeVisible({ timeout: 60_000 });
   const text = execFileSync(COMMAND, ["reproduce", "marchese-2001", "table-1", "--json"], { cwd: REPOSITORY }).toString();
   const rows = (JSON.parse(text) as CellRow[]).filter(({ column }) => column === "2 Mbit/s | transfer time");
   expect(rows.length).toBe(8);

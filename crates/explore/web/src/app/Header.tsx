@@ -8,7 +8,7 @@ import { ShareMenu } from "./ShareMenu";
 import { VIEWS } from "./views";
 
 const SCHEMES: readonly { value: Scheme; label: string }[] = [
-  { value: "auto", label: "As the system" },
+  { value: "auto", label: "As in the system settings" },
   { value: "light", label: "Light" },
   { value: "dark", label: "Dark" },
 ];

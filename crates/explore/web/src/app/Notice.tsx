@@ -17,7 +17,7 @@ export function Notice() {
             Start it again: <code>{command}</code>
           </span>
           <Copy text={command} what="the command" />
-          <span class="muted">The page goes on by itself when it is back.</span>
+          <span class="muted">The page continues by itself once the server is back.</span>
         </>
       ) : (
         <>

@@ -40,7 +40,7 @@ export function Compared({ kept, run, onKeep, onDrop }: ComparedProps) {
         {shown?.verdict != null && <> — {shown.verdict.text[0]}</>}
       </p>
       {differ.length === 0 ? (
-        <p class="muted">The same question; change something, and the outlines stay where its bars were.</p>
+        <p class="muted">The questions are the same. Change an option: the outlines show the bars of the kept question.</p>
       ) : (
         <dl>
           {differ.map(([name, before, now]) => (
@@ -58,7 +58,7 @@ export function Compared({ kept, run, onKeep, onDrop }: ComparedProps) {
           Swap
         </Button>
         <Button size="small" kind="quiet" onClick={onDrop}>
-          Drop
+          Discard
         </Button>
       </span>
     </section>

@@ -17,7 +17,7 @@ export function Key({ shown }: { shown: Shown }) {
           <i class="link-key-bar" /> can be switched on today
         </li>
         <li>
-          <i class="link-key-bar link-key-today" /> {baseline}, the default of Linux
+          <i class="link-key-bar link-key-today" /> {baseline}, the default in Linux
         </li>
         {begin.rows.some((row) => !row.deployable) && (
           <li>
@@ -29,7 +29,7 @@ export function Key({ shown }: { shown: Shown }) {
             <i class="link-key-interval" /> 95% interval of the mean
           </li>
         ) : (
-          <li>bars from above: {activities.map(({ name }) => name).join(", ")}</li>
+          <li>bars from top to bottom: {activities.map(({ name }) => name).join(", ")}</li>
         )}
         {bound(begin, 0) !== null && (
           <li>

@@ -74,7 +74,7 @@ export default function Link({ params }: ViewProps) {
           <Tabs
             label="Sizes"
             value={params["_size"] === ALL ? ALL : String(size)}
-            tabs={[...begin.sizes.map((label, i) => ({ value: String(i), label })), { value: ALL, label: "by size" }]}
+            tabs={[...begin.sizes.map((label, i) => ({ value: String(i), label })), { value: ALL, label: "By size" }]}
             onValue={(value) => change({ _size: value === String(last) ? "" : value })}
           >
             {params["_size"] === ALL ? <BySize shown={shown} /> : ranking}
@@ -85,7 +85,7 @@ export default function Link({ params }: ViewProps) {
         {shown !== null && <Key shown={shown} />}
         {shown !== null && <OverTime shown={shown} selected={selected} beside={beside} />}
         {shown !== null && facts === undefined && (
-          <p class="muted small">Choose a transport: its window, rate, queue and packets over time, and why it does what it does.</p>
+          <p class="muted small">Choose a transport to see its window, rate, queue and packets over time, and what the algorithm did.</p>
         )}
       </div>
       {shown !== null && facts !== undefined && <Mounted shown={shown} isStale={run.isStale.value} row={facts} beside={other} size={size} />}
@@ -105,7 +105,7 @@ function Failure({ run }: { run: Run }) {
   // The frame says that the server is gone.
   if (failure === null || failure.isUnreachable) return null;
   if (failure.option !== undefined) {
-    const rest = run.shown.value === null ? "" : " The answer below is that of the question before.";
+    const rest = run.shown.value === null ? "" : " The answer below is for the previous question.";
     return <p class="link-problem">A field has a value that cannot be used.{rest}</p>;
   }
   return (

@@ -28,7 +28,7 @@ export function OverTime({ shown, selected, beside }: { shown: Shown; selected: 
     const [pep, transport] = [row?.pep ?? "", row?.transport ?? ""];
     return { label: severalProxies ? `${transport} (${pep})` : transport, values: row?.times_s ?? [], color: i, dash: i, kind: "line" };
   });
-  const x = { label: "begins after [h]", values: hours };
+  const x = { label: "start time [h]", values: hours };
   const rtt = day.link.map((hour) => (hour.availability > 0 ? hour.rtt_ns / 1e6 : null));
   const rate = day.link.map((hour) => hour.rate_bps / 1e6);
   const link: Series[] = [{ label: "RTT [ms]", values: rtt, color: 5, kind: "step" }];
@@ -37,12 +37,12 @@ export function OverTime({ shown, selected, beside }: { shown: Shown; selected: 
   const outages = day.link.flatMap((hour, i) => {
     if (hour.availability >= 1) return [];
     const from = hour.begins_s / 3600;
-    return [{ from, to: hours[i + 1] ?? from, label: hour.availability === 0 ? "no path" : "gaps", tone: "bad" as const }];
+    return [{ from, to: hours[i + 1] ?? from, label: hour.availability === 0 ? "no path" : "outages", tone: "bad" as const }];
   });
   return (
-    <section class="link-over" aria-label="By the time of the beginning">
+    <section class="link-over" aria-label="By start time">
       <Chart
-        label={`Time of a ${shown.begin.unit} by when it begins`}
+        label={`Time of a ${shown.begin.unit} by its start time`}
         x={x}
         y={{ label: "time [s]", from: 0 }}
         series={times}
@@ -51,7 +51,7 @@ export function OverTime({ shown, selected, beside }: { shown: Shown; selected: 
         height={220}
       />
       <Chart
-        label="The link meanwhile"
+        label="The link over the same period"
         x={x}
         y={{ label: "RTT [ms]" }}
         {...(isRateMoving ? { right: { label: "rate [Mbit/s]", from: 0 } } : {})}

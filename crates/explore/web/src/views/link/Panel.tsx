@@ -40,7 +40,7 @@ function Way({ run }: { run: Run }) {
         help={option?.help}
         error={run.failure.value?.option === "orbit" ? run.failure.value.message : undefined}
         value={orbit ?? ""}
-        options={[{ value: "", label: "a fixed round-trip time" }, ...known, ...other]}
+        options={[{ value: "", label: "Fixed round-trip time" }, ...known, ...other]}
         onValue={choose}
         note={orbit === undefined || course === null || course === undefined ? undefined : course.text}
       />
@@ -53,16 +53,16 @@ function Way({ run }: { run: Run }) {
             <PlaceText name="to" label="Users in" run={run} />
           </div>
           <a class="link-more" href={href("sky", { orbit, from: question["from"] ?? "", to: question["to"] ?? "", slot: question["slot"] ?? "" })}>
-            See it in the sky
+            Show this path in Sky
           </a>
-          {orbit === "geo" && <Text name="slot" label="Longitude of the satellite" run={run} placeholder="midway" />}
+          {orbit === "geo" && <Text name="slot" label="Longitude of the satellite" run={run} placeholder="Midway" />}
           <Select
-            label="Begin within"
+            label="Start times within"
             class="link-wide"
             help={options.value.get("over")?.help}
             error={run.failure.value?.option === "over" ? run.failure.value.message : undefined}
             value={question["over"] ?? ""}
-            options={[{ value: "", label: "an hour, without curves" }, ...[...new Set([...SPANS, question["over"] ?? SPANS[0] ?? ""])]]}
+            options={[{ value: "", label: "One hour, without curves" }, ...[...new Set([...SPANS, question["over"] ?? SPANS[0] ?? ""])]]}
             onValue={(value) => set({ over: value }, true)}
           />
         </>
@@ -136,7 +136,7 @@ export function Panel({ run }: { run: Run }) {
         <Losses run={run} />
         <Quantity field={QUEUE} run={run} />
         <details class="link-rest">
-          <summary>Way back</summary>
+          <summary>Return link</summary>
           <Quantity field={RETURN_RATE} run={run} />
         </details>
       </Group>
@@ -151,7 +151,7 @@ export function Panel({ run }: { run: Run }) {
           <Text name="stagger" label="Starts spread over" run={run} />
         </details>
       </Group>
-      <Group title="Compared">
+      <Group title="Comparison">
         <Proxies run={run} />
         {hasProxy && <Quantity field={SERVER_RTT} run={run} />}
         <Text name="transport" label="Transports" run={run} isWide placeholder="a selection" />

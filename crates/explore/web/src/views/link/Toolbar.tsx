@@ -16,11 +16,11 @@ export function Toolbar({ onKeep, isKept }: { onKeep: (() => void) | undefined; 
   return (
     <div class="link-toolbar">
       {items.length > 0 && (
-        <Menu button={named(question) ?? "Begin with …"} label={`Begin with: ${named(question) ?? "a link by its name"}`} class="button button-small" groups={[{ items }]} />
+        <Menu button={named(question) ?? "Presets"} label={`Presets: ${named(question) ?? "choose a link"}`} class="button button-small" groups={[{ items }]} />
       )}
-      <Button size="small" kind="quiet" icon="reset" label="Reset: all defaults" disabled={isUsual} onClick={() => replace({})} />
+      <Button size="small" kind="quiet" icon="reset" label="Reset to defaults" disabled={isUsual} onClick={() => replace({})} />
       <Button size="small" kind="quiet" label="Keep to compare" disabled={onKeep === undefined} pressed={isKept} onClick={onKeep}>
-        {isKept ? "Kept" : "Keep"}
+        Keep
       </Button>
     </div>
   );

@@ -9,7 +9,7 @@ import type { SwitchOn } from "./types";
 /** How sure the advice is, as the library means it. */
 const CERTAINTY = {
   exact: { label: "exact", about: "Nothing here is random: another run would be the same." },
-  clear: { label: "clear", about: "Other losses would hardly change the advice." },
+  clear: { label: "clear", about: "Other random losses would hardly change the advice." },
   open: { label: "open", about: "Another transport may be faster by more than a few percent: more runs may change the advice." },
 } as const;
 
@@ -59,7 +59,7 @@ export function Verdict({ run }: { run: Run }) {
     return (
       <section class="link-verdict" aria-label="Verdict" aria-busy="true">
         <h1 class="link-headline">Which transport?</h1>
-        <p class="link-words">{run.failure.value === null ? "The first runs are on their way." : "There is no answer yet."}</p>
+        <p class="link-words">{run.failure.value === null ? "The first runs are in progress." : "There is no answer yet."}</p>
       </section>
     );
   }
@@ -82,11 +82,11 @@ export function Verdict({ run }: { run: Run }) {
         )}
         {begin.question}
       </p>
-      <p class="link-words">{verdict === null ? "Every transport has its first runs; the verdict comes with more." : words.join(" ")}</p>
+      <p class="link-words">{verdict === null ? "Every transport has its first results; the verdict needs more runs." : words.join(" ")}</p>
       {more !== undefined && shown.isFinal && !isStale && (
         <span>
           <Button size="small" onClick={() => set({ runs: more }, true)}>
-            Make {more} runs of each
+            Run each {more} times
           </Button>
         </span>
       )}

@@ -86,12 +86,12 @@ export function Paper({ paper, params }: { paper: string; params: Params }) {
             </>
           )}
           <Select
-            label="Runs of a cell"
-            help="Studies ask for as many runs of each cell as their intervals need. With fewer, numbers are there sooner and less certain, and verdicts may differ from those recorded."
+            label="Runs per cell"
+            help="Studies run each cell as often as their intervals require. With fewer runs, results come sooner but are less certain, and verdicts may differ from those on record."
             value={runs === null ? "" : String(runs)}
             options={[
-              { value: "", label: "as the study asks" },
-              { value: "5", label: "5 at most" },
+              { value: "", label: "As the study requires" },
+              { value: "5", label: "At most 5" },
               { value: "1", label: "1" },
             ]}
             onValue={(value) => change({ runs: value })}

@@ -188,7 +188,7 @@ function Value({ cell, shade, shown, withUnit, note }: ValueProps) {
         </span>
       )}
       {shown === "both" && cell.relative_error !== null && <span class="papers-error">{percent(cell.relative_error)}</span>}
-      {shown !== "printed" && isOut && <span class="papers-out">out of its bar{cell.known ? ", as known" : ""}</span>}
+      {shown !== "printed" && isOut && <span class="papers-out">outside its tolerance{cell.known ? ", known" : ""}</span>}
       {note > 0 && <sup class="papers-mark">{note}</sup>}
     </td>
   );
@@ -203,7 +203,7 @@ function percent(error: number): string {
 function Legend({ shades }: { shades: readonly number[] }) {
   const steps = shades.map((from, i) => ({ step: i + 1, text: `${Math.round(100 * from)}%` }));
   return (
-    <p class="papers-legend small" aria-label="Colours: how far ours lies from print">
+    <p class="papers-legend small" aria-label="Colours: difference between ours and print">
       {[...steps].reverse().map(({ step, text }) => (
         <span key={step} class={`is-low${step}`}>
           −{text}
@@ -219,16 +219,16 @@ function Legend({ shades }: { shades: readonly number[] }) {
   );
 }
 
-/** How near the table is to print, and its bars. */
+/** How near the table is to print, and its tolerances. */
 function Errors({ errors }: { errors: readonly ErrorSummary[] }) {
   const compared = errors.filter(({ cells }) => cells > 0);
   if (compared.length === 0) return null;
   const share = (x: number | null, bar: number | null) =>
-    x === null ? "" : `${(100 * x).toFixed(1)}%${bar === null ? "" : ` (bar ${(100 * bar).toFixed(1)}%)`}`;
+    x === null ? "" : `${(100 * x).toFixed(1)}%${bar === null ? "" : ` (tolerance ${(100 * bar).toFixed(1)}%)`}`;
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label="How near it is to print">
+    <div class="table-box" tabIndex={0} role="region" aria-label="Agreement with print">
       <table class="table papers-errors">
-        <caption>How near it is to print: relative errors, and the differences by those of the best constant (100% says nothing)</caption>
+        <caption>Agreement with print: relative errors, and the differences relative to those of the best constant (100%: no better than a constant)</caption>
         <thead>
           <tr>
             <th scope="col">of</th>
@@ -242,7 +242,7 @@ function Errors({ errors }: { errors: readonly ErrorSummary[] }) {
               worst
             </th>
             <th scope="col" class="num">
-              of the spread
+              relative to a constant
             </th>
             <th scope="col">verdict</th>
           </tr>
@@ -256,7 +256,7 @@ function Errors({ errors }: { errors: readonly ErrorSummary[] }) {
               <td class="num">{share(summary.worst, summary.worst_bar)}</td>
               <td class="num">{share(summary.spread, summary.spread_bar)}</td>
               <td>
-                {summary.verdict === "ok" ? "within its bars" : summary.verdict === "worse" ? "out of its bars" : ""}
+                {summary.verdict === "ok" ? "within tolerance" : summary.verdict === "worse" ? "outside tolerance" : ""}
                 {summary.missed !== "" && <span class="muted"> {summary.missed}</span>}
               </td>
             </tr>

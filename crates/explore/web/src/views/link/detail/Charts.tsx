@@ -85,7 +85,7 @@ export function Charts({ shown, isWide, handles }: { shown: readonly Shown[]; is
   const has = (curve: Curve) => shown.some(({ run }) => run.series[curve].t.length > 0);
   const levels = {
     cwnd: [{ y: link.bdp_segments, label: "BDP", tone: "muted" }],
-    rate: [{ y: link.rate_bps / 1e6, label: "rate of the link", tone: "muted" }],
+    rate: [{ y: link.rate_bps / 1e6, label: "link rate", tone: "muted" }],
     queue: [{ y: link.queue_packets, label: "full", tone: "muted" }],
     rtt: [{ y: link.rtt_s, label: "propagation", tone: "muted" }],
   } satisfies Record<string, Level[]>;
@@ -162,7 +162,7 @@ const unlabelled = (all: readonly Span[]) => all.map((span) => ({ ...span, label
 function bandOf(band: Band, limits: Limits, color: number, isWide: boolean, of: string): Series {
   const [low, high] = isWide ? [limits.least, limits.most] : [limits.low, limits.high];
   return {
-    label: `${of}median of ${band.runs} runs${isWide ? ", all of them" : ", 10% to 90%"}`,
+    label: `${of}median of ${band.runs} runs, band ${isWide ? "of all" : "10% to 90%"}`,
     x: band.t,
     values: limits.median,
     band: { low, high },
@@ -182,7 +182,7 @@ export function losses(shown: readonly Shown[]): string {
     const timeouts = run.timeouts.reduce((sum, timeout) => sum + timeout.count, 0);
     if (timeouts > 0) parts.push(counted(timeouts, "timeout"));
     const what = parts.length === 0 ? "nothing lost" : parts.join(", ");
-    return `${titleOf(run.row)}: ${what}, ${run.time_s === null ? "not ended" : seconds(run.time_s)}`;
+    return `${titleOf(run.row)}: ${what}, ${run.time_s === null ? "not finished" : seconds(run.time_s)}`;
   };
   return shown.map(of).join("; ");
 }

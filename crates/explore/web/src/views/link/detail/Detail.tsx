@@ -66,16 +66,16 @@ export default function Detail(props: DetailProps) {
         </h2>
         {isZoomed && (
           <Button size="small" onClick={() => (rangeOf(GROUP).value = null)}>
-            Show all of the time
+            Show the whole run
           </Button>
         )}
         <Button size="small" kind="quiet" icon="close" label="Close the details" onClick={props.onClose} />
       </header>
       <div class="detail-bar">
         <label class="detail-choice">
-          Beside it{" "}
+          Compare with{" "}
           <select value={props.beside === undefined ? "" : keyOf(props.beside)} onChange={(event) => props.onBeside(event.currentTarget.value)}>
-            <option value="">nothing</option>
+            <option value="">None</option>
             {props.rows
               .filter((row) => keyOf(row) !== keyOf(props.row))
               .map((row) => (
@@ -89,10 +89,10 @@ export default function Detail(props: DetailProps) {
           <label class="detail-choice">
             Run{" "}
             <select value={seed === undefined ? "" : String(seed)} onChange={(event) => change({ _seed: event.currentTarget.value })}>
-              <option value="">of median time</option>
+              <option value="">Median time</option>
               {run.seeds.map((each) => (
                 <option key={each.seed} value={String(each.seed)}>
-                  seed {each.seed}: {each.time_s === null ? "not ended" : seconds(each.time_s)}
+                  seed {each.seed}: {each.time_s === null ? "not finished" : seconds(each.time_s)}
                 </option>
               ))}
             </select>
@@ -110,11 +110,11 @@ export default function Detail(props: DetailProps) {
             />
           </label>
         )}
-        {run !== undefined && run.runs > 1 && <Checkbox label="Band of all runs, not of 10% to 90%" checked={isWide} onChange={setWide} />}
+        {run !== undefined && run.runs > 1 && <Checkbox label="Band over all runs instead of the 10th to 90th percentile" checked={isWide} onChange={setWide} />}
       </div>
       {run !== undefined && <p class="detail-facts">{facts(run)}</p>}
       {error !== undefined && <Failed error={error} onRetry={one.error === undefined ? other.retry : one.retry} />}
-      {run === undefined && error === undefined && <Loading>{props.isDone ? "Running it again, with everything recorded …" : "Waiting for the answer …"}</Loading>}
+      {run === undefined && error === undefined && <Loading>{props.isDone ? "Repeating the run with full recording …" : "Waiting for the answer …"}</Loading>}
       {run !== undefined && (
         <>
           <div class={one.isStale ? "detail-both is-stale" : "detail-both"}>
@@ -142,7 +142,7 @@ export default function Detail(props: DetailProps) {
           </div>
           {run.series.cwnd.t.length > 0 &&
             (from === undefined ? (
-              <Button onClick={() => change({ _at: String(run.started_s) })}>Step through it packet by packet</Button>
+              <Button onClick={() => change({ _at: String(run.started_s) })}>Step through the run packet by packet</Button>
             ) : (
               <Stepper asked={first} run={run} from={from} onFrom={packets} />
             ))}
@@ -155,7 +155,7 @@ export default function Detail(props: DetailProps) {
 /** Which run it is, and how it stands to the table. */
 function facts(run: Run): string {
   const which = run.runs > 1 ? `Seed ${run.seed}, one of ${run.runs} runs` : `Seed ${run.seed}`;
-  const time = run.time_s === null ? "not ended" : `${seconds(run.time_s)}${run.users > 1 ? " for this user" : ""}`;
+  const time = run.time_s === null ? "not finished" : `${seconds(run.time_s)}${run.users > 1 ? " for this user" : ""}`;
   const mean = run.mean_s === null || run.runs < 2 ? "" : `; mean over the runs ${seconds(run.mean_s)}`;
   return `${which}: ${time}${mean}.`;
 }

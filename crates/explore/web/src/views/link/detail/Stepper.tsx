@@ -97,7 +97,7 @@ export function Stepper({ asked, run, from, onFrom }: StepperProps) {
         </Button>
       </div>
       {error !== undefined && <Failed error={error} />}
-      {packets === undefined && error === undefined && <Loading>Running it again, packet by packet …</Loading>}
+      {packets === undefined && error === undefined && <Loading>Repeating the run packet by packet …</Loading>}
       {packets !== undefined && (
         <div
           class={isStale ? "detail-stage is-stale" : "detail-stage"}
@@ -136,7 +136,7 @@ export function Stepper({ asked, run, from, onFrom }: StepperProps) {
                 </p>
                 <p>{step.text}</p>
                 <p class="muted">
-                  After it: {step.phase}, window {digits(step.cwnd)} segments, {digits(step.flight)} in flight.
+                  Afterwards: {step.phase}, window {digits(step.cwnd)} segments, {digits(step.flight)} in flight.
                 </p>
               </>
             )}
@@ -151,12 +151,12 @@ export function Stepper({ asked, run, from, onFrom }: StepperProps) {
 function Key() {
   const items: [string, string, string][] = [
     ["sent", "M8 1V11", "sent"],
-    ["resent", "M4 10L8 2L12 10Z", "sent again"],
+    ["resent", "M4 10L8 2L12 10Z", "retransmitted"],
     ["lost", "M4 2L12 10M4 10L12 2", "lost"],
     ["received", "M7 6h2", "arrives"],
-    ["duplicate", "M5 6h6", "arrives twice"],
+    ["duplicate", "M5 6h6", "duplicate"],
     ["ack", "M1 6H15", "acknowledged"],
-    ["window", "M1 6H15", "the window ends"],
+    ["window", "M1 6H15", "edge of the window"],
     ["timeout", "M8 0V12", "timeout"],
   ];
   return (

@@ -4,7 +4,7 @@ import type { Cause } from "./types";
 /** Why packets are lost, behind a number. */
 export const CAUSES: Readonly<Record<Cause, string>> = {
   queue_full: "at the full queue",
-  aqm: "by the queue before it is full",
+  aqm: "by active queue management",
   channel: "by errors of the channel",
   outage: "in an outage",
   no_route: "without a route",
