@@ -250,6 +250,15 @@ test("a text stays: in the address, and after a reload", async ({ page, explorer
   expect(await textOf(page)).toBe(`# mine\n${GEO}`);
 });
 
+test("an address that is entered while the view is open is followed", async ({ page, explorer }) => {
+  await explorer.visit(page, "#/scenario?example=geo");
+  await isValid(page);
+  const word = deflateRawSync(Buffer.from(`# linked\n${GEO}`)).toString("base64url");
+  await page.evaluate((hash) => (location.hash = hash), `#/scenario?text=${word}&name=linked`);
+  await expect.poll(() => textOf(page)).toBe(`# linked\n${GEO}`);
+  await expect(page.locator(".scenario-name")).toContainText("linked");
+});
+
 test.describe("with a file", () => {
   let folder = "";
   test.use({
@@ -262,9 +271,14 @@ test.describe("with a file", () => {
   });
 
   test("a file is saved when that is asked for, and never over the work of others", async ({ page, explorer }) => {
+    // However late the server says what the command was given.
+    await page.route("**/api/hello", async (route) => {
+      await new Promise((done) => setTimeout(done, 1500));
+      await route.continue();
+    });
     await explorer.visit(page, "#/scenario");
-    await isValid(page);
     await expect(page.locator(".scenario-name")).toContainText("mine.toml");
+    await isValid(page);
     const file = join(folder, "mine.toml");
     const type = async (text: string) => {
       await page.getByRole("textbox", { name: "Scenario, in TOML" }).focus();
@@ -278,10 +292,10 @@ test.describe("with a file", () => {
     await writeFile(file, `# another\n${GEO}`);
     await type("# two\n");
     await page.getByRole("button", { name: "Save" }).click();
-    const dialog = page.getByRole("dialog", { name: "mine.toml was changed on the disk" });
+    const dialog = page.getByRole("dialog", { name: "mine.toml was changed on disk" });
     await expect(dialog).toBeVisible();
     await axe(page);
-    await dialog.getByRole("button", { name: "Take the text of the disk" }).click();
+    await dialog.getByRole("button", { name: "Load the file from disk" }).click();
     await expect.poll(() => textOf(page)).toBe(`# another\n${GEO}`);
     expect(await readFile(file, "utf8")).toBe(`# another\n${GEO}`);
   });

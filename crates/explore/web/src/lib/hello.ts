@@ -1,5 +1,5 @@
 // What the page knows of its server: the first answer, asked for once.
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { ask } from "./api";
 
 /** An option of `bentpipe compare` (`OptionHelp` of the server). */
@@ -36,6 +36,17 @@ export interface Hello {
 
 /** The answer, when it is there. */
 export const hello = signal<Hello | undefined>(undefined);
+
+/** The answer as soon as it is there. */
+export function greeted(): Promise<Hello> {
+  return new Promise((resolve) => {
+    const stop = effect(() => {
+      if (hello.value === undefined) return;
+      resolve(hello.value);
+      queueMicrotask(() => stop());
+    });
+  });
+}
 
 /** Asks; the page does this when it begins and when the server is back. */
 export async function greet(): Promise<void> {

@@ -72,7 +72,7 @@ export function Files({ scenario, hasFolder }: { scenario: ScenarioDocument; has
       {isOpen && <OpenDialog scenario={scenario} hasFolder={hasFolder} isEdited={isEdited} onClose={() => setOpen(false)} />}
       <Dialog
         open={conflict !== undefined}
-        title={`${origin.name} was changed on the disk`}
+        title={`${origin.name} was changed on disk`}
         onClose={() => setConflict(undefined)}
         foot={
           <>
@@ -83,10 +83,10 @@ export function Files({ scenario, hasFolder }: { scenario: ScenarioDocument; has
                 setConflict(undefined);
               }}
             >
-              Take the text of the disk
+              Load the file from disk
             </Button>
             <Button kind="danger" onClick={() => void save(conflict ?? "")}>
-              Overwrite it
+              Overwrite the file
             </Button>
           </>
         }
@@ -119,7 +119,7 @@ function OpenDialog({ scenario, hasFolder, isEdited, onClose }: { scenario: Scen
       {isEdited && <p class="muted">The text that is open was edited; opening another one can be undone in the editor.</p>}
       <div class="row">
         <input class="input scenario-filter" type="search" aria-label="Filter" placeholder="Filter" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
-        <Button onClick={() => input.current?.click()}>A file of this computer</Button>
+        <Button onClick={() => input.current?.click()}>A file on this computer</Button>
         <input
           ref={input}
           hidden

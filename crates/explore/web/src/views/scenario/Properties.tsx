@@ -96,7 +96,7 @@ function More({ scenario, language, path, section }: FieldsProps) {
       })}
       {rest.length > 0 && (
         <details>
-          <summary>more keys</summary>
+          <summary>More keys</summary>
           <div class="scenario-fields">
             {rest.map((key) => (
               <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} />

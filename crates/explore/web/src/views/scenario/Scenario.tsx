@@ -1,10 +1,10 @@
 // The view of a scenario: its text and its picture side by side, its runs below.
-import { effect } from "@preact/signals";
+import { effect, untracked } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ViewProps } from "../../app/views";
 import { ask } from "../../lib/api";
-import { address, change } from "../../lib/address";
-import { hello } from "../../lib/hello";
+import { address, change, type Params } from "../../lib/address";
+import { greeted, hello } from "../../lib/hello";
 import { svgToPng } from "../../lib/picture";
 import { shellWord } from "../../lib/shell";
 import { useShortcuts } from "../../lib/shortcuts";
@@ -25,7 +25,7 @@ const KEYS = [
   { keys: ["Ctrl", "Enter"], does: "Run the scenario" },
   { keys: ["Ctrl", "Space"], does: "Complete at the cursor" },
   { keys: ["F1"], does: "Help about the word at the cursor" },
-  { keys: ["F8"], does: "Next mistake" },
+  { keys: ["F8"], does: "Next error" },
   { keys: ["Delete"], does: "Remove what has the focus in the picture" },
   { keys: ["Tab"], does: "Leave the editor" },
 ] as const;
@@ -41,7 +41,7 @@ export default function Scenario(_: ViewProps) {
   useShortcuts(KEYS);
   useEffect(() => {
     language().then(setKnown, (error: unknown) => toast(String(error), "bad"));
-    void load(scenario);
+    const unfollow = followAddress(scenario);
     runs.look().catch(() => undefined);
     const narrow = matchMedia("(max-width: 900px)");
     const turn = () => setNarrow(narrow.matches);
@@ -54,6 +54,7 @@ export default function Scenario(_: ViewProps) {
     };
     addEventListener("keydown", run, true);
     return () => {
+      unfollow();
       stop();
       runs.stop();
       scenario.close();
@@ -200,10 +201,10 @@ function State({ scenario }: { scenario: ScenarioDocument }) {
     checked === undefined
       ? ["checking", "muted"]
       : checked.pending
-        ? ["computing routes and the paths of satellites", "muted"]
+        ? ["computing routes and satellite paths", "muted"]
         : checked.valid
           ? ["valid", "good"]
-          : [count === 1 ? "1 mistake" : `${count} mistakes`, "bad"];
+          : [count === 1 ? "1 error" : `${count} errors`, "bad"];
   return (
     <span class={`scenario-state ${kind ?? ""}`} role="status">
       {word}
@@ -230,10 +231,10 @@ function RunBar({ scenario, runs }: { scenario: ScenarioDocument; runs: Runs }) 
         label="On"
         value={runs.on.value}
         options={[
-          { value: "sim", label: "simulator" },
-          { value: "both", label: "simulator and this machine", disabled: runs.lacking.value !== null },
+          { value: "sim", label: "Simulator" },
+          { value: "both", label: "Simulator and this machine", disabled: runs.lacking.value !== null },
         ]}
-        help={`The same scenario in the simulator and, in real time, on the TCP of this machine over an emulated link.${typeof runs.lacking.value === "string" ? ` Not here: ${runs.lacking.value}.` : ""}`}
+        help={`The same scenario in the simulator and, in real time, on the TCP of this machine over an emulated link.${typeof runs.lacking.value === "string" ? ` Unavailable here: ${runs.lacking.value}.` : ""}`}
         onValue={(to) => (runs.on.value = to)}
       />
       {typeof runs.lacking.value === "string" && <p class="muted small scenario-lacking">On this machine: {runs.lacking.value}</p>}
@@ -247,18 +248,45 @@ function RunBar({ scenario, runs }: { scenario: ScenarioDocument; runs: Runs }) 
   );
 }
 
+/** What of the address names a text. */
+const textIn = (params: Params) => JSON.stringify(["text", "file", "example"].map((name) => params[name] ?? ""));
+const NO_TEXT = textIn({});
+
+/** What this view read from the address, or wrote there, last. */
+let named = NO_TEXT;
+
+/** Loads the text that the address names: now, and when another one is entered or a link is followed. */
+function followAddress(scenario: ScenarioDocument): () => void {
+  named = textIn(address.peek().params);
+  void load(scenario);
+  return effect(() => {
+    const { view, params } = address.value;
+    const now = textIn(params);
+    if (view !== "scenario" || now === named || now === NO_TEXT) return;
+    named = now;
+    untracked(() => void load(scenario));
+  });
+}
+
 /** Takes the text from the address, the file that was opened, the last visit, or an example. */
 async function load(scenario: ScenarioDocument): Promise<void> {
   const { params } = address.peek();
   const failed = (error: unknown) => toast(error instanceof Error ? error.message : String(error), "bad");
+  // What was asked for since, or typed, is not replaced by a late answer.
+  const asked = named;
   const text = params["text"] === undefined ? undefined : await unpacked(params["text"]);
+  if (named !== asked) return;
   if (text !== undefined) return scenario.open(text, { kind: "own", name: params["name"] ?? "scenario", text });
   const own = kept();
-  const opened = hello.value?.open;
-  const file = params["file"] ?? (opened?.kind === "scenario" && params["example"] === undefined ? opened.path : undefined);
+  const isNamed = params["file"] !== undefined || params["example"] !== undefined;
+  // Without a name the file that the command was given is meant, which the server says.
+  const opened = isNamed ? undefined : (await greeted()).open;
+  if (named !== asked) return;
+  const file = params["file"] ?? (opened?.kind === "scenario" ? opened.path : undefined);
   if (file !== undefined && file !== "") {
     try {
       const text = await readFile(file);
+      if (named !== asked) return;
       // What was typed on top of the same file is not lost.
       const isOurs = own?.kind === "file" && own.name === file && own.original === text;
       scenario.open(text, { kind: "file", name: file, text });
@@ -271,6 +299,7 @@ async function load(scenario: ScenarioDocument): Promise<void> {
   if (own !== undefined && params["example"] === undefined) return scenario.open(own.text, { kind: own.kind === "file" ? "own" : own.kind, name: own.name, text: own.original });
   try {
     const all = await examples();
+    if (named !== asked) return;
     const wanted = all.find((example) => example.name === (params["example"] ?? "geo")) ?? all[0];
     if (wanted !== undefined) scenario.open(wanted.text, { kind: "example", name: wanted.name, text: wanted.text });
   } catch (error) {
@@ -301,9 +330,9 @@ async function put(isUnedited: boolean, text: string, kind: string, name: string
   const none = { text: "", name: "", file: "", example: "" };
   const word = isUnedited && kind !== "own" ? undefined : await packed(text);
   if (address.peek().view !== "scenario") return;
-  if (isUnedited && kind !== "own") change({ ...none, [kind]: name });
-  else if (word !== undefined) change({ ...none, text: word, name });
-  else change(none);
+  const now: Params = isUnedited && kind !== "own" ? { [kind]: name } : word !== undefined ? { text: word, name } : {};
+  named = textIn(now);
+  change({ ...none, ...now });
 }
 
 /** What can be copied and saved. */

@@ -52,7 +52,7 @@ export class Runs {
     this.spread.value = undefined;
     this.measured.value = undefined;
     this.of.value = text;
-    this.progress.value = { done: 0, text: "begins" };
+    this.progress.value = { done: 0, text: "starting" };
     const body = {
       text,
       path: scenario.path,
