@@ -9,6 +9,8 @@ export interface MenuItem {
   icon?: IconName | undefined;
   /** A word at the right, such as a file's ending. */
   aside?: string | undefined;
+  /** More about it, as a tooltip. */
+  title?: string | undefined;
   onSelect: () => void;
 }
 
@@ -90,6 +92,7 @@ export function Menu({ button, label, title, groups, class: classes = "button bu
                 role="menuitem"
                 tabIndex={-1}
                 class="menu-item"
+                title={item.title}
                 onClick={() => {
                   menu.current?.hidePopover();
                   opener.current?.focus();

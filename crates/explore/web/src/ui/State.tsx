@@ -28,7 +28,7 @@ export function Loading({ children = "Loading …" }: { children?: ComponentChil
 export function Failed({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   return (
     <div class="state" role="alert">
-      <h2>{error instanceof Unreachable ? "The server does not answer" : "That did not work"}</h2>
+      <h2>{error instanceof Unreachable ? "The server does not answer" : "The request failed"}</h2>
       <p class="state-words">{messageOf(error)}</p>
       {onRetry !== undefined && (
         <Button icon="reset" onClick={onRetry}>
