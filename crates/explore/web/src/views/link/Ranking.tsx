@@ -269,9 +269,9 @@ function Row({ item, shown, most, ideal, was, isSelected, isBeside, onSelect }: 
 function Time({ standing }: { standing: Standing | undefined }) {
   if (standing === undefined) return <>…</>;
   if (standing.times !== undefined) {
-    return <>{standing.times.map((time) => (time.mean_s === null ? "not finished" : decimal(time.mean_s))).join(" · ")}</>;
+    return <>{standing.times.map((time) => (time.mean_s === null ? "no end" : decimal(time.mean_s))).join(" · ")}</>;
   }
-  if (standing.mean_s === null) return <>not finished</>;
+  if (standing.mean_s === null) return <>no end</>;
   return (
     <>
       {standing.shown.time}
@@ -292,7 +292,7 @@ function Bar({ standing, most, ideal, was }: { standing: Standing | undefined; m
           key={time.name}
           class={`link-bar link-part link-part${i}${(time.mean_s ?? Infinity) > most ? " link-cut" : ""}`}
           style={{ "--x": at(time.mean_s ?? most, most), "--n": times.length, "--i": i }}
-          title={`${time.name}: ${time.mean_s === null ? "not finished" : `${decimal(time.mean_s)} s`}`}
+          title={`${time.name}: ${time.mean_s === null ? "no end" : `${decimal(time.mean_s)} s`}`}
         />
       ))}
       {standing !== undefined && mean === null && <span class="link-bar link-endless" style={{ "--x": "100%" }} />}
