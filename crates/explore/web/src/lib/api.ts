@@ -41,7 +41,15 @@ function problem(text: string, status: number): Problem {
 
 /** Asks with a JSON object (or by GET without one) and returns the answer. */
 export async function ask<T>(path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
-  return (await (await request(path, body, signal)).json()) as T;
+  const response = await request(path, body, signal);
+  try {
+    return (await response.json()) as T;
+  } catch (error) {
+    // The connection broke within the answer.
+    if (signal?.aborted === true) throw error;
+    lost();
+    throw new Unreachable("the server went away");
+  }
 }
 
 /** Asks with a JSON object for a file. */

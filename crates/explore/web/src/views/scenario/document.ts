@@ -54,7 +54,7 @@ export class ScenarioDocument {
   #isAsking = false;
   #isDirty = false;
   #timer = 0;
-  #isGone = false;
+  readonly #ends = new AbortController();
 
   /** The file that the text is of, for the files that it names. */
   get path(): string | null {
@@ -85,7 +85,7 @@ export class ScenarioDocument {
 
   /** Ends its requests. */
   close(): void {
-    this.#isGone = true;
+    this.#ends.abort();
     clearTimeout(this.#timer);
   }
 
@@ -93,20 +93,24 @@ export class ScenarioDocument {
   #check(): void {
     clearTimeout(this.#timer);
     this.#isDirty = true;
-    if (!this.#isAsking && !this.#isGone) void this.#ask();
+    if (!this.#isAsking && !this.#ends.signal.aborted) void this.#ask();
   }
 
   async #ask(): Promise<void> {
     this.#isAsking = true;
-    while (this.#isDirty && !this.#isGone) {
+    while (this.#isDirty && !this.#ends.signal.aborted) {
       this.#isDirty = false;
       const text = this.text.value;
       try {
-        const checked = await ask<Checked>("/api/scenario/check", { text, path: this.path, name: this.name });
+        const checked = await ask<Checked>("/api/scenario/check", { text, path: this.path, name: this.name }, this.#ends.signal);
         this.failure.value = undefined;
         if (text === this.text.value) this.#take(text, checked);
       } catch (error) {
-        if (!(error instanceof Problem) && !(error instanceof Unreachable)) throw error;
+        if (this.#ends.signal.aborted) break;
+        if (!(error instanceof Problem) && !(error instanceof Unreachable)) {
+          this.#isAsking = false;
+          throw error;
+        }
         this.failure.value = error.message;
         const again = error instanceof Unreachable || error.status === 429;
         if (again) this.#timer = window.setTimeout(() => this.#check(), 2 * PENDING_MS);
