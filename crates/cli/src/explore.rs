@@ -165,21 +165,8 @@ mod real {
             api::answer_chart(answer)
         }
 
-        fn answer_curves(&self, answer: &Answer, all: bool) -> Result<Chart, String> {
-            api::answer_curves(answer, all).map_err(|error| error.to_string())
-        }
-
         fn answer_page(&self, answer: &Answer, question: &str) -> String {
             api::answer_page(answer, question)
-        }
-
-        fn outcome(&self, outcome: &Outcome, scenario: &Scenario) -> Result<Value, String> {
-            let text = api::outcome_json(outcome, scenario).map_err(|error| error.to_string())?;
-            serde_json::from_str(&text).map_err(|error| error.to_string())
-        }
-
-        fn outcome_chart(&self, outcome: &Outcome, scenario: &Scenario) -> Option<Chart> {
-            api::outcome_chart(outcome, scenario)
         }
 
         fn outcome_tables(
@@ -246,10 +233,6 @@ mod real {
             at: Time,
         ) -> String {
             crate::map::picture(scenario, space, at)
-        }
-
-        fn transports(&self) -> Value {
-            crate::transports::all()
         }
 
         fn papers(&self) -> Result<Value, String> {

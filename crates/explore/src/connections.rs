@@ -1,5 +1,6 @@
 //! Connections, few and with time limits, so that none of them can hold the server.
 
+use crate::peer;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -34,7 +35,10 @@ pub(crate) async fn serve(listener: TcpListener, router: Router) {
             return;
         };
         let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
+            Ok((stream, peer)) => match stream.local_addr() {
+                Ok(here) if peer::may_ask(peer, here) => stream,
+                _ => continue,
+            },
             Err(_) => {
                 tokio::time::sleep(PAUSE).await;
                 continue;

@@ -111,6 +111,15 @@ impl Files {
         })
     }
 
+    /// The view that shows what the command was given, as the end of an address.
+    pub(crate) fn view(&self) -> &'static str {
+        match self.kind {
+            Kind::Scenario => "#/scenario",
+            Kind::Results | Kind::Study | Kind::Folder => "#/studies",
+            Kind::Other => "",
+        }
+    }
+
     /// What the command was given: `{"folder": ..., "path": ..., "kind": ...}`.
     pub(crate) fn document(&self) -> Value {
         let folder = self.root.display().to_string();

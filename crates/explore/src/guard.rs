@@ -132,7 +132,7 @@ fn refused(guard: &Guard, method: &Method, uri: &Uri, headers: &HeaderMap) -> Op
     });
     if uri.path() == "/" && method == Method::GET && token.is_some_and(|t| guard.is_token(t)) {
         let cookie = format!(
-            "{}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000",
+            "{}={}; Path=/; HttpOnly; SameSite=Lax",
             guard.cookie(),
             guard.token
         );

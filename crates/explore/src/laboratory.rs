@@ -134,24 +134,8 @@ pub trait Laboratory: Send + Sync + 'static {
     /// The figure of `bentpipe compare --plot`; `None` if nothing ended.
     fn answer_chart(&self, answer: &Answer) -> Option<Chart>;
 
-    /// The figure of `bentpipe compare --curves`, of all rows or of those that matter
-    /// most.
-    ///
-    /// # Errors
-    /// If a run hits a bound.
-    fn answer_curves(&self, answer: &Answer, all: bool) -> Result<Chart, String>;
-
     /// The page of `bentpipe compare --report`.
     fn answer_page(&self, answer: &Answer, question: &str) -> String;
-
-    /// The outcome as `bentpipe run --json` prints it.
-    ///
-    /// # Errors
-    /// If it cannot be printed.
-    fn outcome(&self, outcome: &Outcome, scenario: &Scenario) -> Result<Value, String>;
-
-    /// The figure of `bentpipe run --plot`.
-    fn outcome_chart(&self, outcome: &Outcome, scenario: &Scenario) -> Option<Chart>;
 
     /// What `bentpipe run` prints.
     ///
@@ -199,9 +183,6 @@ pub trait Laboratory: Send + Sync + 'static {
 
     /// The picture of `bentpipe map --format svg --at` of all flows.
     fn map_picture(&self, scenario: &Scenario, space: &ExpandedConstellations, at: Time) -> String;
-
-    /// The transports as `bentpipe transports --json` prints them.
-    fn transports(&self) -> Value;
 
     /// The papers as `bentpipe reproduce --list --json` prints them.
     ///

@@ -21,6 +21,7 @@ pub mod guard;
 mod laboratory;
 mod link;
 mod papers;
+mod peer;
 mod presets;
 mod problem;
 mod scenario;

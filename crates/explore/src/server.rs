@@ -139,10 +139,11 @@ impl Server {
         })
     }
 
-    /// The address to open in a browser, with the token.
+    /// The address to open in a browser, with the token; at the view of what was opened.
     #[must_use]
     pub fn address(&self) -> String {
-        self.guard.address()
+        let view = self.app.files.as_ref().map_or("", |files| files.view());
+        format!("{}{view}", self.guard.address())
     }
 
     /// Where it listens.

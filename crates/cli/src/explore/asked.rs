@@ -225,11 +225,7 @@ mod tests {
     #[test]
     fn an_error_points_at_its_option() {
         for (options, option, words) in [
-            (
-                &[("rate", "2 Mbits")][..],
-                "rate",
-                "unknown unit `Mbits`",
-            ),
+            (&[("rate", "2 Mbits")][..], "rate", "unknown unit `Mbits`"),
             (&[("traffic", "vidoe")], "traffic", "did you mean `video`"),
             (&[("pep", "none,slit")], "pep", "did you mean `split`"),
             (&[("users", "5000")], "users", "5000 is not in 1..=1000"),

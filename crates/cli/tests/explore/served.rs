@@ -102,6 +102,7 @@ impl Served {
         BufReader::new(stdout).read_line(&mut address).unwrap();
         let after = address.trim().strip_prefix("http://127.0.0.1:").unwrap();
         let (port, token) = after.split_once("/?token=").unwrap();
+        let (token, _) = token.split_once('#').unwrap_or((token, ""));
         Served {
             port: port.parse().unwrap(),
             token: token.to_owned(),

@@ -19,6 +19,9 @@ use serde_json::{Value, json};
 /// Runs behind a band at most.
 const RUNS: usize = 50;
 
+/// Data packets of all of them together, at most.
+const MOST_PACKETS: u64 = 20_000_000;
+
 /// Times of a band.
 const STEPS: usize = 200;
 
@@ -42,7 +45,9 @@ const CURVES: [&str; 5] = ["received", "rate", "cwnd", "rtt", "queue"];
 pub(super) fn document(chosen: &Chosen, end: Time, stop: &Stop) -> Result<Value, Problem> {
     let (answer, row) = (&chosen.answer, chosen.row());
     let runs = &row.cells[chosen.size].runs;
-    let seeds: Vec<u64> = runs.iter().map(|run| run.seed).take(RUNS).collect();
+    let room = usize::try_from(MOST_PACKETS / chosen.packets()).unwrap_or(RUNS);
+    let seeds = runs.iter().map(|run| run.seed);
+    let seeds: Vec<u64> = seeds.take(room.min(RUNS)).collect();
     if seeds.len() < 2 {
         return Ok(Value::Null);
     }

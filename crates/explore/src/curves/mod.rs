@@ -74,9 +74,27 @@ struct Chosen {
     user: u32,
 }
 
+/// Data packets of a run that is recorded, at most: losses, retransmissions and the load
+/// of links are kept for each.
+const MOST_PACKETS: u64 = 5_000_000;
+
+/// Bytes of a data packet, about.
+const PACKET: u64 = 1448;
+
 impl Chosen {
     fn row(&self) -> &Row {
         &self.answer.rows[self.row]
+    }
+
+    /// Data packets of a run, about. Pages and videos are few.
+    fn packets(&self) -> u64 {
+        let bytes = self
+            .answer
+            .sizes
+            .get(self.size)
+            .map_or(0, |size| size.get());
+        let users = self.answer.users.max(self.answer.users_shared);
+        (bytes / PACKET).saturating_mul(u64::from(users)).max(1)
     }
 }
 
@@ -109,12 +127,19 @@ impl Asked {
         if user == 0 || user > users {
             return Err(Problem::wrong(format!("users are 1 to {users}")));
         }
-        Ok(Chosen {
+        let chosen = Chosen {
             answer,
             row,
             size,
             user: user - 1,
-        })
+        };
+        match chosen.packets() > MOST_PACKETS {
+            true => Err(Problem::limit(
+                "a run of so many packets is too long to be recorded; choose a smaller size or \
+                 fewer users",
+            )),
+            false => Ok(chosen),
+        }
     }
 
     fn detail(&self, chosen: &Chosen, stop: &Stop) -> Detail {
