@@ -199,7 +199,12 @@ pub(crate) struct Proxy {
 
 impl Proxy {
     pub(crate) async fn start(hub: SocketAddr) -> Proxy {
-        let front = Arc::new(UdpSocket::bind(ANY).await.unwrap());
+        // The port must be free for TCP as well: see `pass_tcp`.
+        let mut front = UdpSocket::bind(ANY).await.unwrap();
+        while std::net::TcpListener::bind(front.local_addr().unwrap()).is_err() {
+            front = UdpSocket::bind(ANY).await.unwrap();
+        }
+        let front = Arc::new(front);
         let back = Arc::new(UdpSocket::bind(ANY).await.unwrap());
         let address = front.local_addr().unwrap();
         let dark = Arc::new(AtomicBool::new(false));
