@@ -105,7 +105,8 @@ export class Explorer {
   async visit(page: Page, place = ""): Promise<void> {
     // Only another document loads the page again.
     if (page.url().startsWith(this.origin)) await page.goto("about:blank");
-    await page.goto(this.address + place);
+    // It leads to the view of the file that was opened, unless a place is named.
+    await page.goto(place === "" ? this.address : this.address.replace(/#.*/, "") + place);
   }
 
   /** Lets the test's page print or do what matches. */
