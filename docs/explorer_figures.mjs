@@ -101,7 +101,7 @@ async function draw(browser, figure) {
     });
     // The tour is offered once; it is not part of a picture.
     await page.addInitScript(() => localStorage.setItem("bentpipe.tour", "seen"));
-    await page.goto(address.trim() + figure.at);
+    await page.goto(address.trim().replace(/#.*/, "") + figure.at);
     await page.getByRole("heading", { level: 1 }).waitFor();
     await calm(page);
     await figure.hand?.(page);
