@@ -65,6 +65,9 @@ const FIGURES = [
     hand: async (page) => {
       await page.getByRole("button", { name: "Run", exact: true }).click();
       await page.waitForTimeout(1500);
+      // Running leads to the results; the picture is of the editor.
+      await page.evaluate(() => scrollTo(0, 0));
+      await page.waitForTimeout(500);
     },
   },
   { name: "sky", at: "#/sky", dark: true, height: 1000 },
