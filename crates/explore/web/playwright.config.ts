@@ -9,6 +9,9 @@ export default defineConfig({
   fullyParallel: false,
   workers: 1,
   forbidOnly: true,
+  // A browser on a busy machine misses a moment now and then; the list names what passed
+  // at the second attempt only.
+  retries: 1,
   reporter: "list",
   outputDir: "../../../target/playwright",
   use: {
