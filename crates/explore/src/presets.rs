@@ -68,7 +68,7 @@ const PRESETS: &[Row] = &[
     ),
     (
         "Ship",
-        "A crew that downloads, browses and watches, through a mast that hides the satellite at times.",
+        "A crew that downloads, browses and watches over a link that loses packets in bursts.",
         &[
             ("rate", "8 Mbit/s"),
             ("return-rate", "1 Mbit/s"),

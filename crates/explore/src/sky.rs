@@ -142,8 +142,8 @@ fn unjoined(results: &Results, question: &Ready, problem: Problem) -> Result<(),
     Ok(())
 }
 
-/// Sends positions between two times, unless satellites stand or follow a law; tells from
-/// when on the next ones are to be sent.
+/// Sends positions between two times, unless satellites stand or follow a law; returns the
+/// time at which the next ones begin.
 fn send_samples(
     results: &Results,
     constellation: &Constellation,
