@@ -1,10 +1,10 @@
 // The filters: the values of each axis with how many runs they leave, and ranges of numbers
 // on histograms.
-import { useEffect, useState } from "preact/hooks";
-import { ask } from "../../lib/api";
+import { useState } from "preact/hooks";
 import { Button, messageOf, Select } from "../../ui";
 import { Histogram, type Bars } from "./Histogram";
 import { runsText, type Filter, type Question, type Study } from "./model";
+import { useAnswer } from "./useAnswer";
 
 /** Labels that are shown before "more". */
 const FEW = 12;
@@ -24,24 +24,13 @@ export interface FacetsProps {
 }
 
 export function Facets({ study, question, onFilter }: FacetsProps) {
-  const [answer, setAnswer] = useState<Answer>();
-  const [error, setError] = useState<unknown>();
   const [extra, setExtra] = useState<readonly string[]>([]);
   const isNumber = (column: string) => study.metrics.some(({ name }) => name === column);
   const filtered = question.filters.map(({ column }) => column).filter(isNumber);
   const ranges = [...new Set([question.metric, ...filtered, ...extra])];
   const columns = [...study.axes.map((axis) => axis.column), "failure", ...ranges];
   const body = JSON.stringify({ study: question.study, columns, filters: question.filters });
-  useEffect(() => {
-    const ends = new AbortController();
-    ask<Answer>("/api/studies/facets", JSON.parse(body), ends.signal)
-      .then((found) => {
-        setAnswer(found);
-        setError(undefined);
-      })
-      .catch((failure: unknown) => !ends.signal.aborted && setError(failure));
-    return () => ends.abort();
-  }, [body]);
+  const { answer, error } = useAnswer<Answer>("/api/studies/facets", body);
   const of = (column: string) => question.filters.find((filter) => filter.column === column);
   const clear = () => question.filters.forEach(({ column }) => onFilter(column, undefined));
   const others = study.metrics.filter(({ name }) => !ranges.includes(name));

@@ -1,11 +1,11 @@
 // The runs that the filters leave, or those behind a cell, a page at a time; one of them
 // again.
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { change, type Params } from "../../lib/address";
-import { ask } from "../../lib/api";
 import { Button, Failed, Loading, Table, type Column, type Sort } from "../../ui";
 import { Again } from "./Again";
 import { both, nameOf, runsText, type Filter, type Question, type Study } from "./model";
+import { useAnswer } from "./useAnswer";
 
 /** Runs of a page. */
 const PAGE = 50;
@@ -25,8 +25,6 @@ export interface RunsProps {
 }
 
 export function Runs({ study, question, params }: RunsProps) {
-  const [answer, setAnswer] = useState<Answer>();
-  const [error, setError] = useState<unknown>();
   const [chosen, choose] = useState<number>();
   const page = Math.max(0, Number.parseInt(params["page"] ?? "0", 10) || 0);
   const sort: Sort = { key: params["sort"] ?? "run", isDescending: params["down"] === "yes" };
@@ -43,16 +41,7 @@ export function Runs({ study, question, params }: RunsProps) {
     offset: page * PAGE,
     limit: PAGE,
   });
-  useEffect(() => {
-    const ends = new AbortController();
-    ask<Answer>("/api/studies/runs", JSON.parse(body), ends.signal)
-      .then((found) => {
-        setAnswer(found);
-        setError(undefined);
-      })
-      .catch((failure: unknown) => !ends.signal.aborted && setError(failure));
-    return () => ends.abort();
-  }, [body]);
+  const { answer, error } = useAnswer<Answer>("/api/studies/runs", body);
   if (error !== undefined) return <Failed error={error} />;
   if (answer === undefined) return <Loading>Reading the runs …</Loading>;
   const pages = Math.ceil(answer.total / PAGE);
