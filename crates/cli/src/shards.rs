@@ -9,6 +9,7 @@ use crate::progress::Progress;
 use crate::study;
 use bentpipe::{Campaign, Study, Task};
 use bentpipe_outcome::write_whole;
+use bentpipe_report::text::shell_word;
 use bentpipe_study::{ExecuteError, ReproduceError};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -283,12 +284,7 @@ pub(crate) fn command(part: &Part, program: &str, shard: &str, threads: Option<u
 
 /// A path as one word of a shell.
 pub(crate) fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,+:@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text;
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
+    shell_word(&path.display().to_string())
 }
 
 /// `3,17-18`, as Slurm has the tasks of an array.

@@ -14,6 +14,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router, middleware};
+use bentpipe_report::text::shell_word;
 use serde_json::{Value, json};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -241,12 +242,8 @@ async fn hello(State(app): State<App>) -> Json<Value> {
 
 /// The command that starts this server again.
 fn command(open: Option<&Path>, port: u16) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,=@%".contains(c);
-    let word = |path: &Path| match path.display().to_string() {
-        word if word.chars().all(is_plain) && !word.starts_with('-') => word,
-        word => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    let open = open.map_or_else(String::new, |path| format!(" {}", word(path)));
+    let open = open.map(|path| shell_word(&path.display().to_string()));
+    let open = open.map_or_else(String::new, |path| format!(" {path}"));
     format!("bentpipe explore{open} --port {port}")
 }
 

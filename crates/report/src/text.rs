@@ -1,4 +1,4 @@
-//! Numbers in running text.
+//! Numbers in running text, and words of a command.
 
 /// `x` with about three digits that count: `0.042`, `3.18`, `47.1`, `1230`.
 #[must_use]
@@ -34,9 +34,27 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A word of a command as one types it in a POSIX shell: in quotes where it needs them.
+#[must_use]
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,:/%@".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_a_shell_are_quoted_where_they_must_be() {
+        assert_eq!(shell_word("seed=1"), "seed=1");
+        assert_eq!(shell_word("2 Mbit/s"), "'2 Mbit/s'");
+        assert_eq!(shell_word("it's"), r"'it'\''s'");
+        assert_eq!(shell_word(""), "''");
+    }
 
     #[test]
     fn numbers_have_three_digits_that_count() {

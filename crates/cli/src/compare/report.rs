@@ -9,6 +9,7 @@ use bentpipe::compare::{
 use bentpipe_report::html::Page;
 use bentpipe_report::intervals::{Bar, Intervals, Weight};
 use bentpipe_report::table::{self, Column, Table, Tone};
+use bentpipe_report::text::shell_word;
 
 /// Rows behind each proxy that are drawn, beside those that the verdict names.
 const DRAWN: usize = 12;
@@ -439,19 +440,10 @@ pub(crate) fn command(words: impl IntoIterator<Item = String>) -> String {
         match (FILES.contains(&option), has_value) {
             (true, true) => {}
             (true, false) => drop(words.next()),
-            (false, _) => found.push(quoted(&word)),
+            (false, _) => found.push(shell_word(&word)),
         }
     }
     found.join(" ")
-}
-
-/// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,:/%@".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 //! some, and the same question as a command and in Python.
 
 use crate::api::{self, Error, Misasked};
-use crate::compare::report::quoted;
 use bentpipe::compare::{Hosts, Pep};
 use bentpipe::orbit::PRESETS;
 use bentpipe_explore::{Choice, OptionHelp, OptionKind, Refused};
+use bentpipe_report::text::shell_word;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::error::Error as _;
 
@@ -149,9 +149,9 @@ pub(super) fn command(options: &[(String, String)]) -> String {
         match value.starts_with('-') {
             true => {
                 words.pop();
-                words.push(quoted(&format!("--{name}={value}")));
+                words.push(shell_word(&format!("--{name}={value}")));
             }
-            false => words.push(quoted(value)),
+            false => words.push(shell_word(value)),
         }
     }
     words.join(" ")

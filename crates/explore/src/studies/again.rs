@@ -6,6 +6,7 @@ use crate::Problem;
 use crate::scenario::with_value;
 use crate::server::App;
 use bentpipe::Study;
+use bentpipe_report::text::shell_word;
 use bentpipe_study::{Runner as _, Setting, Simulator, settings};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -51,9 +52,9 @@ pub(super) fn again(app: &App, dataset: &Dataset, question: &Question) -> Result
     let scenario = spec.scenario.as_deref().unwrap_or("");
     let above = Path::new(&file).parent().unwrap_or(Path::new(""));
     let path = above.join(scenario).display().to_string();
-    let mut command = format!("bentpipe run {}", word(&path));
+    let mut command = format!("bentpipe run {}", shell_word(&path));
     for Setting { path, value } in &set {
-        command += &format!(" --set {}", word(&format!("{path}={}", plain(value))));
+        command += &format!(" --set {}", shell_word(&format!("{path}={}", plain(value))));
     }
     command += &format!(" --seed {seed}");
     Ok(json!({
@@ -133,25 +134,16 @@ fn plain(value: &str) -> String {
     }
 }
 
-/// A text as one word of a shell.
-fn word(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,+:@%".contains(c);
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{plain, word};
+    use super::{plain, shell_word};
 
     #[test]
     fn values_are_words_of_a_shell() {
         assert_eq!(plain("\"2 Mbit/s\""), "2 Mbit/s");
         assert_eq!(plain("[1, \"a\"]"), "[1, \"a\"]");
-        assert_eq!(word("a.b=2 Mbit/s"), "'a.b=2 Mbit/s'");
-        assert_eq!(word("seed=1"), "seed=1");
-        assert_eq!(word("it's"), "'it'\\''s'");
+        assert_eq!(shell_word("a.b=2 Mbit/s"), "'a.b=2 Mbit/s'");
+        assert_eq!(shell_word("seed=1"), "seed=1");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
     }
 }
